@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { contract } from "../src/contract.ts";
-import { listSettings, type SettingInfo } from "../src/platform/config.ts";
-import { createOpenApiDocument } from "../src/platform/openapi.ts";
-import { packageRoot } from "../src/platform/version.ts";
+import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
+import { packageRoot } from "../src/platform/config/package-version.ts";
+import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { dependenciesPage } from "./dependencies.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
@@ -16,7 +16,7 @@ const FILES: Readonly<Record<string, () => string>> = {
 
 const PAGE_HEAD = `# Configuration
 
-<!-- Written by \`npm run generate\` from src/platform/settings.ts. -->
+<!-- Written by \`npm run generate\` from src/platform/config/settings.ts. -->
 
 Everything is set by environment variables; with none set, the gateway starts on loopback with its own database.
 All problems are reported together before anything starts, and an unknown \`WAYGATE_\` variable is a problem: it may be
@@ -33,7 +33,7 @@ const PAGE_FOOT = `
 gateway accepts them and leaves them alone.
 `;
 
-const ENV_HEAD = `# Written by \`npm run generate\` from src/platform/settings.ts. What is commented out shows the default.
+const ENV_HEAD = `# Written by \`npm run generate\` from src/platform/config/settings.ts. What is commented out shows the default.
 # Read it with \`node --env-file=.env bin/waygate.mjs serve\`, or as the env_file of a container.
 `;
 

@@ -1,7 +1,7 @@
 // Prints what `npm ci --omit=dev` installs, in CycloneDX. npm's own --omit=dev also leaves out packages that development
 // names and the program needs, so the list is cut here.
 import { execFileSync } from "node:child_process";
-import { packageRoot } from "../src/platform/version.ts";
+import { packageRoot } from "../src/platform/config/package-version.ts";
 import { readLockedPackages } from "./dependencies.ts";
 
 interface Bom {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { packageRoot } from "../src/platform/version.ts";
+import { packageRoot } from "../src/platform/config/package-version.ts";
 import { compareProject, type ProjectName, readWatchList, UnreadableError } from "./upstream-watch.ts";
 
 const USAGE = `npm run watch:upstream -- [--baileys <folder>] [--whatsmeow <folder>] [--web <folder>] [--record]

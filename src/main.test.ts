@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { packageVersion } from "./platform/version.ts";
+import { packageVersion } from "./platform/config/package-version.ts";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 

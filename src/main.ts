@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { packageVersion } from "./platform/version.ts";
+import { packageVersion } from "./platform/config/package-version.ts";
 
 const ROOT_HELP = `
 Without a command it serves.
@@ -105,7 +105,7 @@ program
       ),
   )
   .action(async () => {
-    const { serveMcp } = await import("./processes/mcp.ts");
+    const { serveMcp } = await import("./processes/serve-mcp.ts");
     await serveMcp(process.env);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
-import type { Route, RouteAccess } from "../src/platform/route.ts";
+import type { Route, RouteAccess } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 import { printFigures } from "./security/run-size.ts";

@@ -34,9 +34,9 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
 /** The finer rules: from a file, to a file. */
 const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
   {
-    from: /^src\/client\.ts$/,
+    from: /^src\/client\/client\.ts$/,
     to: /^src\/platform\//,
-    unless: /^src\/platform\/route\.ts$/,
+    unless: /^src\/platform\/http\/route\.ts$/,
     why: "the client knows the contract and nothing of the server",
   },
   {
@@ -55,7 +55,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     from: /^src\/features\/[^/]+\/contract\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(route|bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
+      /^zod$|^src\/platform\/(http\/route|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];
@@ -65,10 +65,10 @@ const IN_THE_BROWSER = "src/features/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
 const MAY_CALL_OUT = [
-  "src/platform/safe-fetch.ts",
-  "src/client.ts",
-  "src/platform/node-calls.ts",
-  "src/network/whatsapp/way.ts",
+  "src/platform/outgoing/safe-fetch.ts",
+  "src/client/client.ts",
+  "src/platform/nodes/node-rpc-client.ts",
+  "src/network/whatsapp/session-transport.ts",
 ];
 
 /** Below HTTP: the database, the operator's bucket, and the proxies of sessions. */
@@ -76,13 +76,13 @@ const SOCKET_MAKERS =
   /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*)$/;
 const NO_SOCKET = new Set(["isIP", "createServer"]);
 const MAY_OPEN_SOCKETS = [
-  "src/engine/beat-connection.ts",
+  "src/engine/heartbeat-connection.ts",
   "src/features/backups/write-backup.ts",
-  "src/features/health/examine.ts",
-  "src/network/whatsapp/way.ts",
-  "src/platform/db.ts",
-  "src/platform/embedded-postgres.ts",
-  "src/platform/media-s3.ts",
+  "src/features/health/doctor-checks.ts",
+  "src/network/whatsapp/session-transport.ts",
+  "src/platform/db/database.ts",
+  "src/platform/embedded-postgres/embedded-postgres.ts",
+  "src/platform/media/s3-media-store.ts",
 ];
 
 /** What of Baileys fetches an address that it is given, or finds in a message. */
@@ -90,7 +90,7 @@ const FETCHING_EXPORTS =
   /^(\*|getHttpStream|getStream|toBuffer|download\w+|extractSyncdPatches|decodePatches|getUrlInfo|fetchLatest\w+|generateWAMessage\w*|generateProfilePicture|generateThumbnail|encryptedStream|getRawMediaUploadData|getWAUploadToServer|uploadWithNodeHttp|updateMessageWithNewMedia)$/;
 const FETCHING_METHODS =
   /\bsock\.(sendMessage|updateProfilePicture|updateMediaMessage|updateCoverPhoto|product(Create|Update)|newsletter\w+)\b/;
-/** Places of Baileys that open a connection; each of them gets a transport of `way.ts`, or is never called. */
+/** Places of Baileys that open a connection; each of them gets a transport of `session-transport.ts`, or is never called. */
 const OPENED_BY_BAILEYS = {
   "Socket/Client/websocket.js": ["from 'ws'", "new WebSocket("],
   // The latest versions, which nobody asks for.
@@ -160,7 +160,7 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(ids|vcard|quote|cut-text)\.ts$/.test(target) &&
+        !/\/(jid|read-vcard|quote-content|truncate-text)\.ts$/.test(target) &&
         names.length > 0,
     );
     expect(values).toEqual([]);
@@ -189,7 +189,7 @@ describe("imports", () => {
   });
 
   test("of everything that a browser loads with the client are zod and our own plain files", () => {
-    const loaded = reachedFrom("src/client.ts");
+    const loaded = reachedFrom("src/client/client.ts");
     const foreign = [...loaded].filter((target) => !isOurs(target) && target !== "zod");
     expect(foreign).toEqual([]);
     const ofNode = sources.filter(

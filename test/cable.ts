@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { type Database, openDatabase } from "../src/platform/db.ts";
+import { type Database, openDatabase } from "../src/platform/db/database.ts";
 
 export interface Cable {
   url: string;

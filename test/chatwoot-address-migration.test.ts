@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { migrateDatabase } from "../src/platform/migrate.ts";
+import { migrateDatabase } from "../src/platform/db/migrate-database.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 
 const MIGRATION = "0043-chatwoot-address";

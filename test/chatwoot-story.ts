@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { freePortsFor } from "../src/platform/free-port.ts";
+import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { WORK_LEFT } from "./database.ts";
 import { FakeChatwoot, type FakeConversation, type FakeMessage } from "./fake-chatwoot.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";

@@ -15,7 +15,7 @@ const title = executablePath
 const PAGE = `<!doctype html><title>client</title>
 <script type="importmap">{"imports":{"zod":"/node_modules/zod/index.js"}}</script>
 <script type="module">
-import { createClient, verifyWebhook } from "/dist/src/client.js";
+import { createClient, verifyWebhook } from "/dist/src/client/client.js";
 const client = createClient({ baseUrl: location.origin, apiKey: "wg_x" });
 const { data } = await client.sendText({ id: 7, number: "5511988887777", text: "Olá" });
 const [vector] = await (await fetch("/docs/events/signature-vectors.json")).json();

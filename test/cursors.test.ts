@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
-import type { Route } from "../src/platform/route.ts";
+import type { Route } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, OWNER, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
 

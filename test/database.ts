@@ -3,8 +3,8 @@ import { Migrator } from "kysely";
 import pg from "pg";
 import { inject } from "vitest";
 import { migrations } from "../migrations/all.ts";
-import { type Database, openDatabase } from "../src/platform/db.ts";
-import { KNOWN_MIGRATIONS } from "../src/platform/migrate.ts";
+import { type Database, openDatabase } from "../src/platform/db/database.ts";
+import { KNOWN_MIGRATIONS } from "../src/platform/db/migrate-database.ts";
 
 /** A few of the jobs that are left to be done, upkeep aside; nothing when all is done. */
 export const WORK_LEFT =

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { createEngine, type Engine, type EngineOptions, type LaneKind } from "../src/engine/engine.ts";
-import { addJobs, type NewJob } from "../src/engine/jobs.ts";
-import { addLane } from "../src/engine/lanes.ts";
-import { type Database, openDatabase } from "../src/platform/db.ts";
+import { addJobs, type NewJob } from "../src/engine/job-store.ts";
+import { addLane } from "../src/engine/lane-store.ts";
+import { type Database, openDatabase } from "../src/platform/db/database.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface EngineStory {

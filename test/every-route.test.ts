@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Client } from "../src/client.ts";
+import type { Client } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
 import { waitUntil } from "./gateway.ts";
 import { type NetworkName, type NetworkSide, startNetworkSide } from "./network-side.ts";

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePortsFor } from "../src/platform/free-port.ts";
+import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";

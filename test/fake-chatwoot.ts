@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { readMultipart } from "../src/platform/multipart.ts";
+import { readMultipart } from "../src/platform/http/body/read-multipart.ts";
 import { renderLiquid } from "./liquid.ts";
 
 type Fields = Record<string, unknown>;

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { type Client, createClient } from "../src/client.ts";
+import { type Client, createClient } from "../src/client/client.ts";
 import type { Engine } from "../src/engine/engine.ts";
-import { readConfig } from "../src/platform/config.ts";
-import { type Database, openDatabase } from "../src/platform/db.ts";
-import { createLog, type Log } from "../src/platform/log.ts";
+import { readConfig } from "../src/platform/config/config.ts";
+import { type Database, openDatabase } from "../src/platform/db/database.ts";
+import { createLog, type Log } from "../src/platform/log/log.ts";
 import { type Gateway, startGateway } from "../src/processes/gateway.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { listSettings } from "../src/platform/config.ts";
+import { listSettings } from "../src/platform/config/config.ts";
 
 const SCRIPT = fileURLToPath(new URL("../dist/scripts/generate.js", import.meta.url));
 let folder = "";

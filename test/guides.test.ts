@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide.ts";
-import { freePortsFor } from "../src/platform/free-port.ts";
+import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";

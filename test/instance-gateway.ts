@@ -1,9 +1,9 @@
 import type { Engine } from "../src/engine/engine.ts";
 import { createAccount } from "../src/features/accounts/create-account.ts";
-import { createSandboxControl } from "../src/network/sandbox/control.ts";
+import { createSandboxControl } from "../src/network/sandbox/sandbox-control.ts";
 import type { SandboxControl } from "../src/network/sandbox-control.ts";
-import type { Database } from "../src/platform/db.ts";
-import { createSecretBox, type SecretBox } from "../src/platform/secret-box.ts";
+import type { Database } from "../src/platform/db/database.ts";
+import { createSecretBox, type SecretBox } from "../src/platform/secrets/secret-box.ts";
 import { startTestGateway } from "./gateway.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { createEngine } from "../src/engine/engine.ts";
-import { openDatabase } from "../src/platform/db.ts";
+import { openDatabase } from "../src/platform/db/database.ts";
 
 /** What a node of its own process is told: it writes each try into the table `ledger` before it does anything else. */
 export interface LaneWorkerOptions {

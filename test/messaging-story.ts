@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createClient } from "../src/client.ts";
+import { createClient } from "../src/client/client.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";

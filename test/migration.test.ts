@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
-import { readInput } from "../src/platform/read-input.ts";
-import type { Route } from "../src/platform/route.ts";
+import { readInput } from "../src/platform/http/input/read-input.ts";
+import type { Route } from "../src/platform/http/route.ts";
 import { ROOT } from "./source-files.ts";
 
 type Body = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { type Client, createClient } from "../src/client.ts";
+import { type Client, createClient } from "../src/client/client.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { inBase64, SAMPLE } from "./sample-files.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";

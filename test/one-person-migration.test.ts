@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { canonicalNumberOf, numberVariantsOf } from "../src/features/contacts/contacts.ts";
-import { migrateDatabase } from "../src/platform/migrate.ts";
+import { migrateDatabase } from "../src/platform/db/migrate-database.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 
 const MIGRATION = "0047-one-person";

@@ -3,8 +3,8 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
-import { createOpenApiDocument } from "../src/platform/openapi.ts";
-import { packageVersion } from "../src/platform/version.ts";
+import { packageVersion } from "../src/platform/config/package-version.ts";
+import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { ROOT } from "./source-files.ts";
 
 const committed = new URL("../openapi.json", import.meta.url);

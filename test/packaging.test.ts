@@ -3,8 +3,8 @@ import { BlockList } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { findBroadEntries } from "../src/platform/address-policy.ts";
-import { listSettings, readConfig } from "../src/platform/config.ts";
+import { listSettings, readConfig } from "../src/platform/config/config.ts";
+import { findBroadEntries } from "../src/platform/outgoing/address-policy.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -312,7 +312,7 @@ describe("the npm package", () => {
     expect(files).not.toContain("dist");
     expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
     for (const { types, default: code } of Object.values<Json>(doors)) {
-      expect(code).toMatch(/^\.\/dist\/src\/\w+\.js$/);
+      expect(code).toMatch(/^\.\/dist\/src\/[\w/]+\.js$/);
       expect(types).toBe(code.replace(/\.js$/, ".d.ts"));
       expect(existsSync(join(ROOT, code.replace("/dist/", "/").replace(/\.js$/, ".ts")))).toBe(true);
     }

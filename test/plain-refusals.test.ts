@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../src/contract.ts";
-import { readPath } from "../src/platform/aliases.ts";
-import { GatewayError } from "../src/platform/errors.ts";
-import { readInput } from "../src/platform/read-input.ts";
-import type { Route } from "../src/platform/route.ts";
+import { GatewayError } from "../src/platform/gateway-error.ts";
+import { readInput } from "../src/platform/http/input/read-input.ts";
+import { readPath } from "../src/platform/http/input/resolve-aliases.ts";
+import type { Route } from "../src/platform/http/route.ts";
 
 /** How the library that checks the input speaks. */
 const LIBRARY_WORDS = /\b(invalid|too (big|small)|expected|received (?!,)|unrecognized|NaN|undefined)\b/i;

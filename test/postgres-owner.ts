@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { openDataDir } from "../src/platform/data-dir.ts";
-import { startEmbeddedPostgres } from "../src/platform/embedded-postgres.ts";
+import { openDataDir } from "../src/platform/config/data-dir.ts";
+import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedded-postgres.ts";
 
 // A gateway that is nothing but its database: `node postgres-owner.js <data dir> [<settings as JSON>]`.
 const [dataDir = "", settings = "{}"] = process.argv.slice(2);

@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { pino } from "pino";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../src/platform/embedded-postgres.ts";
-import { findProcess } from "../src/platform/process-table.ts";
-import { packageRoot } from "../src/platform/version.ts";
+import { packageRoot } from "../src/platform/config/package-version.ts";
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from "../src/platform/embedded-postgres/embedded-postgres.ts";
+import { findProcess } from "../src/platform/embedded-postgres/running-process.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 
 /** A crash of a process loses nothing by it, and that of the machine is not told here. */

@@ -1,8 +1,8 @@
 import pg from "pg";
 import type { CredentialStore } from "../src/network/driver.ts";
-import { createSandboxControl } from "../src/network/sandbox/control.ts";
-import { createSandboxDriver, type SandboxDriver } from "../src/network/sandbox/driver.ts";
-import type { SandboxTiming } from "../src/network/sandbox/timing.ts";
+import { createSandboxControl } from "../src/network/sandbox/sandbox-control.ts";
+import { createSandboxDriver, type SandboxDriver } from "../src/network/sandbox/sandbox-driver.ts";
+import type { SandboxTiming } from "../src/network/sandbox/sandbox-timing.ts";
 import type { SandboxControl } from "../src/network/sandbox-control.ts";
 import { RecordingSession } from "./conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";

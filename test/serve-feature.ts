@@ -1,7 +1,7 @@
 import { pino } from "pino";
-import type { Authorise, Handlers } from "../src/platform/handler.ts";
-import { createHttpServer } from "../src/platform/http-server.ts";
-import type { Contract } from "../src/platform/route.ts";
+import type { Authorise, Handlers } from "../src/platform/http/handler.ts";
+import { createHttpServer } from "../src/platform/http/http-server.ts";
+import type { Contract } from "../src/platform/http/route.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
 
 export interface Served {

@@ -12,7 +12,7 @@ export interface Import {
 }
 
 export interface SourceFile {
-  /** Below the project: `src/platform/route.ts`. */
+  /** Below the project: `src/platform/http/route.ts`. */
   path: string;
   text: string;
   imports: Import[];

@@ -1,7 +1,7 @@
 import { pino } from "pino";
-import { openDatabase } from "../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../src/platform/embedded-postgres.ts";
-import { migrateDatabase } from "../src/platform/migrate.ts";
+import { openDatabase } from "../src/platform/db/database.ts";
+import { migrateDatabase } from "../src/platform/db/migrate-database.ts";
+import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedded-postgres.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 
 /** A PostgreSQL for tests: fast, and gone afterwards. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
-import type { Route } from "../src/platform/route.ts";
+import type { Route } from "../src/platform/http/route.ts";
 
 const routes: readonly [string, Route][] = Object.entries(contract);
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { Client } from "../src/client.ts";
+import type { Client } from "../src/client/client.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 

@@ -10,9 +10,9 @@ import type {
   OpenSessionOptions,
   StoredJournalEntry,
 } from "../src/network/driver.ts";
-import { phoneJid } from "../src/network/ids.ts";
-import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
-import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
+import { phoneJid } from "../src/network/jid.ts";
+import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/whatsapp-driver.ts";
+import type { WhatsAppTiming } from "../src/network/whatsapp/whatsapp-timing.ts";
 import { RecordingSession } from "./conformance/listener.ts";
 import type { ContactControls, ContactObservation, PhoneControls } from "./conformance/stage.ts";
 import type { OperationStage } from "./conformance/world.ts";

@@ -1,6 +1,6 @@
-import type { ChatState } from "../src/network/calls.ts";
 import type { Jid } from "../src/network/driver.ts";
-import { phoneJid } from "../src/network/ids.ts";
+import { phoneJid } from "../src/network/jid.ts";
+import type { ChatState } from "../src/network/session-operations.ts";
 import type { ConformancePerson, NetworkGroupChange, NetworkWorld } from "./conformance/world.ts";
 import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 

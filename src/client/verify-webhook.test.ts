@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../test/receiver.ts";
-import { verifyWebhook, WebhookVerificationError } from "../client.ts";
+import { verifyWebhook, WebhookVerificationError } from "./client.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const VECTORS = new URL("../../docs/events/signature-vectors.json", import.meta.url);

@@ -1,5 +1,5 @@
-import type { Database } from "../platform/db.ts";
-import type { Log } from "../platform/log.ts";
+import type { Database } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
 
 export type NodeRole = "api" | "sessions" | "worker";
 

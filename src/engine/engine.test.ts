@@ -2,8 +2,8 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
 import type { Job, JobResult, LaneKind } from "./engine.ts";
-import { singleJobGroup } from "./jobs.ts";
-import { removeLane } from "./lanes.ts";
+import { singleJobGroup } from "./job-store.ts";
+import { removeLane } from "./lane-store.ts";
 
 const story = await createEngineStory();
 const { database } = story;

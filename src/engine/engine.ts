@@ -1,17 +1,17 @@
-import { withTimeout } from "../platform/within-time.ts";
-import { LaneRebalancer } from "./balance.ts";
+import { withTimeout } from "../platform/with-timeout.ts";
+import { createBatchWriter } from "./batch-writer.ts";
+import { ClusterMember, NODE_TIMING } from "./cluster-member.ts";
+import { DatabaseAvailability } from "./database-availability.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
-import { ALL_KEYS, NotificationBus } from "./hints.ts";
-import { JobPoller } from "./job-poll.ts";
+import { JobPoller } from "./job-poller.ts";
+import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
-import { releaseLanes } from "./lanes.ts";
-import { ClusterMember, NODE_TIMING } from "./nodes.ts";
-import { DatabaseAvailability } from "./outage.ts";
+import { LaneRebalancer } from "./lane-rebalancer.ts";
+import { releaseLanes } from "./lane-store.ts";
+import { LaneTakeover } from "./lane-takeover.ts";
+import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
 import { OwnedLanes } from "./owned-lanes.ts";
 import { OwnershipCheck } from "./ownership-check.ts";
-import { LaneDispatcher } from "./picker.ts";
-import { LaneTakeover } from "./take-over.ts";
-import { createBatchWriter } from "./writer.ts";
 
 export type { EngineOptions, NodeRole } from "./engine-options.ts";
 export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../platform/log.ts";
+import type { Log } from "../platform/log/log.ts";
 import { Semaphore } from "../platform/semaphore.ts";
+import type { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
-import { OwnedLane } from "./lane-work.ts";
-import type { LaneDispatcher } from "./picker.ts";
+import { OwnedLane } from "./owned-lane.ts";
 
 const LONGEST_RETRY_MS = 30_000;
 /** A thousand lanes of a dead node must not ask the database all at once. */

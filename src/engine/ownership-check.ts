@@ -1,8 +1,8 @@
-import type { Db } from "../platform/db.ts";
-import { findLostLanes } from "./fence.ts";
-import type { OwnedLane } from "./lane-work.ts";
-import { deleteStaleNodes, releaseLanes } from "./lanes.ts";
-import type { DatabaseAvailability } from "./outage.ts";
+import type { Db } from "../platform/db/database.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
+import { findLostLanes } from "./lane-epoch.ts";
+import { deleteStaleNodes, releaseLanes } from "./lane-store.ts";
+import type { OwnedLane } from "./owned-lane.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
 export interface OwnershipCheckOptions {

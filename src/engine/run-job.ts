@@ -1,6 +1,6 @@
-import { isDatabaseFull, isDatabaseUnavailable } from "../platform/db.ts";
-import type { Log } from "../platform/log.ts";
-import { type JobDisposition, singleJobGroup } from "./jobs.ts";
+import { isDatabaseFull, isDatabaseUnavailable } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+import { type JobDisposition, singleJobGroup } from "./job-store.ts";
 import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
 
 const FIRST_BACKOFF_MS = 1_000;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
-import { openDatabase } from "../platform/db.ts";
+import { openDatabase } from "../platform/db/database.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { createSchedules, type Schedule } from "./schedule.ts";
 

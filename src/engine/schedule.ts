@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../platform/db.ts";
+import type { Db, Trx } from "../platform/db/database.ts";
 import type { Engine, Job, JobResult } from "./engine.ts";
-import { addLane } from "./lanes.ts";
+import { addLane } from "./lane-store.ts";
 
 export interface Schedule {
   /** Names its row, across versions and nodes. */

@@ -14,16 +14,16 @@ import {
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { type Client, createClient } from "../client.ts";
-import { packageVersion } from "../platform/version.ts";
-import { toToolResultText } from "./answer-text.ts";
-import { requestWithRetry, type ToolError, toToolError } from "./ask-gateway.ts";
+import { type Client, createClient } from "../client/client.ts";
+import { packageVersion } from "../platform/config/package-version.ts";
+import { findOwnInstance } from "./find-own-instance.ts";
 import { GROUP_TOOLS } from "./group-tools.ts";
-import { findOwnInstance } from "./own-instance.ts";
 import { PROMPTS } from "./prompts.ts";
 import { READ_TOOLS } from "./read-tools.ts";
+import { requestWithRetry, type ToolError, toToolError } from "./request-with-retry.ts";
 import { RESOURCES } from "./resources.ts";
 import { SEND_TOOLS } from "./send-tools.ts";
+import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, type Tool } from "./tool.ts";
 
 /** Longer than the slowest answer of the gateway: a large file that is fetched and then sent. */

@@ -1,4 +1,4 @@
-import type { CallOptions, Client } from "../client.ts";
+import type { CallOptions, Client } from "../client/client.ts";
 import { readPages } from "./read-pages.ts";
 
 /** Something that a host can show an assistant without a question. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallOptions, Client } from "../client.ts";
+import type { CallOptions, Client } from "../client/client.ts";
 import { contract } from "../contract.ts";
 
 /** What a tool works with: the gateway, and which instance is meant when none is named. */

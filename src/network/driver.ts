@@ -1,4 +1,7 @@
 import type { LookupFunction } from "node:net";
+import type { Content, EditOptions } from "./content.ts";
+import type { CredentialStore } from "./credential-store.ts";
+import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type {
   ChatOperations,
   ChatState,
@@ -10,10 +13,7 @@ import type {
   PasskeyOperations,
   PasskeyState,
   ProfileOperations,
-} from "./calls.ts";
-import type { Content, EditOptions } from "./content.ts";
-import type { CredentialStore } from "./credential-store.ts";
-import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+} from "./session-operations.ts";
 
 export type {
   AdReferral,

@@ -1,4 +1,4 @@
-/** A chat, group or person on the network, such as `5511999990001@s.whatsapp.net`. Only `ids.ts` makes one from digits. */
+/** A chat, group or person on the network, such as `5511999990001@s.whatsapp.net`. Only `jid.ts` makes one from digits. */
 export type Jid = string & { readonly brand: "Jid" };
 /** The network's id of a message; chosen before the first try and the same at every try. */
 export type MessageId = string & { readonly brand: "MessageId" };

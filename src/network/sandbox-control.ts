@@ -1,3 +1,4 @@
+import type { Content, Jid, MessageId } from "./driver.ts";
 import type {
   ChatState,
   ContactInfo,
@@ -5,8 +6,7 @@ import type {
   OperationResult,
   ParticipantAction,
   ParticipantResult,
-} from "./calls.ts";
-import type { Content, Jid, MessageId } from "./driver.ts";
+} from "./session-operations.ts";
 
 /** Who acts, and in which chat of the paired phone. */
 export interface SandboxActor {

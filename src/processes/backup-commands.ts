@@ -1,26 +1,26 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { sql } from "kysely";
-import { type LoggedErasure, readErasureCopy, readErasures } from "../features/backups/erasures.ts";
-import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../features/backups/held-work.ts";
+import { type LoggedErasure, readErasureCopy, readErasures } from "../features/backups/erasure-log.ts";
+import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../features/backups/held-jobs.ts";
 import { checkBackup } from "../features/backups/load-backup.ts";
 import { addBackup } from "../features/backups/request-backup.ts";
 import { restoreBackup } from "../features/backups/restore-backup.ts";
 import { type BackupDeps, createVerifiedBackup, runBackup } from "../features/backups/run-backup.ts";
-import { type Config, type Env, readConfig } from "../platform/config.ts";
-import { findGeneratedKey, openDataDir } from "../platform/data-dir.ts";
-import { openDatabase } from "../platform/db.ts";
-import { findRunningDatabase } from "../platform/embedded-postgres.ts";
-import { createLog } from "../platform/log.ts";
-import { createSecretBox } from "../platform/secret-box.ts";
-import { verifySecretCheck } from "../platform/secret-check.ts";
+import { type Config, type Env, readConfig } from "../platform/config/config.ts";
+import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
+import { verifySecretCheck } from "../platform/config/require-secret-key.ts";
+import { openDatabase } from "../platform/db/database.ts";
+import { findRunningDatabase } from "../platform/embedded-postgres/embedded-postgres.ts";
+import { createLog } from "../platform/log/log.ts";
+import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
-import { backupDirectory, openBackups } from "./backup-parts.ts";
-import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-store.ts";
-import { startProgressPrinter } from "./progress.ts";
+import { CleanupStack } from "./cleanup-stack.ts";
+import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-database.ts";
+import { backupDirectory, openBackups } from "./open-backups.ts";
+import { openDatabases } from "./open-databases.ts";
+import { startProgressPrinter } from "./progress-printer.ts";
 import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
-import { openDatabases } from "./store.ts";
-import { CleanupStack } from "./undo-list.ts";
 
 /** Makes a backup now, in the backup directory or as the file `output`. Throws StartError when it failed. */
 export async function runBackupCommand(env: Env, output: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
-import { createClient } from "../client.ts";
+import { createClient } from "../client/client.ts";
 import {
   runCreateAccountCommand,
   runRecoverUserCommand,

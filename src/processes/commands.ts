@@ -4,15 +4,15 @@ import {
   type NewAccount,
   validateSignInDetails,
 } from "../features/accounts/create-account.ts";
-import { hashPassword } from "../features/accounts/passwords.ts";
-import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user.ts";
+import { hashPassword } from "../features/accounts/password-hasher.ts";
+import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user-handlers.ts";
 import { recordAudit } from "../features/audit/audit.ts";
 import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
-import type { Env } from "../platform/config.ts";
-import type { Db } from "../platform/db.ts";
-import { COMMAND_ACTOR, withCommandContext } from "./command-store.ts";
-import { startProgressPrinter } from "./progress.ts";
+import type { Env } from "../platform/config/config.ts";
+import type { Db } from "../platform/db/database.ts";
+import { COMMAND_ACTOR, withCommandContext } from "./command-database.ts";
+import { startProgressPrinter } from "./progress-printer.ts";
 import { StartError, throwSettingError } from "./start-error.ts";
 
 export interface CreateAccountCommandOptions {

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { sealUnbound } from "../../test/unbound-secret.ts";
 import { createAccount } from "../features/accounts/create-account.ts";
-import { createSecretBox } from "../platform/secret-box.ts";
-import { requireSecretKey } from "../platform/secret-check.ts";
+import { requireSecretKey } from "../platform/config/require-secret-key.ts";
+import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { doctor } from "./doctor.ts";
 
 const KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";

@@ -1,6 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { hasOtherAccounts } from "../features/accounts/other-accounts.ts";
+import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
+import { checkClientVersion } from "../features/health/check-client-version.ts";
+import { checkOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
 import {
   checkBackups,
   checkDatabase,
@@ -12,20 +14,18 @@ import {
   checkSecretKey,
   checkSecrets,
   type DoctorFinding,
-} from "../features/health/examine.ts";
-import { checkClientVersion } from "../features/health/examine-client-version.ts";
+} from "../features/health/doctor-checks.ts";
 import { checkSessions } from "../features/health/failed-instances.ts";
-import { checkOutgoingPolicy } from "../features/health/outgoing-calls.ts";
-import { loadBaileys } from "../network/whatsapp/load-library.ts";
-import { type Config, ConfigError, type Env, readConfig } from "../platform/config.ts";
-import { findGeneratedKey, openDataDir } from "../platform/data-dir.ts";
-import type { Db } from "../platform/db.ts";
-import { findPostgresHome, isPresent } from "../platform/postgres-home.ts";
-import { createSafeFetch } from "../platform/safe-fetch.ts";
-import { createSecretBox } from "../platform/secret-box.ts";
-import { openCommandDatabase } from "./command-store.ts";
+import { loadBaileys } from "../network/whatsapp/load-baileys.ts";
+import { type Config, ConfigError, type Env, readConfig } from "../platform/config/config.ts";
+import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
+import type { Db } from "../platform/db/database.ts";
+import { findPostgresHome, isPresent } from "../platform/embedded-postgres/postgres-home.ts";
+import { createSafeFetch } from "../platform/outgoing/safe-fetch.ts";
+import { createSecretBox } from "../platform/secrets/secret-box.ts";
+import { CleanupStack } from "./cleanup-stack.ts";
+import { openCommandDatabase } from "./command-database.ts";
 import { throwDatabaseStartError } from "./start-error.ts";
-import { CleanupStack } from "./undo-list.ts";
 
 /** Prints what it finds, one line per check; answers whether nothing is broken. */
 export async function doctor(env: Env): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { contract } from "../contract.ts";
-import { createOpenApiDocument } from "../platform/openapi.ts";
+import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
 import { StartError } from "./start-error.ts";
 
 /** Prints the description of the HTTP API, or writes it to a file. Throws StartError. */

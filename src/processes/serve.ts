@@ -1,8 +1,8 @@
-import { findOwnerSettingProblems } from "../features/accounts/owner-settings.ts";
-import { type Env, readConfig } from "../platform/config.ts";
+import { findOwnerSettingProblems } from "../features/accounts/find-owner-setting-problems.ts";
+import { type Env, readConfig } from "../platform/config/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
-import { createLog, type Log } from "../platform/log.ts";
-import { bannerLines } from "./banner.ts";
+import { createLog, type Log } from "../platform/log/log.ts";
+import { bannerLines } from "./banner-lines.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 
 /** So long a load balancer may take to notice that nothing more is wanted. */

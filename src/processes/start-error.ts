@@ -1,5 +1,5 @@
-import { isDatabaseUnavailable } from "../platform/db.ts";
-import { GatewayError } from "../platform/errors.ts";
+import { isDatabaseUnavailable } from "../platform/db/database.ts";
+import { GatewayError } from "../platform/gateway-error.ts";
 
 /** Why the gateway cannot start, in words for whoever starts it; shown without a stack. */
 export class StartError extends Error {

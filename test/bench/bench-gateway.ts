@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../../src/client.ts";
-import { packageRoot } from "../../src/platform/version.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 
 const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
 

@@ -1,7 +1,7 @@
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Database, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
+import { openDataDir } from "../../src/platform/config/data-dir.ts";
+import { type Database, openDatabase } from "../../src/platform/db/database.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { createLog } from "../../src/platform/log/log.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 /** The built gateway in a process of its own, on a database that the bench can look into. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../src/platform/db.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { percentile, residentMb } from "../process-figures.ts";
 import { type BenchGateway, type BenchInstance, connectInstance } from "./bench-gateway.ts";
 import { type BenchStage, withBenchStage } from "./bench-stage.ts";

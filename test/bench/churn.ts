@@ -1,11 +1,11 @@
 import { createEngine, type Job, type JobResult } from "../../src/engine/engine.ts";
-import { addJobs, type NewJob } from "../../src/engine/jobs.ts";
-import { addLane } from "../../src/engine/lanes.ts";
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Database, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { migrateDatabase } from "../../src/platform/migrate.ts";
+import { addJobs, type NewJob } from "../../src/engine/job-store.ts";
+import { addLane } from "../../src/engine/lane-store.ts";
+import { openDataDir } from "../../src/platform/config/data-dir.ts";
+import { type Database, openDatabase } from "../../src/platform/db/database.ts";
+import { migrateDatabase } from "../../src/platform/db/migrate-database.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { createLog } from "../../src/platform/log/log.ts";
 import { makeDataDir, removeDataDir } from "./bench-gateway.ts";
 
 const LANES = 1_000;

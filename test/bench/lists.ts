@@ -1,4 +1,4 @@
-import type { Database } from "../../src/platform/db.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { percentile } from "../process-figures.ts";
 import { type BenchInstance, connectInstance } from "./bench-gateway.ts";
 import { type BenchStage, withBenchStage } from "./bench-stage.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { percentile } from "../process-figures.ts";
 import { startWhatsAppStage, type WhatsAppBenchStage } from "./whatsapp-stage.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createPasswordHasher, hashPassword } from "../../src/features/accounts/passwords.ts";
+import { createPasswordHasher, hashPassword } from "../../src/features/accounts/password-hasher.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const SAMPLES = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 10_000);

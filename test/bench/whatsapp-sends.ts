@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
-import { phoneJid } from "../../src/network/ids.ts";
+import { phoneJid } from "../../src/network/jid.ts";
 import { percentile } from "../process-figures.ts";
 import { RawClient } from "../whatsapp-server/raw-client.ts";
 import { hardenSignatures, trustRoot } from "../whatsapp-server/trust.ts";

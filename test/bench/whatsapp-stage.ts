@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "../../src/client.ts";
-import { packageRoot } from "../../src/platform/version.ts";
+import { createClient } from "../../src/client/client.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
 import { spawnWhatsAppServer } from "../whatsapp-server/server-process.ts";
 import {

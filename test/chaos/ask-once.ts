@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { WaygateError } from "../../src/client.ts";
+import { WaygateError } from "../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { type PlannedSend, sendOnce, toClientSend, toRefused } from "../e2e/send-history.ts";
 import type { ClientSend } from "./ledgers.ts";

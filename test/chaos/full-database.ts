@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { WaygateError } from "../../src/client.ts";
-import { findRunningDatabase } from "../../src/platform/embedded-postgres.ts";
+import { WaygateError } from "../../src/client/client.ts";
+import { findRunningDatabase } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { WORK_LEFT } from "../database.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { sendOnce, toClientSend } from "../e2e/send-history.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { packageRoot } from "../../src/platform/version.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import type { Need } from "./chaos-row.ts";
 
 const IS_THERE: Record<Need, () => boolean> = {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../src/platform/version.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import type { Round } from "./chaos-row.ts";
 
 /** The version before the newest migration, built from the history of this repository. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { freePortsFor } from "../../src/platform/free-port.ts";
+import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { waitUntil } from "../gateway.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
 import type { Round } from "./chaos-row.ts";

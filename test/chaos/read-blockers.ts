@@ -1,4 +1,4 @@
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 
 /** The keys of what /health names as in the way of production. */
 export async function readBlockers(url: string): Promise<string[]> {

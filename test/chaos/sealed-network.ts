@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { packageRoot } from "../../src/platform/version.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 
 const PROGRAM = join(packageRoot(), "dist/test/chaos/sealed-main.js");

@@ -1,6 +1,6 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Client, WaygateError } from "../../src/client.ts";
+import { type Client, WaygateError } from "../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { percentile } from "../process-figures.ts";

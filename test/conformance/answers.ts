@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { OperationResult } from "../../src/network/calls.ts";
 import type { Jid } from "../../src/network/driver.ts";
+import type { OperationResult } from "../../src/network/session-operations.ts";
 
 /** What was asked for; an answer of another kind fails the test. */
 export function done<Value>(result: OperationResult<Value>): Value {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChatState } from "../../src/network/calls.ts";
 import type { MessageId } from "../../src/network/driver.ts";
-import { phoneJid } from "../../src/network/ids.ts";
+import { phoneJid } from "../../src/network/jid.ts";
+import type { ChatState } from "../../src/network/session-operations.ts";
 import { done } from "./answers.ts";
 import type { EventOf } from "./listener.ts";
 import type { OperationStory } from "./operation-story.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newMessageId } from "../../src/network/ids.ts";
+import { newMessageId } from "../../src/network/jid.ts";
 import { text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
 

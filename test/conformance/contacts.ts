@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Jid } from "../../src/network/driver.ts";
-import { phoneJid } from "../../src/network/ids.ts";
+import { phoneJid } from "../../src/network/jid.ts";
 import { digits, done, JPEG, LID, refused } from "./answers.ts";
 import { eventually } from "./listener.ts";
 import type { OperationStory } from "./operation-story.ts";

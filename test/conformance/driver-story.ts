@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import type { Content, CredentialStore, MessageId } from "../../src/network/driver.ts";
-import { newMessageId } from "../../src/network/ids.ts";
+import { newMessageId } from "../../src/network/jid.ts";
 import { eventually, RecordingSession } from "./listener.ts";
 import type { ContactObservation, DriverHarness, DriverHarnessOptions } from "./stage.ts";
 

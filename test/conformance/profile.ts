@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { phoneJid } from "../../src/network/ids.ts";
+import { phoneJid } from "../../src/network/jid.ts";
 import { done, JPEG, LID } from "./answers.ts";
 import type { OperationStory } from "./operation-story.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Content, MessageId } from "../../src/network/driver.ts";
-import { newMessageId } from "../../src/network/ids.ts";
+import { newMessageId } from "../../src/network/jid.ts";
 import { DOT, PICTURE, text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
 import { eventually } from "./listener.ts";

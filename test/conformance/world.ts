@@ -1,5 +1,5 @@
-import type { ChatState, GroupChange, ParticipantAction } from "../../src/network/calls.ts";
 import type { Jid } from "../../src/network/driver.ts";
+import type { ChatState, GroupChange, ParticipantAction } from "../../src/network/session-operations.ts";
 import type { DriverHarness } from "./stage.ts";
 
 export interface ConformancePerson {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Client } from "../../src/client.ts";
+import type { Client } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { freePortsFor } from "../../src/platform/free-port.ts";
+import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { FakeChatwoot } from "../fake-chatwoot.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Client, createClient } from "../../src/client.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
 import { createTestDatabase, type TestDatabase, WORK_LEFT } from "../database.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";

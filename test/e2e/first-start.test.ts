@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { startReceiver } from "../receiver.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";

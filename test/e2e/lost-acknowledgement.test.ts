@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { WaygateError } from "../../src/client.ts";
+import { WaygateError } from "../../src/client/client.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 

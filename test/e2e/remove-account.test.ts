@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { WaygateError } from "../../src/client.ts";
+import { WaygateError } from "../../src/client/client.ts";
 import { checkLedgers, type LedgerFindings } from "../chaos/checker.ts";
 import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "../chaos/ledgers.ts";
 import { waitUntil } from "../gateway.ts";

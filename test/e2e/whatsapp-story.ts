@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { Client } from "../../src/client.ts";
-import { packageRoot } from "../../src/platform/version.ts";
+import type { Client } from "../../src/client/client.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { layCable } from "../cable.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";

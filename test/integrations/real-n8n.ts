@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePortsFor } from "../../src/platform/free-port.ts";
+import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { waitUntil } from "../gateway.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
 

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import type { Database } from "../../src/platform/db.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { cpuMs, readProcess } from "../process-figures.ts";
 import type { LoadStage } from "./load-stage.ts";
 

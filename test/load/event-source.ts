@@ -1,7 +1,7 @@
 import { createEngine } from "../../src/engine/engine.ts";
 import { type EventDraft, recordEvents } from "../../src/features/events/events.ts";
-import type { Database } from "../../src/platform/db.ts";
-import { createLog } from "../../src/platform/log.ts";
+import type { Database } from "../../src/platform/db/database.ts";
+import { createLog } from "../../src/platform/log/log.ts";
 import type { Pace } from "./open-loop.ts";
 
 const AT_ONCE = 100;

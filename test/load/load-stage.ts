@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
-import { type Client, createClient } from "../../src/client.ts";
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Database, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { openDataDir } from "../../src/platform/config/data-dir.ts";
+import { type Database, openDatabase } from "../../src/platform/db/database.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { createLog } from "../../src/platform/log/log.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench/bench-gateway.ts";
 import { residentMb } from "../process-figures.ts";
 import type { Receivers } from "./receivers.ts";

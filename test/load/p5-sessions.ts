@@ -1,5 +1,5 @@
-import { createSandboxControl } from "../../src/network/sandbox/control.ts";
-import type { Database } from "../../src/platform/db.ts";
+import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter } from "./cost.ts";
 import type { LoadTestOptions } from "./load-options.ts";

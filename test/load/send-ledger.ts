@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import type { Database } from "../../src/platform/db.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { holdsWithin, type LoadInstance } from "./load-stage.ts";
 
 const CONNECTIONS = 100;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { contract } from "../../src/contract.ts";
-import { chatwootConfig } from "../../src/features/integrations/chatwoot/config.ts";
-import { n8nConfig } from "../../src/features/integrations/n8n/config.ts";
-import { typebotConfig } from "../../src/features/integrations/typebot/config.ts";
-import type { Route } from "../../src/platform/route.ts";
+import { chatwootConfig } from "../../src/features/integrations/chatwoot/chatwoot-config.ts";
+import { n8nConfig } from "../../src/features/integrations/n8n/n8n-config.ts";
+import { typebotConfig } from "../../src/features/integrations/typebot/typebot-config.ts";
+import type { Route } from "../../src/platform/http/route.ts";
 import { type Operation, type OperationSchema, readOperations, resolveSchema } from "./operations.ts";
 
 /** A field of an operation that takes text, and so perhaps an address. */

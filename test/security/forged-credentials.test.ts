@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { requestOf, statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";

@@ -1,4 +1,4 @@
-import { type Client, createClient } from "../../src/client.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../gateway.ts";
 import { inBase64, SAMPLE } from "../sample-files.ts";
 import type { KnownValues } from "./json-values.ts";

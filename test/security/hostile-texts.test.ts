@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
-import { chatwootConfig } from "../../src/features/integrations/chatwoot/config.ts";
-import { n8nConfig } from "../../src/features/integrations/n8n/config.ts";
-import { typebotConfig } from "../../src/features/integrations/typebot/config.ts";
-import type { Route } from "../../src/platform/route.ts";
+import { chatwootConfig } from "../../src/features/integrations/chatwoot/chatwoot-config.ts";
+import { n8nConfig } from "../../src/features/integrations/n8n/n8n-config.ts";
+import { typebotConfig } from "../../src/features/integrations/typebot/typebot-config.ts";
+import type { Route } from "../../src/platform/http/route.ts";
 import { cpuMsOf } from "../cpu-time.ts";
 import { ADMIN_TOKEN, OWNER, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { createRawCall, type RawCall } from "../raw-call.ts";

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
-import type { Route } from "../../src/platform/route.ts";
+import type { Route } from "../../src/platform/http/route.ts";
 import { OWNER, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "../raw-call.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";

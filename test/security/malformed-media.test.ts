@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { silenceConsole } from "../whatsapp-server/quiet.ts";
+import { silenceConsole } from "../whatsapp-server/silence-log.ts";
 import { sendMalformedMedia } from "./malformed-media.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 

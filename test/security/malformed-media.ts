@@ -1,4 +1,4 @@
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
 import { createRawCall, type RawHttpResponse } from "../raw-call.ts";
 import type { SaidMedia } from "../whatsapp-server/control.ts";

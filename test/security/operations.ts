@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { contract } from "../../src/contract.ts";
-import { createOpenApiDocument } from "../../src/platform/openapi.ts";
+import { createOpenApiDocument } from "../../src/platform/openapi/openapi-document.ts";
 
 export interface OperationSchema {
   $ref?: string;

@@ -3,7 +3,7 @@ import { readSources } from "../source-files.ts";
 
 /** A regular expression as it stands in a source. */
 export interface Pattern {
-  /** `src/platform/log.ts:12`. */
+  /** `src/platform/log/log.ts:12`. */
   place: string;
   source: string;
   flags: string;

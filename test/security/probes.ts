@@ -1,7 +1,7 @@
 import { contract } from "../../src/contract.ts";
-import { cleanText } from "../../src/platform/clean-text.ts";
-import { createOpenApiDocument } from "../../src/platform/openapi.ts";
-import type { Route } from "../../src/platform/route.ts";
+import type { Route } from "../../src/platform/http/route.ts";
+import { createOpenApiDocument } from "../../src/platform/openapi/openapi-document.ts";
+import { cleanText } from "../../src/platform/text/clean-text.ts";
 import type { TextField } from "./text-fields.ts";
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { contract } from "../../src/contract.ts";
-import type { Route } from "../../src/platform/route.ts";
+import type { Route } from "../../src/platform/http/route.ts";
 import { startProbedGateway } from "./probed-gateway.ts";
 import { headOf, type RawHead, requestOf, statusOf } from "./raw-request.ts";
 

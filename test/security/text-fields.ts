@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Contract } from "../../src/platform/route.ts";
+import type { Contract } from "../../src/platform/http/route.ts";
 
 /** A field of an operation that takes text. */
 export interface TextField {

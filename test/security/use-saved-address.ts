@@ -1,4 +1,4 @@
-import { type Client, createClient } from "../../src/client.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
 import type { RawHttpResponse } from "../raw-call.ts";
 import type { AddressField } from "./address-fields.ts";
 import type { FuzzTarget, FuzzTenant } from "./fuzz-target.ts";

@@ -23,7 +23,7 @@ import type {
   Settings,
   WhatsAppControl,
 } from "./control.ts";
-import { reinstall, removeDevice } from "./device-news.ts";
+import { reinstall, removeDevice } from "./device-notifications.ts";
 import { changeGroup } from "./group-changes.ts";
 import { Handset } from "./handset.ts";
 import { sendHistoryFile } from "./initial-sync.ts";

@@ -2,9 +2,10 @@
  * The server in a process of its own: prints one line of JSON, `{ url, rootKeyHex, caFile, controlUrl }`, and runs
  * until it is told to stop or its standard input ends. `node dist/test/whatsapp-server/main.js [port] [control port]`.
  */
-import { silenceConsole } from "./quiet.ts";
+
 import { serveControl } from "./remote-control.ts";
 import { startWhatsAppServer } from "./server.ts";
+import { silenceConsole } from "./silence-log.ts";
 
 silenceConsole();
 const [port, controlPort] = process.argv.slice(2).map(Number);

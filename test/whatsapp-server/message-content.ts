@@ -1,5 +1,5 @@
 import { proto } from "baileys";
-import { readVcard } from "../../src/network/vcard.ts";
+import { readVcard } from "../../src/network/read-vcard.ts";
 import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { Curve, proto } from "baileys";
 import { Companion, type Registration } from "./companion.ts";
 import { type ServerConnection, streamError } from "./connection.ts";
-import { tellOfDevice } from "./device-news.ts";
+import { tellOfDevice } from "./device-notifications.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, node, SERVER } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";

@@ -1,7 +1,7 @@
 import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "./app-state.ts";
 import type { Business } from "./control.ts";
-import { removeDevice } from "./device-news.ts";
+import { removeDevice } from "./device-notifications.ts";
 import { mayChange, ServerGroup } from "./group.ts";
 import { UPLOAD_AUTH } from "./media-server.ts";
 import { type BinaryNode, bytes, children, childrenNamed, failure, node, result, seconds } from "./nodes.ts";

@@ -9,8 +9,8 @@ import {
   type UserFacingSocketConfig,
   type WAMessage,
 } from "baileys";
-import { quietLog } from "./quiet.ts";
 import type { WhatsAppServer } from "./server.ts";
+import { quietLog } from "./silence-log.ts";
 
 type Socket = ReturnType<typeof makeWASocket>;
 type Update = Partial<BaileysEventMap["connection.update"]>;

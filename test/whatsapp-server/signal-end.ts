@@ -11,8 +11,8 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStoreWithTransaction,
 } from "baileys";
-import { decryptWithRollback } from "../../src/network/whatsapp/untouched-sessions.ts";
-import { quietLog } from "./quiet.ts";
+import { decryptWithRollback } from "../../src/network/whatsapp/baileys-fixes/decrypt-with-rollback.ts";
+import { quietLog } from "./silence-log.ts";
 
 /** What a device gives away so that others can write to it. */
 export interface Bundle {

@@ -1,8 +1,8 @@
 import { expect, vi } from "vitest";
 import type { PersonInfo, Settings, WhatsAppControl } from "./control.ts";
-import { silenceConsole } from "./quiet.ts";
 import { RawClient } from "./raw-client.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./server.ts";
+import { silenceConsole } from "./silence-log.ts";
 import { hardenSignatures, trustCertificates, trustRoot } from "./trust.ts";
 
 export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>

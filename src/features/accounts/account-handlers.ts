@@ -1,17 +1,17 @@
-import type { Db } from "../../platform/db.ts";
-import type { Handlers } from "../../platform/handler.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { managedAccountHandlers } from "./managed-accounts.ts";
-import { ownAccountHandlers } from "./own-account.ts";
-import { createPasswordHasher } from "./passwords.ts";
-import { recoverUserHandlers } from "./recover-user.ts";
-import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account.ts";
+import { managedAccountHandlers } from "./managed-account-handlers.ts";
+import { ownAccountHandlers } from "./own-account-handlers.ts";
+import { createPasswordHasher } from "./password-hasher.ts";
+import { recoverUserHandlers } from "./recover-user-handlers.ts";
+import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account-handlers.ts";
 import { createSignInHandlers, getUser, toUserView } from "./sign-in.ts";
-import type { AccessTokens } from "./tokens.ts";
-import { userHandlers } from "./users.ts";
+import { userHandlers } from "./user-handlers.ts";
 
 export interface AccountHandlersOptions {
   db: Db;

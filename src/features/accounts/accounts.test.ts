@@ -4,16 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test as whole } 
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { contract } from "../../contract.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { Route } from "../../platform/route.ts";
-import { Secret } from "../../platform/secret.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Route } from "../../platform/http/route.ts";
+import { Secret } from "../../platform/secrets/secret.ts";
+import { createAccessTokens } from "./access-tokens.ts";
 import { accountHandlers } from "./account-handlers.ts";
 import { createAuthorise } from "./authorise.ts";
 import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";
-import { createTrustedDevices } from "./known-devices.ts";
 import { createSignInHandlers } from "./sign-in.ts";
-import { createAccessTokens } from "./tokens.ts";
+import { createTrustedDevices } from "./trusted-devices.ts";
 
 const PASSWORD = "correct horse battery staple";
 const NEW_PASSWORD = "another horse battery staple";

@@ -1,8 +1,8 @@
-import { GatewayError } from "../../platform/errors.ts";
-import type { Caller } from "../../platform/handler.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Caller } from "../../platform/http/handler.ts";
 
 export { requireActiveAccount } from "./authorise.ts";
-export { hasOtherAccounts } from "./other-accounts.ts";
+export { hasOtherAccounts } from "./has-other-accounts.ts";
 
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {

@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
 import { digestApiKey, isApiKey } from "../../platform/api-key.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/handler.ts";
-import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/ip-address.ts";
-import type { Route, RouteAccess } from "../../platform/route.ts";
-import type { Secret } from "../../platform/secret.ts";
-import { type CredentialCache, createCredentialCache } from "./credentials.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/http/handler.ts";
+import type { Route, RouteAccess } from "../../platform/http/route.ts";
+import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/outgoing/ip-address.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { type AccessTokens, invalidToken } from "./access-tokens.ts";
+import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
-import { type AccessTokens, invalidToken } from "./tokens.ts";
 
 export interface AuthoriseOptions {
   db: Db;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
 const account = z.object({

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import type { Secret } from "../../platform/secret.ts";
-import { findPasswordProblem } from "./password-rules.ts";
-import { hashPassword } from "./passwords.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
+import { findPasswordProblem } from "./find-password-problem.ts";
+import { hashPassword } from "./password-hasher.ts";
 
 export const OWNER_EMAIL = "owner@localhost";
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;

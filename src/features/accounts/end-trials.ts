@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { recordAudit } from "../audit/audit.ts";
 
 const AT_ONCE = 200;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordAudit } from "../audit/audit.ts";
 

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { parseIp, withoutIpv4Mapping } from "../../platform/ip-address.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
 
 /** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
 export interface SignInAttempt {

@@ -1,18 +1,18 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Caller, OkResponse } from "../../platform/handler.ts";
-import type { InputOf, OutputOf } from "../../platform/route.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Caller, OkResponse } from "../../platform/http/handler.ts";
+import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { recordAudit } from "../audit/audit.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { accountStateSql } from "./account-state.ts";
 import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { createTrustedDevices, type TrustedDevices } from "./known-devices.ts";
-import { findPasswordProblem } from "./password-rules.ts";
-import { createPasswordHasher, needsRehash, type PasswordHasher } from "./passwords.ts";
+import { findPasswordProblem } from "./find-password-problem.ts";
+import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
 import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
-import type { AccessTokens } from "./tokens.ts";
+import { createTrustedDevices, type TrustedDevices } from "./trusted-devices.ts";
 
 type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
 

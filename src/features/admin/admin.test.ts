@@ -7,9 +7,9 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { type Client, createClient } from "../../client.ts";
-import { recommendAction } from "./recommend.ts";
-import { countSentMessages } from "./tally-messages.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { countSentMessages } from "./count-sent-messages.ts";
+import { recommendAction } from "./recommend-action.ts";
 
 const PASSWORD = "correct horse battery staple";
 let test: TestGateway;

@@ -1,10 +1,10 @@
-import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
-import type { InputOf } from "../../platform/route.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import { resellerOf } from "../accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
-import { listLogs } from "./logs.ts";
-import { type MonitorDeps, readMonitor } from "./monitor.ts";
-import { readOverview } from "./overview.ts";
+import { listLogs } from "./list-logs.ts";
+import { type MonitorDeps, readMonitor } from "./read-monitor.ts";
+import { readOverview } from "./read-overview.ts";
 
 interface MonitorRequest {
   input: InputOf<typeof adminContract.adminMonitor>;

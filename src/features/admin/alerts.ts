@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { readHeldJobs } from "../backups/backups.ts";
 import { failureAdvice } from "../webhooks/webhooks.ts";
-import type { QueueDepth } from "./queues.ts";
-import { recommendAction } from "./recommend.ts";
-import { type AccountScope, isInScope } from "./scope.ts";
+import { type AccountScope, isInScope } from "./account-scope.ts";
+import type { QueueDepth } from "./read-queues.ts";
+import { recommendAction } from "./recommend-action.ts";
 
 export interface Alert {
   key: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { boundedText } from "../../platform/text/bounded-text.ts";
 
 const tag = "Administration";
 const count = z.number().int();

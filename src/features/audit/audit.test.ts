@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createSecretBox } from "../../platform/secret-box.ts";
+import { createSecretBox } from "../../platform/secrets/secret-box.ts";
+import { appendAuditChain } from "./append-audit-chain.ts";
 import { type AuditEntry, fieldNamesOf, recordAudit } from "./audit.ts";
-import { appendAuditChain } from "./seal-audit.ts";
 import { verifyAudit } from "./verify-audit.ts";
 
 const box = createSecretBox("8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e");

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import type { Caller } from "../../platform/handler.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { Caller } from "../../platform/http/handler.ts";
 
 /** Who asked for a change, and from where. */
 export interface AuditActor {

@@ -1,6 +1,6 @@
-import type { Db } from "../../platform/db.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
-import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./chain.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./audit-chain.ts";
 
 export interface AuditVerification {
   /** Links that hold. */

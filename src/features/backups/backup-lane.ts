@@ -1,8 +1,8 @@
 import type { Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import type { Schedule } from "../../engine/schedule.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { copyErasureLog, type LoggedErasure, repeatErasures } from "./erasures.ts";
-import { applyHeldJobsDecision, type HeldJobsDeps } from "./held-work.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { copyErasureLog, type LoggedErasure, repeatErasures } from "./erasure-log.ts";
+import { applyHeldJobsDecision, type HeldJobsDeps } from "./held-jobs.ts";
 import { BACKUP_LANE, isBackupDue, requestBackup } from "./request-backup.ts";
 import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup.ts";
 

@@ -12,8 +12,8 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
-import { createClient } from "../../client.ts";
-import type { Database } from "../../platform/db.ts";
+import { createClient } from "../../client/client.ts";
+import type { Database } from "../../platform/db/database.ts";
 import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../processes/backup-commands.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";

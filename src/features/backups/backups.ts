@@ -5,17 +5,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { create as contentDisposition } from "content-disposition";
 import type { Selectable } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, OkResponse, RawResponse } from "../../platform/handler.ts";
-import { toPage } from "../../platform/paging.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { toPage } from "../../platform/http/input/pagination.ts";
 import type { BackupTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { backupsContract } from "./contract.ts";
-import { decideHeldJobs, readHeldJobs } from "./held-work.ts";
+import { decideHeldJobs, readHeldJobs } from "./held-jobs.ts";
 import { requestBackup } from "./request-backup.ts";
 
-export { type HeldJobs, readHeldJobs } from "./held-work.ts";
+export { type HeldJobs, readHeldJobs } from "./held-jobs.ts";
 
 const ANSWER_AFTER_MS = 30_000;
 const LOOK_EVERY_MS = 200;

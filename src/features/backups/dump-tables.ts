@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { copyOut } from "../../platform/pg-copy.ts";
-import type { TableDigests } from "./backup-text.ts";
+import { copyOut } from "../../platform/db/pg-copy.ts";
+import type { TableDigests } from "./read-backup.ts";
 import { RowDigest } from "./row-digest.ts";
 
 /**

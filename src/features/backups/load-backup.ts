@@ -1,13 +1,13 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import type { Db } from "../../platform/db.ts";
-import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/migrate.ts";
-import { makePartitions } from "../../platform/partitions.ts";
-import { copyIn } from "../../platform/pg-copy.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/db/migrate-database.ts";
+import { makePartitions } from "../../platform/db/partitions.ts";
+import { copyIn } from "../../platform/db/pg-copy.ts";
 import type { Tables } from "../../tables.ts";
-import { type BackupHeader, readBackup, type TableRows } from "./backup-text.ts";
 import { DUMP_SESSION_SETTINGS, quoteColumns, quoteName } from "./dump-tables.ts";
-import { BackupFileError } from "./sealed-stream.ts";
+import { BackupFileError } from "./encrypted-stream.ts";
+import { type BackupHeader, readBackup, type TableRows } from "./read-backup.ts";
 import type { ReportRowProgress } from "./write-backup.ts";
 
 /** So far the numbers of a restored database jump: what was made after the backup is known elsewhere by its number. */

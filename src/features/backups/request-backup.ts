@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import { addJobs } from "../../engine/jobs.ts";
-import { addLane } from "../../engine/lanes.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { addJobs } from "../../engine/job-store.ts";
+import { addLane } from "../../engine/lane-store.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { BackupTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";

@@ -1,7 +1,7 @@
-import { openDatabase } from "../../platform/db.ts";
-import { migrateDatabase } from "../../platform/migrate.ts";
-import { finishRestore } from "./after-restore.ts";
-import type { LoggedErasure } from "./erasures.ts";
+import { openDatabase } from "../../platform/db/database.ts";
+import { migrateDatabase } from "../../platform/db/migrate-database.ts";
+import type { LoggedErasure } from "./erasure-log.ts";
+import { finishRestore } from "./finish-restore.ts";
 import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
 import { withConnection } from "./write-backup.ts";
 

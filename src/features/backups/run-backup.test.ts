@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createLog } from "../../platform/log.ts";
+import { createLog } from "../../platform/log/log.ts";
 import { type BackupScheduleDeps, backupSchedules } from "./backup-lane.ts";
 import { addBackup } from "./request-backup.ts";
 import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup.ts";

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
-import type { Log } from "../../platform/log.ts";
-import { isDiskFull } from "../../platform/scratch-file.ts";
-import { chooseExpiredBackups } from "./retention.ts";
-import { backupKeyId } from "./sealed-stream.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { isDiskFull } from "../../platform/media/temporary-file.ts";
+import { chooseExpiredBackups } from "./choose-expired-backups.ts";
+import { backupKeyId } from "./encrypted-stream.ts";
 import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
 import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 

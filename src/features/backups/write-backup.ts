@@ -5,10 +5,10 @@ import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { faultPoint } from "../../platform/fault-point.ts";
-import { type BackupHeader, COPY_END_MARKER, type TableDigests } from "./backup-text.ts";
 import { DUMP_SESSION_SETTINGS, type DumpedTable, dumpRows, readInventory } from "./dump-tables.ts";
+import { encryptStream } from "./encrypted-stream.ts";
+import { type BackupHeader, COPY_END_MARKER, type TableDigests } from "./read-backup.ts";
 import { RowDigest } from "./row-digest.ts";
-import { encryptStream } from "./sealed-stream.ts";
 
 export interface WriteBackupOptions {
   id: string;

@@ -8,8 +8,8 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import type { Client } from "../../client.ts";
-import { deleteOrphanedOutgoing } from "../messages/outgoing-media.ts";
+import type { Client } from "../../client/client.ts";
+import { deleteOrphanedOutgoing } from "../messages/send/outgoing-file.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
-import { stepCampaign } from "./advance-campaign.ts";
+import { type CampaignProgress, createCampaignProgress } from "./campaign-progress.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { chooseRecipients } from "./choose-recipients.ts";
-import { decideCampaign, readCampaignInstanceState } from "./judge.ts";
-import { type CampaignProgress, createCampaignProgress } from "./progress.ts";
+import { decideCampaign, readCampaignInstanceState } from "./decide-campaign.ts";
 import { findRecipientChats } from "./queue-recipients.ts";
 import { type CampaignSnapshot, hasTooManyErrors, MAX_PREFETCHED, PREFETCH_MS } from "./run-campaign.ts";
+import { stepCampaign } from "./step-campaign.ts";
 
 export interface CampaignLaneDeps {
   db: Db;

@@ -8,7 +8,7 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import type { Client } from "../../client.ts";
+import type { Client } from "../../client/client.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;

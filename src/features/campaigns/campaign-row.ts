@@ -1,8 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import type { z } from "zod";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { fingerprint } from "../../platform/fingerprint.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
 import type { IdempotentRequest } from "../instances/instances.ts";
 import type { StoredMedia } from "../messages/messages.ts";

@@ -8,12 +8,12 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import { type Client, createClient } from "../../client.ts";
+import { type Client, createClient } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 // What is slow is without an answer for certain, also where everything stands still for seconds.
-vi.mock("../../network/sandbox/timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
+vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
 });
 

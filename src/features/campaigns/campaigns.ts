@@ -1,16 +1,20 @@
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { type AddRecipientsDeps, createRecipientAdder } from "./add-recipients.ts";
+import { createCampaignReport } from "./campaign-report.ts";
 import { countTotals, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
-import { type ChangeCampaignDeps, cancelCampaigns, changeCampaignHandlers } from "./change-campaign.ts";
+import {
+  type ChangeCampaignDeps,
+  cancelCampaigns,
+  changeCampaignHandlers,
+} from "./change-campaign-handlers.ts";
 import type { campaignsContract } from "./contract.ts";
-import { endedCampaignHandlers } from "./ended-campaigns.ts";
-import { previewCampaign } from "./preview.ts";
-import { withdrawSendsTo } from "./recall.ts";
-import { createCampaignReport } from "./report.ts";
-import { createRetryFailedHandler } from "./retry-failed.ts";
-import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign.ts";
+import { endedCampaignHandlers } from "./ended-campaign-handlers.ts";
+import { previewCampaign } from "./preview-campaign.ts";
+import { type AddRecipientsDeps, createRecipientAdder } from "./recipient-adder.ts";
+import { createRetryFailedHandler } from "./retry-failed-handler.ts";
+import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign-handlers.ts";
+import { withdrawSendsTo } from "./withdraw-sends.ts";
 
 export { cancelCampaigns, withdrawSendsTo };
 

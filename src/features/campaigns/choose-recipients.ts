@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { findConsenting, type SuppressionList } from "../consent/consent.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { type RecipientFacts, renderTemplate, valuesOf } from "./render.ts";
+import { type RecipientFacts, renderTemplate, valuesOf } from "./render-template.ts";
 
 /** Somebody who waits, with the text that is for them. */
 export interface RecipientCandidate {

@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { boundedText, fileText, trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  type UploadedFile,
+} from "../../platform/http/route.ts";
+import { boundedText, fileText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */

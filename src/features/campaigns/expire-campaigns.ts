@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import type { Expiring, Expiry } from "../retention/retention.ts";
 import { ENDED_STATUSES } from "./campaign-row.ts";
 

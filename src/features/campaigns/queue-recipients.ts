@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { newMessageId, phoneJid, phoneOfJid } from "../../network/ids.ts";
-import type { Trx } from "../../platform/db.ts";
+import { newMessageId, phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import { ulid } from "../../platform/ulid.ts";
 import {
   type ConversationRef,

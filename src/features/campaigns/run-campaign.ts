@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { RecipientChoice } from "./choose-recipients.ts";
-import type { CampaignInstanceState } from "./judge.ts";
+import type { CampaignInstanceState } from "./decide-campaign.ts";
 import { planSends, type SendPlan, timeZoneOf } from "./plan-sends.ts";
 import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
-import { withdrawQueuedSends } from "./recall.ts";
+import { withdrawQueuedSends } from "./withdraw-sends.ts";
 import { instantOf, zonedTime } from "./zoned-time.ts";
 
 /** How much work of a campaign waits in the lane of its session. */

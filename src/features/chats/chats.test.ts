@@ -7,7 +7,7 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
-import { type Client, createClient, WaygateError } from "../../client.ts";
+import { type Client, createClient, WaygateError } from "../../client/client.ts";
 
 let gateway: TestGateway;
 let sales: TestInstance;

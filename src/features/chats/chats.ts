@@ -1,6 +1,6 @@
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import {
   type Conversations,
   findConversation,
@@ -11,8 +11,8 @@ import {
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { listChats } from "./list-chats.ts";
-import { toListedMessage } from "./listed-message.ts";
 import { type ChatStateDeps, readStateChange, setChatState } from "./set-chat-state.ts";
+import { toListedMessage } from "./to-listed-message.ts";
 
 export interface ChatDeps extends ChatStateDeps {
   conversations: Conversations;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { queryFlag, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { storedMessage } from "../messages/contract.ts";

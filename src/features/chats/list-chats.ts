@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { lidJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
+import { lidJid } from "../../network/jid.ts";
+import type { Db } from "../../platform/db/database.ts";
 import {
   microsecondsOf,
   type Page,
@@ -8,10 +8,10 @@ import {
   timeCursorRow,
   toPage,
   toTimeCursor,
-} from "../../platform/paging.ts";
+} from "../../platform/http/input/pagination.ts";
 import { searchedNumbers } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
-import { toListedMessage } from "./listed-message.ts";
+import { toListedMessage } from "./to-listed-message.ts";
 
 export interface ChatFilter {
   instance_ids: number[];

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { ChatState } from "../../network/calls.ts";
 import type { Jid } from "../../network/driver.ts";
-import { isGroupJid, phoneOfJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
+import { isGroupJid, phoneOfJid } from "../../network/jid.ts";
+import type { ChatState } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { type Conversations, findConversation } from "../contacts/contacts.ts";
 
 /** What a phone shows of a chat now. A chat that was read has no unread message left. Answers the conversation's id. */

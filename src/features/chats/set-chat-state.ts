@@ -1,11 +1,11 @@
-import type { ChatState } from "../../network/calls.ts";
 import type { Jid, MessageId, MessageRef } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import type { InputOf } from "../../platform/route.ts";
-import type { RunSessionOperation } from "../calls/calls.ts";
+import type { ChatState } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import { type Conversations, findConversation, type Recipient } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { chatsContract } from "./contract.ts";
 import { recordChatUpdate } from "./record-chat-update.ts";
 

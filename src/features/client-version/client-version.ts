@@ -1,6 +1,6 @@
 import type { ClientVersion } from "../../network/client-version.ts";
-import type { Config } from "../../platform/config.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { BUILT_IN_REVISION } from "./find-revision.ts";
 import { WEB_CLIENT_URL } from "./search-revision.ts";
 import { readVersionRow, usableRevision, type VersionRow } from "./version-row.ts";

@@ -5,7 +5,7 @@ import {
   startWebClientServer,
   type WebClientServer,
 } from "../../../test/web-client-server.ts";
-import { createSafeFetch, type SafeFetch } from "../../platform/safe-fetch.ts";
+import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { BUILT_IN_REVISION } from "./find-revision.ts";
 import { searchRevision } from "./search-revision.ts";
 

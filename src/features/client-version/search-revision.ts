@@ -1,4 +1,4 @@
-import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { findRevision, findRevisionProblem } from "./find-revision.ts";
 
 /** Where WhatsApp's own web client is served. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { findRevisionProblem } from "./find-revision.ts";
 
 /** What the database knows of the client version; the same for all nodes. */

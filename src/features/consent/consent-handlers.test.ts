@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import { type Client, createClient } from "../../client.ts";
+import { type Client, createClient } from "../../client/client.ts";
 
 const PASSWORD = "correct horse battery staple";
 

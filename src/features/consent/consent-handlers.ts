@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
-import type { InputOf } from "../../platform/route.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { findLidMappings, readPhone } from "../contacts/contacts.ts";

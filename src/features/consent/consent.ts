@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
-import { lidJid } from "../../network/ids.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { loadSealedKey } from "../../platform/kept-key.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { lidJid } from "../../network/jid.ts";
+import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { canonicalNumberOf } from "../contacts/contacts.ts";
 
 /** Those of the phones (digits) whose last word on this purpose, as persons or as leads, is that they agree. */

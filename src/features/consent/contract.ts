@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { trimmedText } from "../../platform/text/bounded-text.ts";
 
 const label = trimmedText(64).min(1, "must not be empty");
 

@@ -1,12 +1,12 @@
 import type { Jid } from "../../network/driver.ts";
-import { isGroupJid, lidJid, phoneOfJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
-import { invalidField } from "../../platform/errors.ts";
-import type { RunSessionOperation } from "../calls/calls.ts";
+import { isGroupJid, lidJid, phoneOfJid } from "../../network/jid.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { Conversations } from "./conversations.ts";
-import { alternativeNumber } from "./number-candidates.ts";
-import type { CachedNumber, InstanceRef, NumberResolver } from "./numbers.ts";
-import { isImpossiblePhone, type Recipient, readAddress } from "./target.ts";
+import type { CachedNumber, InstanceRef, NumberResolver } from "./number-resolver.ts";
+import { alternativeNumber } from "./number-variants.ts";
+import { isImpossiblePhone, type Recipient, readAddress } from "./recipient.ts";
 
 export interface CheckNumbersDeps {
   db: Db;

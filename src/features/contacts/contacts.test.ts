@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
-import { WaygateError } from "../../client.ts";
+import { WaygateError } from "../../client/client.ts";
 
 let story: MessagingStory;
 

@@ -1,28 +1,27 @@
 import type { Jid } from "../../network/driver.ts";
-import { phoneOfJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import type { RunSessionOperation } from "../calls/calls.ts";
+import { phoneOfJid } from "../../network/jid.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
-import { readContactInfo, saveBlocked, saveBlocklist } from "./contact-info.ts";
 import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
-import { canonicalNumberOf } from "./number-candidates.ts";
-import type { InstanceRef } from "./numbers.ts";
-import { type RecipientInput, resolveRecipient } from "./target.ts";
+import type { InstanceRef } from "./number-resolver.ts";
+import { canonicalNumberOf } from "./number-variants.ts";
+import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
+import { type RecipientInput, resolveRecipient } from "./recipient.ts";
 
 export { type ChatAddress, type Conversations, createConversations } from "./conversations.ts";
 export { addressesOf, findConversation } from "./find-conversation.ts";
+export { findLidMappings } from "./find-lid-mappings.ts";
+export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
 export {
   alternativeNumber,
   canonicalNumberOf,
   numberVariantsOf,
   searchedNumbers,
-} from "./number-candidates.ts";
-export { createNumberResolver, type NumberResolver } from "./numbers.ts";
-export { findLidMappings } from "./people-of-lids.ts";
-export type { ConversationRef } from "./save-chats.ts";
+} from "./number-variants.ts";
 export {
   isImpossiblePhone,
   type Recipient,
@@ -30,7 +29,8 @@ export {
   readAddress,
   readPhone,
   resolveRecipient,
-} from "./target.ts";
+} from "./recipient.ts";
+export type { ConversationRef } from "./save-chats.ts";
 
 export type ContactDeps = CheckNumbersDeps;
 

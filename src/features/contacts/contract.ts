@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText, unionErrorMessage } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 
 const id = rowId.describe("Numeric instance id.");
 

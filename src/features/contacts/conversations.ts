@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
-import { createBatchWriter } from "../../engine/writer.ts";
-import type { ContactUpdate } from "../../network/calls.ts";
+import { createBatchWriter } from "../../engine/batch-writer.ts";
 import type { Identity, Jid } from "../../network/driver.ts";
-import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
-import { cleanJson } from "../../platform/clean-text.ts";
-import type { Db } from "../../platform/db.ts";
+import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { ContactUpdate } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
 import { addressesOf } from "./find-conversation.ts";
-import { canonicalNumberOf } from "./number-candidates.ts";
+import { canonicalNumberOf } from "./number-variants.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
 /** A chat and the person or group behind it, as far as it is known. */

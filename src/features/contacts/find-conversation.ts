@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import { phoneJid, phoneOfJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
-import { numberVariantsOf } from "./number-candidates.ts";
+import { phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { numberVariantsOf } from "./number-variants.ts";
 import type { ConversationRef } from "./save-chats.ts";
 
 /** The addresses under which the log may keep a chat, the given one first: a number with two spellings has two. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import type { Jid } from "../../network/driver.ts";
-import { lidJid, phoneJid } from "../../network/ids.ts";
+import { lidJid, phoneJid } from "../../network/jid.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
 import { linkAddresses } from "./link-addresses.ts";
 import { moveLeftoverMessages } from "./move-messages.ts";

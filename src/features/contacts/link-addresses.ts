@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 
 /** Somebody by phone, and the LID that turns out to be theirs. */
 export interface AddressLink {

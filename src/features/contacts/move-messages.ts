@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 
 const AT_ONCE = 1000;
 /** Longer than any node remembers the conversation, or a request takes. */

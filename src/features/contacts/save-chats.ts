@@ -5,8 +5,8 @@ import {
   isDatabaseUnavailable,
   isTransientDatabaseError,
   isUniqueViolation,
-} from "../../platform/db.ts";
-import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
+} from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { type AddressLink, linkAddresses } from "./link-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
 

@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  type UploadedFile,
+} from "../../platform/http/route.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { storedMessage } from "../messages/contract.ts";
 
 const phone = z

@@ -6,7 +6,7 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { type Client, createClient } from "../../client.ts";
+import { type Client, createClient } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;

@@ -1,12 +1,12 @@
-import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { crmContract } from "./contract.ts";
-import { customFieldHandlers } from "./custom-fields.ts";
-import { createLeadFollower } from "./follow-inbound.ts";
-import { createLeadImporter } from "./import-leads.ts";
-import { getLeadDetails } from "./lead-details.ts";
-import { type LeadDeps, leadHandlers, lockLead } from "./leads.ts";
+import { customFieldHandlers } from "./custom-field-handlers.ts";
+import { getLeadDetails } from "./get-lead-details.ts";
+import { createLeadFollower } from "./lead-follower.ts";
+import { type LeadDeps, leadHandlers, lockLead } from "./lead-handlers.ts";
+import { createLeadImporter } from "./lead-importer.ts";
 
 export { createLeadFollower };
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
 /** Leads that nobody has changed, and nobody has exchanged messages with. Opt-outs and consents of the person stay. */

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { sql } from "kysely";
-import { toCsvLine } from "../../platform/csv-line.ts";
-import type { Db } from "../../platform/db.ts";
-import { RawResponse } from "../../platform/handler.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { RawResponse } from "../../platform/http/handler.ts";
+import { toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN, TAG_SEPARATOR } from "./contract.ts";
-import { findLeads, type LeadFilter, type LeadRow } from "./list-leads.ts";
+import { findLeads, type LeadFilter, type LeadRow } from "./find-leads.ts";
 
 const COLUMNS = [
   ...["id", "phone", "lid", "name", "email", "status", "kanban_status", "tags", "opted_out", "opted_out_at"],

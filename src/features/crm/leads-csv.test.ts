@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway } from "../../../test/gateway.ts";
-import { type Client, createClient } from "../../client.ts";
+import { type Client, createClient } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 
 const AT_ONCE = 500;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { boundedText } from "../../platform/text/bounded-text.ts";
 
 /** The events of the specification that a webhook without a filter receives. */
 export const DEFAULT_EVENTS = [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { createBatchWriter } from "../../engine/writer.ts";
-import type { Db } from "../../platform/db.ts";
+import { createBatchWriter } from "../../engine/batch-writer.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { groupBy } from "./group-by.ts";
 
 /** An event as a stream passes it on. */

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
-import { singleJobGroup } from "../../engine/jobs.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
+import { singleJobGroup } from "../../engine/job-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
-import { serializeEvent } from "./event-body.ts";
+import { serializeEvent } from "./serialize-event.ts";
 
 /** What a filter can leave out: `exclude` of a webhook names the first three; `automatic`: no person has sent it. */
 export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";

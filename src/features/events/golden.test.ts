@@ -7,8 +7,8 @@ import { type Received, type Receiver, startReceiver } from "../../../test/recei
 import { DEFAULT_EVENTS, EVENT_NAMES, OPERATIONAL_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
 // The time of the network: a QR that nobody scans is given up soon, and one that is scanned lasts until then.
-vi.mock("../../network/sandbox/timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
+vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 5_000, laterQrMs: 100 } };
 });
 

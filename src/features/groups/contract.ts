@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  type UploadedFile,
+} from "../../platform/http/route.ts";
+import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
 
 const id = rowId.describe("Numeric instance id.");

@@ -4,8 +4,8 @@ import { type FileServer, file, startFileServer } from "../../../test/file-serve
 import { newPhone, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { createClient } from "../../client.ts";
-import type { Group } from "../../network/calls.ts";
+import { createClient } from "../../client/client.ts";
+import type { Group } from "../../network/session-operations.ts";
 import { createAccount } from "../accounts/create-account.ts";
 import { recordGroupChange } from "./record-group-change.ts";
 

@@ -1,20 +1,20 @@
-import type { GroupChange } from "../../network/calls.ts";
 import type { Jid } from "../../network/driver.ts";
-import { phoneOfJid } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
-import type { InputOf } from "../../platform/route.ts";
-import { toSquareImage } from "../../platform/square-image.ts";
-import type { RunSessionOperation } from "../calls/calls.ts";
+import { phoneOfJid } from "../../network/jid.ts";
+import type { GroupChange } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { type NumberResolver, readAddress } from "../contacts/contacts.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
-import { changeGroupSettings } from "./change-settings.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
+import { changeGroupSettings } from "./change-group-settings.ts";
 import type { groupsContract } from "./contract.ts";
-import { applyGroupUpdate, deleteGroup, markGroupListStale, saveGroups } from "./group-store.ts";
-import { toGroupView, toParticipantResultView } from "./group-view.ts";
-import { createGroupReader, type GroupReader, type PairedGroupInstance } from "./read-groups.ts";
+import { createGroupReader, type GroupReader, type PairedGroupInstance } from "./group-reader.ts";
+import { applyGroupUpdate, deleteGroup, markGroupListStale, saveGroups } from "./save-groups.ts";
+import { toGroupView, toParticipantResultView } from "./to-group-view.ts";
 
 export interface GroupDeps extends PictureSource {
   db: Db;

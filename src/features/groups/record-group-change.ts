@@ -1,9 +1,9 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
-import { cleanJson } from "../../platform/clean-text.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
 import { type EventTag, recordEvents } from "../events/events.ts";
-import { applyGroupUpdate, type GroupInstance } from "./group-store.ts";
+import { applyGroupUpdate, type GroupInstance } from "./save-groups.ts";
 
 /** Keeps the group as the network tells it, and records the event unless the instance ignores groups. */
 export async function recordGroupChange(

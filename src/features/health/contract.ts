@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { route } from "../../platform/route.ts";
+import { route } from "../../platform/http/route.ts";
 
 const availability = z.enum(["available", "unavailable"]);
 const tag = "Health";

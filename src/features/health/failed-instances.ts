@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { SESSION_START_FAILURES } from "../instances/instances.ts";
-import type { DoctorFinding } from "./examine.ts";
+import type { DoctorFinding } from "./doctor-checks.ts";
 
 export interface FailedInstances {
   /** The code at the beginning of `last_disconnect_reason`. */

@@ -1,15 +1,15 @@
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createClientOf } from "../../client.ts";
-import { openDatabase } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
-import { createLog } from "../../platform/log.ts";
-import { createHealthCheck } from "./check.ts";
+import { createClientOf } from "../../client/client.ts";
+import { openDatabase } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createLog } from "../../platform/log/log.ts";
 import { healthContract } from "./contract.ts";
+import { findBlockers, type ReadinessFindings } from "./find-blockers.ts";
 import { type HealthOptions, healthHandlers } from "./health.ts";
-import { findBlockers, type ReadinessFindings } from "./production-blockers.ts";
+import { createHealthCheck } from "./health-check.ts";
 
 const ADMIN_TOKEN = "a".repeat(32);
 const METRICS_TOKEN = "m".repeat(32);

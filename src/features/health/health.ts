@@ -1,19 +1,19 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
-import { findBroadEntries } from "../../platform/address-policy.ts";
-import type { Config } from "../../platform/config.ts";
-import type { Database, Db } from "../../platform/db.ts";
-import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
-import { findPendingMigrations } from "../../platform/pending-migrations.ts";
-import { packageVersion } from "../../platform/version.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { packageVersion } from "../../platform/config/package-version.ts";
+import type { Database, Db } from "../../platform/db/database.ts";
+import { findPendingMigrations } from "../../platform/db/find-pending-migrations.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
 import { type VersionState, versionAgeSeconds } from "../client-version/client-version.ts";
-import { createHealthCheck } from "./check.ts";
+import { reachesThisMachine } from "./check-outgoing-policy.ts";
 import type { healthContract } from "./contract.ts";
-import { findBackupAge, findWeakSecrets } from "./examine.ts";
+import { findBackupAge, findWeakSecrets } from "./doctor-checks.ts";
 import { countFailedInstances, hasFailedStart } from "./failed-instances.ts";
-import { reachesThisMachine } from "./outgoing-calls.ts";
-import { findBlockers } from "./production-blockers.ts";
+import { findBlockers } from "./find-blockers.ts";
+import { createHealthCheck } from "./health-check.ts";
 
 const NAME = "Waygate";
 

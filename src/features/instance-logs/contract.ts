@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const text = z.string().nullable();

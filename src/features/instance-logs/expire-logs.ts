@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
 /** The logs of requests, of connections and of the tries to deliver a webhook. */

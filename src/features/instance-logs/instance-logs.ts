@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { invalidField } from "../../platform/errors.ts";
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import { maskUrl, originOfUrl } from "../../platform/mask-url.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import {
   type ListOrder,
   microsecondsOf,
@@ -10,8 +9,9 @@ import {
   newestByTime,
   type Page,
   toPage,
-} from "../../platform/paging.ts";
-import type { OutputOf } from "../../platform/route.ts";
+} from "../../platform/http/input/pagination.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
+import { maskUrl, originOfUrl } from "../../platform/outgoing/mask-url.ts";
 import { type instanceLogsContract, LOG_TYPES } from "./contract.ts";
 
 type Logs = OutputOf<typeof instanceLogsContract.listInstanceLogs>;

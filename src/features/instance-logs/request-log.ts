@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { anonymiseIp } from "../../platform/ip-address.ts";
-import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
-import type { Log } from "../../platform/log.ts";
-import type { CompletedRequest } from "../../platform/metrics.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { CompletedRequest } from "../../platform/log/metrics.ts";
+import { anonymiseIp } from "../../platform/outgoing/ip-address.ts";
 
 const EVERY_MS = 500;
 const ROWS_AT_ONCE = 500;

@@ -1,13 +1,13 @@
 import { maskApiKey } from "../../platform/api-key.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
-import type { OutputOf } from "../../platform/route.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { rotateApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
-import { instanceAuditEntry } from "./instance-audit.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";
+import { rotateApiKey } from "./issue-api-key.ts";
 
 export interface ApiKeyDeps {
   db: Db;

@@ -1,11 +1,11 @@
 import { sql, type UpdateObject } from "kysely";
 import type { PairingError } from "../../network/driver.ts";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import type { InstanceStatus, Tables } from "../../tables.ts";
 import type { EventName } from "../events/contract.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
+import { LIVE_STATUSES } from "./find-status-transition.ts";
 import type { InstanceRow } from "./instance-row.ts";
-import { LIVE_STATUSES } from "./session-status.ts";
 
 export type InstanceColumnChange = UpdateObject<Tables, "instance">;
 

@@ -1,14 +1,14 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
-import { addControlJob, hasControlJob } from "./control-jobs.ts";
-import { instanceAuditEntry } from "./instance-audit.ts";
+import { addControlJob, hasControlJob } from "./control-job-ref.ts";
+import { LIVE_STATUSES } from "./find-status-transition.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing, type PairingErrorView, toPairingErrorView } from "./instance-view.ts";
-import { LIVE_STATUSES } from "./session-status.ts";
+import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-instance-view.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstanceControlDeps {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
-import { phoneJid } from "../../network/ids.ts";
+import { phoneJid } from "../../network/jid.ts";
 import type { SandboxControl } from "../../network/sandbox-control.ts";
-import { createConnectionRecorder } from "./record-connection.ts";
+import { createConnectionRecorder } from "./connection-recorder.ts";
 
 let gateway: InstanceGateway;
 let user: Record<string, string>;

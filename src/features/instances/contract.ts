@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
-import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
 

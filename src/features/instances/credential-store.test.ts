@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createSecretBox, encryptionContextOf } from "../../platform/secret-box.ts";
+import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 import { createCredentialStore } from "./credential-store.ts";
 
 let test: TestDatabase;

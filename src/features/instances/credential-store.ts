@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/fence.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
 import type { CredentialStore } from "../../network/driver.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import {
   createSealedPairingStore,
   deletePairings,
   type OwnedPairing,
   type SealedPairingStore,
-} from "./pairing-vault.ts";
+} from "./sealed-pairing-store.ts";
 
 export interface CredentialStoreOptions {
   db: Db;

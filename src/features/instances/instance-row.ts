@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceTable } from "../../tables.ts";
 
 export type InstanceRow = Selectable<InstanceTable>;

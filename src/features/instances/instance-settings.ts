@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Trx } from "../../platform/db.ts";
-import { invalidField } from "../../platform/errors.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import { DEFAULT_SETTINGS, type settings, topLevelSettings } from "./contract.ts";
 
 export type InstanceSettings = z.output<typeof settings>;

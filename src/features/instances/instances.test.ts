@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, waitUntil } from "../../../test/gateway.ts";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
-import { encryptionContextOf } from "../../platform/secret-box.ts";
+import { encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 
 let gateway: InstanceGateway;
 

@@ -1,16 +1,8 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, OkResponse, RawResponse } from "../../platform/handler.ts";
-import type { InputOf } from "../../platform/route.ts";
-import {
-  claimIdempotencyKey,
-  findStoredResponse,
-  type IdempotentRequest,
-  replayedResponse,
-  runIdempotently,
-  storeResponse,
-} from "./answer-once.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
 import {
   connectInstance,
@@ -20,12 +12,12 @@ import {
 } from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
-import { readInstanceActivity } from "./instance-activity.ts";
-import { instanceAuditEntry } from "./instance-audit.ts";
+import { LIVE_STATUSES, SESSION_START_FAILURES } from "./find-status-transition.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing, toConnectionView, toPairingView } from "./instance-view.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
-import { toQrPng } from "./qr-image.ts";
+import { toQrPng } from "./qr-code-image.ts";
+import { readInstanceActivity } from "./read-instance-activity.ts";
 import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./remove-instance.ts";
 import {
   requireSandbox,
@@ -34,7 +26,15 @@ import {
   type SandboxPolicy,
   sandboxOff,
 } from "./require-sandbox.ts";
-import { LIVE_STATUSES, SESSION_START_FAILURES } from "./session-status.ts";
+import {
+  claimIdempotencyKey,
+  findStoredResponse,
+  type IdempotentRequest,
+  replayedResponse,
+  runIdempotently,
+  storeResponse,
+} from "./run-idempotently.ts";
+import { hasPairing, toConnectionView, toPairingView } from "./to-instance-view.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 

@@ -1,9 +1,9 @@
 import { maskApiKey } from "../../platform/api-key.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { currentMonth } from "../../platform/month.ts";
-import { type Page, readCursor, toPage } from "../../platform/paging.ts";
-import { type InstanceView, toInstanceView } from "./instance-view.ts";
+import { currentMonth } from "../../platform/current-month.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 
 export interface ListInstancesOptions {
   /** Undefined: of all accounts. */

@@ -1,6 +1,6 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
-import { createTtlCache } from "../../platform/short-cache.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
 import { DEFAULT_SETTINGS } from "./contract.ts";
 import type { InstanceSettings } from "./instance-settings.ts";
 

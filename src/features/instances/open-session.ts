@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
-import type { SessionOptions } from "../../network/sessions.ts";
-import type { Config } from "../../platform/config.ts";
-import { isTransientDatabaseError } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
-import { CONTROL_JOB_GROUP } from "./control-jobs.ts";
-import type { ConnectionRecorder } from "./record-connection.ts";
+import type { SessionOptions } from "../../network/session-registry.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { isTransientDatabaseError } from "../../platform/db/database.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { ConnectionRecorder } from "./connection-recorder.ts";
+import { CONTROL_JOB_GROUP } from "./control-job-ref.ts";
+import { readSessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
 import { mayUseSandbox, SANDBOX_NOT_ALLOWED, SANDBOX_OFF } from "./require-sandbox.ts";
-import { readSessionOptions, type SessionOptionsDeps } from "./session-options.ts";
 
 /** The sessions that this process has open. */
 export interface SessionOpener {

@@ -1,5 +1,5 @@
-import { invalidField } from "../../platform/errors.ts";
-import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 
 const SOCKS_PORT = 1080;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { phoneJid } from "../../network/ids.ts";
-import { createConnectionRecorder } from "./record-connection.ts";
+import { phoneJid } from "../../network/jid.ts";
+import { createConnectionRecorder } from "./connection-recorder.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { AttentionReason } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
 import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
 

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import { addControlJob } from "./control-jobs.ts";
-import { type DeleteNetworkCopiesDeps, deleteNetworkCopies } from "./forget-network-copies.ts";
-import { instanceAuditEntry } from "./instance-audit.ts";
+import { addControlJob } from "./control-job-ref.ts";
+import { type DeleteNetworkCopiesDeps, deleteNetworkCopies } from "./delete-network-copies.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";
-import { deletePairings } from "./pairing-vault.ts";
+import { deletePairings } from "./sealed-pairing-store.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 const WAIT_MS = 20_000;

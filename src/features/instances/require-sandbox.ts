@@ -1,5 +1,5 @@
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 
 /** Who may use the sandbox network: every account, the account of the gateway's owner alone, or nobody. */
 export type SandboxUse = "on" | "owner" | "off";

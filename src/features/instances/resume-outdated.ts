@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { changeStatus } from "./change-status.ts";
-import { addControlJob } from "./control-jobs.ts";
+import { addControlJob } from "./control-job-ref.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 
 /** How the reason of an instance begins whose client version WhatsApp has refused. */

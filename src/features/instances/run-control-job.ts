@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/fence.ts";
-import type { Trx } from "../../platform/db.ts";
-import { withTimeout } from "../../platform/within-time.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { withTimeout } from "../../platform/with-timeout.ts";
 import { changeStatus } from "./change-status.ts";
-import { type ControlJobRef, controlJobRef } from "./control-jobs.ts";
+import { NO_IDENTITY } from "./connection-recorder.ts";
+import { type ControlJobRef, controlJobRef } from "./control-job-ref.ts";
 import { deleteCredential } from "./credential-store.ts";
-import type { DeleteNetworkCopiesDeps } from "./forget-network-copies.ts";
+import type { DeleteNetworkCopiesDeps } from "./delete-network-copies.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 import { type OpenSessionDeps, openSession, type SessionOpener } from "./open-session.ts";
-import { NO_IDENTITY } from "./record-connection.ts";
+import { readSessionOptions } from "./read-session-options.ts";
 import { removeInstance } from "./remove-instance.ts";
-import { readSessionOptions } from "./session-options.ts";
 
 export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import type { InputOf } from "../../platform/route.ts";
-import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import type { instancesContract } from "./contract.ts";
-import { addControlJob } from "./control-jobs.ts";
-import { instanceAuditEntry } from "./instance-audit.ts";
+import { addControlJob } from "./control-job-ref.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { type InstanceRow, lockInstance } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
 import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";

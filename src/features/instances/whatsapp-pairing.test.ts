@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
 import { startReceiver } from "../../../test/receiver.ts";
-import { silenceConsole } from "../../../test/whatsapp-server/quiet.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../test/whatsapp-server/silence-log.ts";
 import { known } from "../../../test/whatsapp-server/story.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-import { type Client, createClient } from "../../client.ts";
+import { type Client, createClient } from "../../client/client.ts";
 
 let network: WhatsAppServer;
 let gateway: TestGateway;

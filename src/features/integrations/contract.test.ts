@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { chatwootConfig } from "./chatwoot/config.ts";
+import { chatwootConfig } from "./chatwoot/chatwoot-config.ts";
 import { integrationsContract } from "./contract.ts";
-import { n8nConfig } from "./n8n/config.ts";
-import { typebotConfig } from "./typebot/config.ts";
+import { n8nConfig } from "./n8n/n8n-config.ts";
+import { typebotConfig } from "./typebot/typebot-config.ts";
 
 test.each([
   ["n8n", n8nConfig],

@@ -1,7 +1,7 @@
 import type { Job, JobResult, LaneKind } from "../../engine/engine.ts";
+import type { EventWork, IntegrationDeps, Providers } from "./integration-provider.ts";
 import { openIntegration } from "./integration-row.ts";
-import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./load-work.ts";
-import type { EventWork, IntegrationDeps, Providers } from "./provider.ts";
+import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./work-loader.ts";
 
 /** Chats of one integration that are served at once. */
 const WIDTH = 8;

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { IntegrationTable } from "../../tables.ts";
-import type { IntegrationProvider } from "./provider.ts";
+import type { IntegrationProvider } from "./integration-provider.ts";
 
 export type IntegrationRow = Selectable<IntegrationTable>;
 

@@ -1,11 +1,18 @@
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
-import { createFixedWindowLimit } from "../../platform/minute-limit.ts";
-import { parseUrlOrigin } from "../../platform/url-origin.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { createFixedWindowLimit } from "../../platform/fixed-window-limit.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
+import type {
+  IntegrationDeps,
+  IntegrationDraft,
+  IntegrationProvider,
+  PreparedIntegration,
+  Providers,
+} from "./integration-provider.ts";
 import {
   type Integration,
   lanesOf,
@@ -14,13 +21,6 @@ import {
   readQueuedIntegrations,
   toIntegrationView,
 } from "./integration-row.ts";
-import type {
-  IntegrationDeps,
-  IntegrationDraft,
-  IntegrationProvider,
-  PreparedIntegration,
-  Providers,
-} from "./provider.ts";
 import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 

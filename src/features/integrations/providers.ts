@@ -1,7 +1,7 @@
-import { createChatwootProvider } from "./chatwoot/chatwoot.ts";
-import { createN8nProvider } from "./n8n/n8n.ts";
-import type { IntegrationDeps, Providers } from "./provider.ts";
-import { createTypebotProvider } from "./typebot/typebot.ts";
+import { createChatwootProvider } from "./chatwoot/chatwoot-provider.ts";
+import type { IntegrationDeps, Providers } from "./integration-provider.ts";
+import { createN8nProvider } from "./n8n/n8n-provider.ts";
+import { createTypebotProvider } from "./typebot/typebot-provider.ts";
 
 /** Everything that an instance can be integrated with. */
 export function createProviders(deps: IntegrationDeps): Providers {

@@ -1,7 +1,7 @@
 import type { Jid } from "../../network/driver.ts";
-import { newMessageId } from "../../network/ids.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { newMessageId } from "../../network/jid.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { Conversations } from "../contacts/contacts.ts";
 import { insertMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";

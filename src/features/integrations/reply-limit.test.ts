@@ -9,7 +9,7 @@ import {
 } from "../../../test/integration-story.ts";
 import { type N8nServer, startN8n } from "../../../test/n8n-server.ts";
 import { bubble, startTypebot, type TypebotServer } from "../../../test/typebot-server.ts";
-import { createClient } from "../../client.ts";
+import { createClient } from "../../client/client.ts";
 
 let story: IntegrationStory;
 let typebot: TypebotServer;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import type { EventDraft } from "../events/events.ts";
 import type { Integration } from "./integration-row.ts";
 import type { ReplyChat } from "./queue-replies.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import { isSavedAt } from "./health.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { isSavedAt } from "./integration-health.ts";
 import { type Integration, type IntegrationRow, lanesOf } from "./integration-row.ts";
 
 /** Ends a pause and tries again at once what waits: a test call has reached the other side. */

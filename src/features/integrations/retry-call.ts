@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import type { Job, JobResult } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/fence.ts";
-import { retryDelayMs } from "./error-policy.ts";
-import type { HealthUpdate } from "./health.ts";
-import type { IntegrationDeps } from "./provider.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { retryDelayMs } from "./classify-response.ts";
+import type { HealthUpdate } from "./integration-health.ts";
+import type { IntegrationDeps } from "./integration-provider.ts";
 
 /** `away`: nobody was served; `timeouts`: no answer in time; `failures`: everything else. */
 export type FailureKind = "away" | "timeouts" | "failures";

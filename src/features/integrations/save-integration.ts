@@ -1,21 +1,21 @@
 import { sql } from "kysely";
-import { addLane } from "../../engine/lanes.ts";
-import { withoutAbsentNulls } from "../../platform/absent-nulls.ts";
-import { resolveAliases } from "../../platform/aliases.ts";
-import { cleanJson } from "../../platform/clean-text.ts";
-import type { Trx } from "../../platform/db.ts";
-import { createIssueDescriber } from "../../platform/describe-issue.ts";
-import { invalidField } from "../../platform/errors.ts";
-import { invalidInput } from "../../platform/read-input.ts";
-import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
-import { parseUrlOrigin } from "../../platform/url-origin.ts";
-import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
+import { addLane } from "../../engine/lane-store.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
+import { invalidInput } from "../../platform/http/input/read-input.ts";
+import { resolveAliases } from "../../platform/http/input/resolve-aliases.ts";
+import { withoutAbsentNulls } from "../../platform/http/input/without-absent-nulls.ts";
+import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
 import type {
   IntegrationDeps,
   IntegrationDraft,
   IntegrationProvider,
   PreparedIntegration,
-} from "./provider.ts";
+} from "./integration-provider.ts";
+import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
 import { makeRetriesDue } from "./resume-deliveries.ts";
 
 /** What a request says of an integration: the fields of its configuration are in `config` or stand alone. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText } from "../../platform/bounded-text.ts";
-import { isoTime, route } from "../../platform/route.ts";
+import { isoTime, route } from "../../platform/http/route.ts";
+import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
 const PASSKEY_STATES = ["none", "required", "awaiting_phone", "confirmation_required", "finishing"] as const;

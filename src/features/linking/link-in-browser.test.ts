@@ -8,8 +8,8 @@ import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-import { type Client, createClient } from "../../client.ts";
-import { createConnectionRecorder } from "../instances/record-connection.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { createConnectionRecorder } from "../instances/connection-recorder.ts";
 
 const executablePath = findChromium();
 const title = executablePath

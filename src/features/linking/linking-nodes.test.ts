@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-import { createClient } from "../../client.ts";
-import { freePortsFor } from "../../platform/free-port.ts";
+import { createClient } from "../../client/client.ts";
+import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
 let server: WhatsAppServer;
 let gateway: TestGateway;

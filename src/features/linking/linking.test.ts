@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import type { PasskeyState } from "../../network/calls.ts";
-import { createHttpServer } from "../../platform/http-server.ts";
-import { createLog } from "../../platform/log.ts";
+import type { PasskeyState } from "../../network/session-operations.ts";
+import { createHttpServer } from "../../platform/http/http-server.ts";
+import { createLog } from "../../platform/log/log.ts";
+import { createConnectionRecorder } from "../instances/connection-recorder.ts";
 import { recordAttention } from "../instances/record-attention.ts";
-import { createConnectionRecorder } from "../instances/record-connection.ts";
 import { linkingContract } from "./contract.ts";
 import { linkingHandlers } from "./linking.ts";
 

@@ -1,6 +1,6 @@
-import { errorBody } from "../../platform/envelope.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, RawResponse } from "../../platform/handler.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
+import { errorBody } from "../../platform/http/response-serializer.ts";
 import { recordAudit } from "../audit/audit.ts";
 import {
   getInstance,
@@ -9,9 +9,8 @@ import {
   lockInstance,
 } from "../instances/instances.ts";
 import type { linkingContract } from "./contract.ts";
-import { connectByLink, readLink, requireUnlinked } from "./link-session.ts";
-import { bindLink, createLink, getLink } from "./link-token.ts";
-import { getNamedInstance } from "./named-instance.ts";
+import { getNamedInstance } from "./get-named-instance.ts";
+import { bindLink, createLink, getLink } from "./open-link.ts";
 import {
   cancelPasskey,
   confirmPasskey,
@@ -21,6 +20,7 @@ import {
   toPasskey,
 } from "./passkey.ts";
 import { createPollLimit } from "./poll-limit.ts";
+import { connectByLink, readLink, requireUnlinked } from "./read-link.ts";
 
 export interface LinkingDeps extends InstanceControlDeps, PasskeyDeps {
   engine: InstanceControlDeps["engine"];

@@ -1,12 +1,12 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { OperationResult, PasskeyOperations, PasskeyState } from "../../network/calls.ts";
 import type { SessionOperations } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { InputOf, OutputOf } from "../../platform/route.ts";
-import { withTimeout } from "../../platform/within-time.ts";
-import { sessionUnreachable, unwrapOperationResult } from "../calls/calls.ts";
+import type { OperationResult, PasskeyOperations, PasskeyState } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { InputOf, OutputOf } from "../../platform/http/route.ts";
+import { withTimeout } from "../../platform/with-timeout.ts";
 import { getInstance, type InstanceRow, waitForInstance } from "../instances/instances.ts";
+import { sessionUnreachable, unwrapOperationResult } from "../session-operations/session-operations.ts";
 import type { linkingContract } from "./contract.ts";
 
 export interface PasskeyDeps {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../platform/errors.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 
 /** A person has the page of a link open in one tab or a few. */
 const POLLS_PER_LINK = 5;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { route } from "../../platform/route.ts";
+import { route } from "../../platform/http/route.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
 /** With its parameters, such as `audio/ogg; codecs=opus`; safe to stand in a header. */

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { silenceConsole } from "../../../test/whatsapp-server/quiet.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-import { createClient } from "../../client.ts";
+import { createClient } from "../../client/client.ts";
 
 let network: WhatsAppServer;
 let gateway: TestGateway;

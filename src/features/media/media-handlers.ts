@@ -1,11 +1,11 @@
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
-import { toBase64Response } from "./base64-answer.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import type { mediaContract } from "./contract.ts";
 import type { MediaLinks } from "./media.ts";
 import { type OpenFileDeps, openFile } from "./open-file.ts";
-import { toFileResponse } from "./serve-file.ts";
+import { toBase64Response } from "./to-base64-response.ts";
+import { toFileResponse } from "./to-file-response.ts";
 
 export interface MediaDeps extends OpenFileDeps {
   links: MediaLinks;

@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
-import { SandboxSession } from "../../network/sandbox/session.ts";
-import { createLog } from "../../platform/log.ts";
-import { FolderMediaStore } from "../../platform/media-folder.ts";
+import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
+import { createLog } from "../../platform/log/log.ts";
+import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
+import { expireFiles, sweepFiles } from "./expire-files.ts";
 import { createMediaLinks } from "./media-links.ts";
 import { openFile } from "./open-file.ts";
-import { expireFiles, sweepFiles } from "./retention.ts";
 
 const FROM = "5511966660002";
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 
 export { requireStorageQuota } from "./storage-quota.ts";
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64 } from "../../../test/sample-files.ts";
-import { expireFiles } from "./retention.ts";
+import { expireFiles } from "./expire-files.ts";
 
 const FROM = "5511966660002";
 const KIB = 1024;

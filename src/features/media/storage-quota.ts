@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 
 const MB = 1_048_576;
 /** Why a media row has no file. */

@@ -13,9 +13,9 @@ import {
 import { startTestGateway } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { createMediaConverter } from "../../platform/media-converter.ts";
-import { createSafeFetch } from "../../platform/safe-fetch.ts";
-import { readMedia } from "./read-media.ts";
+import { createMediaConverter } from "../../platform/media/media-converter.ts";
+import { createSafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { readMedia } from "./send/read-media.ts";
 
 const MIB = 1_048_576;
 const PHONE = "5511988881111";

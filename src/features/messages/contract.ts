@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/bounded-text.ts";
-import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/route.ts";
+import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/http/route.ts";
+import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";

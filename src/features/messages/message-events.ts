@@ -1,5 +1,5 @@
 import type { EventDraft, EventTag } from "../events/events.ts";
-import { type MessageRow, toConversationView, toMessageView } from "./message-view.ts";
+import { type MessageRow, toConversationView, toMessageView } from "./log/message-view.ts";
 
 /** The event of a message that the network has taken, whoever sent it. */
 export function sentEvent(row: MessageRow): EventDraft {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
-import type { WaygateError } from "../../client.ts";
+import type { WaygateError } from "../../client/client.ts";
 
 let gateway: TestGateway;
 let receiver: Receiver;

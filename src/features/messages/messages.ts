@@ -1,13 +1,12 @@
 import type { SessionOperations } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
-import type { Caller, Handlers } from "../../platform/handler.ts";
-import { insertMessages, type NewMessage } from "./accept-message.ts";
-import { type ActionRequesterDeps, createActionRequester, queueAction } from "./act-on-message.ts";
-import { createSendHandler, type HandleSendDeps } from "./answer-send.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import { type ActionRequesterDeps, createActionRequester, queueAction } from "./actions/action-requester.ts";
+import { setPresence } from "./actions/set-presence.ts";
 import type { messagesContract } from "./contract.ts";
-import { listMessages, type MessageFilter } from "./list-messages.ts";
-import { listReceipts } from "./list-receipts.ts";
+import type { InboundFollower } from "./inbound/inbound-recorder.ts";
+import { listMessages, type MessageFilter } from "./log/list-messages.ts";
 import {
   type MessageRow,
   type StoredContent,
@@ -15,16 +14,17 @@ import {
   selectMessages,
   toQuoted,
   toStoredMessageView,
-} from "./message-view.ts";
-import { deleteOutgoing, keepOutgoing } from "./outgoing-media.ts";
-import { inferKind } from "./read-content.ts";
-import { type MediaOptions, readMedia } from "./read-media.ts";
-import { type PictureInput, type PictureSource, readPicture } from "./read-picture.ts";
-import type { InboundFollower } from "./record-inbound.ts";
-import { outcomeEvents } from "./record-outcome.ts";
-import { createInstanceReader } from "./sending-instance.ts";
-import { setPresence } from "./set-presence.ts";
-import { queueUnavailable } from "./take-send.ts";
+} from "./log/message-view.ts";
+import { listReceipts } from "./receipts/list-receipts.ts";
+import { queueUnavailable } from "./send/accept-send.ts";
+import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
+import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
+import { deleteOutgoing, keepOutgoing } from "./send/outgoing-file.ts";
+import { inferKind } from "./send/read-content.ts";
+import { type MediaOptions, readMedia } from "./send/read-media.ts";
+import { type PictureInput, type PictureSource, readPicture } from "./send/read-picture.ts";
+import { outcomeEvents } from "./send/record-outcome.ts";
+import { createInstanceReader } from "./send/sending-instance.ts";
 
 export type {
   InboundFollower,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { trimmedText } from "../../platform/bounded-text.ts";
-import { pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { trimmedText } from "../../platform/text/bounded-text.ts";
 
 const shownLimit = z.number().int().nullable().describe("null: no limit.");
 

@@ -1,9 +1,9 @@
 import type { Selectable } from "kysely";
-import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
-import type { InputOf } from "../../platform/route.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import type { plansContract } from "./contract.ts";

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
-import type { Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { PLAN_FEATURES } from "../../platform/route.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { PLAN_FEATURES } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
 
 /** What a plan counts in pieces. */

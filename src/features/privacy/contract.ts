@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 
 const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
 const status = z.enum(["processing", "completed", "failed"]);

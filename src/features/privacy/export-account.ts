@@ -1,13 +1,13 @@
 import { Readable } from "node:stream";
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { type HandlerRequest, RawResponse } from "../../platform/handler.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
+import type { Log } from "../../platform/log/log.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { readLastRows } from "./ask-anonymisation.ts";
 import type { EXPORTED_LISTS, privacyContract } from "./contract.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
+import { readLastRows } from "./request-erasure.ts";
 
 const ROWS_AT_ONCE = 500;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
-import { columnsOf } from "./treatments.ts";
+import { columnsOf } from "./treatment.ts";
 
 let test: TestDatabase;
 

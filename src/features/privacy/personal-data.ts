@@ -13,7 +13,7 @@ import {
   reworded,
   SENDER_TREATMENT,
   type TablePersonalData,
-} from "./treatments.ts";
+} from "./treatment.ts";
 
 /**
  * Every column of the gateway's own tables: what it tells of a person, and what an anonymisation makes of it. A column

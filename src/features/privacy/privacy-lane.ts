@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordEvents } from "../events/events.ts";
 import {
@@ -10,14 +10,14 @@ import {
   type AnonymisationScope,
   type AnonymisationStep,
   PARTS_OF_SCOPE,
-} from "./anonymise-run.ts";
-import { PRIVACY_LANE, readLastRows } from "./ask-anonymisation.ts";
-import { CANCEL_STEPS } from "./cancel-waiting.ts";
-import { eraseMessageSteps } from "./erase-messages.ts";
+} from "./anonymisation.ts";
+import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./anonymise-table-steps.ts";
+import { CANCEL_STEPS } from "./cancel-steps.ts";
+import { DELETE_ROW_STEPS } from "./delete-row-steps.ts";
+import { eraseMessageSteps } from "./erase-message-steps.ts";
 import { ERASED_TABLES } from "./erased-tables.ts";
-import { DELETE_ROW_STEPS } from "./forget-rows.ts";
-import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./sweep-tables.ts";
-import type { AnonymisationPart } from "./treatments.ts";
+import { PRIVACY_LANE, readLastRows } from "./request-erasure.ts";
+import type { AnonymisationPart } from "./treatment.ts";
 
 export interface PrivacyLaneDeps {
   db: Db;

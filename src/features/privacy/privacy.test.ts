@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
-import { type Client, createClient } from "../../client.ts";
-import { repeatErasure } from "./ask-anonymisation.ts";
+import { type Client, createClient } from "../../client/client.ts";
 import { privacyContract } from "./contract.ts";
 import { failInterruptedExports } from "./export-account.ts";
+import { repeatErasure } from "./request-erasure.ts";
 
 const PASSWORD = "correct horse battery staple";
 

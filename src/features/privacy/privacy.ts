@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
-import { type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { requestErasure } from "./ask-anonymisation.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
+import { requestErasure } from "./request-erasure.ts";
 
 export interface PrivacyDeps {
   db: Db;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { route, rowId, type UploadedFile } from "../../platform/route.ts";
+import { route, rowId, type UploadedFile } from "../../platform/http/route.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const id = rowId.describe("Numeric instance id.");
 

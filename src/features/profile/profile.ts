@@ -1,10 +1,10 @@
-import type { Db } from "../../platform/db.ts";
-import { invalidField } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
-import type { InputOf } from "../../platform/route.ts";
-import { toSquareImage } from "../../platform/square-image.ts";
-import type { RunSessionOperation } from "../calls/calls.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { type PictureSource, readPicture } from "../messages/messages.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { profileContract } from "./contract.ts";
 
 export interface ProfileDeps extends PictureSource {

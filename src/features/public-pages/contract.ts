@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText } from "../../platform/bounded-text.ts";
-import { route } from "../../platform/route.ts";
+import { route } from "../../platform/http/route.ts";
+import { boundedText } from "../../platform/text/bounded-text.ts";
 
 const tag = "Public pages";
 

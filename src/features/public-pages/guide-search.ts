@@ -1,4 +1,4 @@
-import { escapeHtml, unescapeHtml } from "./layout.ts";
+import { escapeHtml, unescapeHtml } from "./page-layout.ts";
 
 /** A part of a page of the guide, from one heading to the next. */
 export interface GuideSection {

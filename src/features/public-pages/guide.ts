@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Marked, type Tokens } from "marked";
-import { GatewayError } from "../../platform/errors.ts";
-import { packageRoot } from "../../platform/version.ts";
+import { packageRoot } from "../../platform/config/package-version.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { findSections, type GuideSection, resultsHtml, searchTermsOf, sectionsOf } from "./guide-search.ts";
-import { escapeHtml, pageLayout } from "./layout.ts";
+import { escapeHtml, pageLayout } from "./page-layout.ts";
 
 /** The pages of the guide in the order of their reading; each is a file of `docs/`. */
 export const GUIDE = [

@@ -1,4 +1,4 @@
-import { pageLayout } from "./layout.ts";
+import { pageLayout } from "./page-layout.ts";
 
 /** The published extensions that sign a challenge on web.whatsapp.com for a page like ours. */
 const CHROME_EXTENSION = "https://chromewebstore.google.com/detail/ghpdcgnjffaaekflfpcgkgpbafmjldcp";

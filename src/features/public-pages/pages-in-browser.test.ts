@@ -5,13 +5,13 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium } from "../../../test/browser.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
-import { createLog } from "../../platform/log.ts";
-import { createOpenApiDocument } from "../../platform/openapi.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createLog } from "../../platform/log/log.ts";
+import { createOpenApiDocument } from "../../platform/openapi/openapi-document.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide.ts";
-import { NOT_FOUND_PAGE } from "./pages.ts";
+import { NOT_FOUND_PAGE } from "./home-page.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
 const executablePath = findChromium();

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, RawResponse } from "../../platform/handler.ts";
-import { packageRoot } from "../../platform/version.ts";
+import { packageRoot } from "../../platform/config/package-version.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide, GUIDE, GUIDE_SCRIPT } from "./guide.ts";
-import { FAVICON, PAGE_STYLE } from "./layout.ts";
+import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./home-page.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
 import { LINK_SCRIPT } from "./link-script.ts";
-import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./pages.ts";
-import { postmanCollection } from "./postman.ts";
-import { textHandlers } from "./text-pages.ts";
+import { FAVICON, PAGE_STYLE } from "./page-layout.ts";
+import { postmanCollection } from "./postman-collection.ts";
+import { textHandlers } from "./text-handlers.ts";
 
 const HTML = "text/html; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";

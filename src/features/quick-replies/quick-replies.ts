@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { QuickReplyTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { type quickRepliesContract, shortcut } from "./contract.ts";

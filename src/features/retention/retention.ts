@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import type { RetentionKind } from "../plans/plans.ts";
 
 /** Rows that a batch deletes at most. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
+import { isoTime, route } from "../../platform/http/route.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
-import { isoTime, route } from "../../platform/route.ts";
+import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
 const digits = coercedText(120)

@@ -1,5 +1,5 @@
 import type { SandboxControl } from "../../network/sandbox-control.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { requireSandbox, type SandboxPolicy } from "../instances/instances.ts";
 

@@ -1,13 +1,13 @@
 import type { MessageId } from "../../network/driver.ts";
-import { groupJid } from "../../network/ids.ts";
+import { groupJid } from "../../network/jid.ts";
 import type { SandboxActor } from "../../network/sandbox-control.ts";
-import type { Handlers } from "../../platform/handler.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import { requireStorageQuota } from "../media/media.ts";
 import type { sandboxContract } from "./contract.ts";
 import { getPairedPhone, requireHappened } from "./paired-phone.ts";
+import { type SandboxWorldDeps, sandboxWorldHandlers } from "./sandbox-world-handlers.ts";
 import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
 import { type FetchMedia, toContent } from "./to-content.ts";
-import { type SandboxWorldDeps, sandboxWorldHandlers } from "./world.ts";
 
 export interface SandboxDeps extends ScanDeps, SandboxWorldDeps {
   fetchMedia: FetchMedia;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { getSandboxInstance, type SandboxAccess, type SandboxInstance } from "./paired-phone.ts";
 
 export interface ScanDeps extends SandboxAccess {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Content, MediaContent, MediaType } from "../../network/driver.ts";
-import { readBase64File } from "../../platform/base64-file.ts";
-import { invalidField } from "../../platform/errors.ts";
-import type { InputOf } from "../../platform/route.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import { readBase64File } from "../../platform/http/body/base64-file.ts";
+import type { InputOf } from "../../platform/http/route.ts";
 import type { sandboxContract } from "./contract.ts";
 
 /** Fetches a file by its address; counts its bytes as they come. Throws MEDIA_DOWNLOAD_FAILED. */

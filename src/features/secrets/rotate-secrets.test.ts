@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { sealUnbound } from "../../../test/unbound-secret.ts";
-import { loadSealedKey } from "../../platform/kept-key.ts";
-import { createSecretBox, encryptionContextOf } from "../../platform/secret-box.ts";
-import { requireSecretKey } from "../../platform/secret-check.ts";
+import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
+import { requireSecretKey } from "../../platform/config/require-secret-key.ts";
+import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 import { createCredentialStore } from "../instances/credential-store.ts";
 import { rotateSecrets, SEALED_COLUMNS } from "./rotate-secrets.ts";
 

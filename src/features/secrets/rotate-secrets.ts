@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 
 /**
  * Every column that holds what a secret box has sealed, with the primary key of its table. A test compares it with the

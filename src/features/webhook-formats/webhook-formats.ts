@@ -1,8 +1,8 @@
 import type { CompatibilityFormat, WebhookFormat } from "./contract.ts";
-import { toEvolution } from "./evolution.ts";
-import type { FormatOptions, RecordedEvent } from "./peer-event.ts";
-import { toUazapi } from "./uazapi.ts";
-import { toWaha } from "./waha.ts";
+import type { FormatOptions, RecordedEvent } from "./recorded-event.ts";
+import { toEvolution } from "./to-evolution.ts";
+import { toUazapi } from "./to-uazapi.ts";
+import { toWaha } from "./to-waha.ts";
 
 const SHAPES: Record<CompatibilityFormat, (event: RecordedEvent, options: FormatOptions) => unknown> = {
   evolution: toEvolution,

@@ -1,9 +1,9 @@
-import type { FetchOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import type { FetchOutcome, SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { ulid } from "../../platform/ulid.ts";
-import type { LoadedDelivery } from "./load-delivery.ts";
-import { signBody, signStandard, signWaha } from "./signature.ts";
+import type { LoadedDelivery } from "./delivery-loader.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
+import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 
 /** One event on its way to one webhook, whose body has the same bytes at every try. */
 export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {

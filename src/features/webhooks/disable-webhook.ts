@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
-import { webhookNotice } from "./webhook-reports.ts";
+import { webhookNotice } from "./webhook-report-events.ts";
 
 const WEBHOOKS_AT_ONCE = 200;
 

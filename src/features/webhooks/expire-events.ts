@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
 /** Events with their deliveries, by instance in the order of `sequence`: an event that still waits keeps all that follow. */

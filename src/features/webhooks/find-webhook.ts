@@ -1,5 +1,5 @@
-import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
 export interface InstanceWebhookSecret {

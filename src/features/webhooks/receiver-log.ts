@@ -1,7 +1,7 @@
-import { createRateLimitedWarnings } from "../../platform/bounded-warnings.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { createRateLimitedWarnings } from "../../platform/log/rate-limited-warnings.ts";
+import type { AttemptRecord, ReceiverChange } from "./attempt-writer.ts";
 import { failureAdvice } from "./failure-advice.ts";
-import type { AttemptRecord, ReceiverChange } from "./record-attempt.ts";
 
 type ReceiverLogEntry = Pick<AttemptRecord, "webhook_id" | "instance_id" | "event_id" | "url"> & {
   name: string;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
-import { maskUrl } from "../../platform/mask-url.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { webhookEncryptionContext } from "./webhook-record.ts";
 
 const ROWS_AT_ONCE = 500;

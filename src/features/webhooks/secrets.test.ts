@@ -5,7 +5,7 @@ import { waitUntil } from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
 import { isSigned, type Received } from "../../../test/receiver.ts";
 import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
-import { signBody } from "./signature.ts";
+import { signBody } from "./webhook-signature.ts";
 
 const story = tellWebhookStory();
 const { addWebhook, say, logs } = story;

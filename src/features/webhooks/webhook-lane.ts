@@ -1,17 +1,17 @@
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import { retryUntilCommitted } from "../../engine/until-written.ts";
-import type { Db } from "../../platform/db.ts";
+import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Log } from "../../platform/log/log.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
-import { type CompletedAttempt, toAttemptRecord } from "./attempt-of.ts";
-import { createCircuitBreakers } from "./breakers.ts";
+import { createAttemptWriter } from "./attempt-writer.ts";
+import { createCircuitBreakers } from "./circuit-breakers.ts";
+import { decideAttempt, isSuccess } from "./decide-attempt.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
+import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
 import { disableWebhook } from "./disable-webhook.ts";
-import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./load-delivery.ts";
 import { createReceiverLog } from "./receiver-log.ts";
-import { createAttemptWriter } from "./record-attempt.ts";
-import { decideAttempt, isSuccess } from "./retry-schedule.ts";
+import { type CompletedAttempt, toAttemptRecord } from "./to-attempt-record.ts";
 import { openToken } from "./webhook-record.ts";
 
 export interface WebhookLaneOptions extends DeliverWebhookOptions {

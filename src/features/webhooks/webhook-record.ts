@@ -1,6 +1,10 @@
 import type { Selectable } from "kysely";
-import { maskUrl } from "../../platform/mask-url.ts";
-import { type EncryptionContext, encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import {
+  type EncryptionContext,
+  encryptionContextOf,
+  type SecretBox,
+} from "../../platform/secrets/secret-box.ts";
 import type { WebhookTable } from "../../tables.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;

@@ -1,11 +1,11 @@
 import type { Engine } from "../../engine/engine.ts";
-import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
-import { createWebhookSecret } from "../../platform/webhook-secret.ts";
+import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
-import { changeDefaultWebhook } from "./default-webhook.ts";
-import { deliveryLogHandlers } from "./delivery-logs.ts";
+import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import {
   findDefaultWebhook,
   getWebhook,
@@ -13,18 +13,18 @@ import {
   lockWebhook,
   selectWebhooks,
 } from "./find-webhook.ts";
-import { globalWebhookHandlers } from "./global-webhook.ts";
-import { recoverDeliveries } from "./recover-webhook.ts";
-import { discardQueued, hideWebhook } from "./remove-webhook.ts";
-import { resendHandlers } from "./resend-event.ts";
+import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
+import { discardQueued, hideWebhook } from "./hide-webhook.ts";
+import { recoverDeliveries } from "./recover-deliveries.ts";
+import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
-import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
+import { createWebhookTest, type WebhookTestDeps } from "./webhook-test.ts";
 
-export { type BreakerSample, CircuitBreaker } from "./breaker.ts";
+export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
-export { readInstanceSecrets } from "./instance-secrets.ts";
-export { signBody, signStandard } from "./signature.ts";
+export { readInstanceSecrets } from "./read-instance-secrets.ts";
+export { signBody, signStandard } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;

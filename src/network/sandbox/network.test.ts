@@ -3,10 +3,10 @@ import { eventually, type RecordingSession } from "../../../test/conformance/lis
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
-import { newMessageId, phoneJid } from "../ids.ts";
-import { deleteExpiredData } from "./forget-old.ts";
-import { lidOf } from "./numbers.ts";
-import { tokenOf } from "./pairing.ts";
+import { newMessageId, phoneJid } from "../jid.ts";
+import { deleteExpiredData } from "./delete-expired-data.ts";
+import { tokenOf } from "./pair-device.ts";
+import { lidOf } from "./test-numbers.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 const to = (last: string): Jid => phoneJid(`551198888${last}`);

@@ -3,7 +3,7 @@ import { eventually, type RecordingSession } from "../../../test/conformance/lis
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Content, Jid } from "../driver.ts";
-import { newMessageId, phoneJid } from "../ids.ts";
+import { newMessageId, phoneJid } from "../jid.ts";
 
 const ANA = "5511977770101";
 const BIA = "5511977770102";

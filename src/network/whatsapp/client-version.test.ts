@@ -11,7 +11,7 @@ import {
 import { startWebClientServer, type WebClientServer } from "../../../test/web-client-server.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-import { createClient } from "../../client.ts";
+import { createClient } from "../../client/client.ts";
 import { BUILT_IN_REVISION } from "../../features/client-version/find-revision.ts";
 
 const HOUR_MS = 3_600_000;

@@ -8,8 +8,8 @@ import {
   type WhatsAppStageOptions,
 } from "../../../test/whatsapp-stage.ts";
 import type { Content, SendResult } from "../driver.ts";
-import { newMessageId } from "../ids.ts";
-import { WHATSAPP_TIMING } from "./timing.ts";
+import { newMessageId } from "../jid.ts";
+import { WHATSAPP_TIMING } from "./whatsapp-timing.ts";
 
 let stage: WhatsAppStage;
 

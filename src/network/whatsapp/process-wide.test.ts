@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { patchAsyncLocalStorage, withPooledStorages } from "./pooled-storage.ts";
+import { patchAsyncLocalStorage, withPooledStorages } from "./baileys-fixes/patch-async-local-storage.ts";
 
 describe("the console", () => {
   const said: unknown[][] = [];

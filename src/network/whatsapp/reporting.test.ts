@@ -3,7 +3,7 @@ import { eventually, type RecordingSession } from "../../../test/conformance/lis
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Content, Jid, MessageId } from "../driver.ts";
-import { newMessageId } from "../ids.ts";
+import { newMessageId } from "../jid.ts";
 
 /** Whether Baileys adds its token depends on the length of the padding, which is chosen by chance. */
 const TIMES = 16;

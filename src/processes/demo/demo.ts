@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { Env } from "../../platform/config.ts";
-import { DemoOutput } from "./commentary.ts";
-import { createDemoData, type DemoData } from "./data.ts";
-import { DemoGateway } from "./gateway.ts";
-import { surviveKill } from "./kill.ts";
-import { startDemoReceiver } from "./receiver.ts";
-import { pairInstance, rejectForgedWebhook, sendText, signInAsOwner } from "./scenes.ts";
-import { type DemoContext, DemoFailure } from "./stage.ts";
+import type { Env } from "../../platform/config/config.ts";
+import { type DemoContext, DemoFailure } from "./demo-context.ts";
+import { createDemoData, type DemoData } from "./demo-data.ts";
+import { DemoGateway } from "./demo-gateway.ts";
+import { DemoOutput } from "./demo-output.ts";
+import { startDemoReceiver } from "./demo-receiver.ts";
+import { pairInstance, rejectForgedWebhook, sendText, signInAsOwner } from "./demo-steps.ts";
+import { surviveKill } from "./survive-kill.ts";
 
 const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
 const DOUBT_WAIT = "2s";

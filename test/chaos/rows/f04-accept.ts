@@ -1,4 +1,4 @@
-import { WaygateError } from "../../../src/client.ts";
+import { WaygateError } from "../../../src/client/client.ts";
 import {
   type AcknowledgedSend,
   planSends,

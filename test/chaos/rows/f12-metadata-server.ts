@@ -1,5 +1,5 @@
-import { WaygateError } from "../../../src/client.ts";
-import { createSecretBox, encryptionContextOf } from "../../../src/platform/secret-box.ts";
+import { WaygateError } from "../../../src/client/client.ts";
+import { createSecretBox, encryptionContextOf } from "../../../src/platform/secrets/secret-box.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../internal-addresses.ts";

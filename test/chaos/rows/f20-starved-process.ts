@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { WaygateError } from "../../../src/client.ts";
-import { packageRoot } from "../../../src/platform/version.ts";
+import { WaygateError } from "../../../src/client/client.ts";
+import { packageRoot } from "../../../src/platform/config/package-version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import {
   type AcknowledgedSend,

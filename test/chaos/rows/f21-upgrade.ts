@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePortsFor } from "../../../src/platform/free-port.ts";
+import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import { createEmptyDatabase, type TestDatabase, WORK_LEFT } from "../../database.ts";
 import { createE2eStory, type E2eStory } from "../../e2e/e2e-story.ts";
 import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createClient } from "../../../src/client.ts";
-import { freePortsFor } from "../../../src/platform/free-port.ts";
+import { createClient } from "../../../src/client/client.ts";
+import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";

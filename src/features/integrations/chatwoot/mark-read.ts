@@ -1,4 +1,4 @@
-import type { Trx } from "../../../platform/db.ts";
+import type { Trx } from "../../../platform/db/database.ts";
 import { queueAction, selectMessages } from "../../messages/messages.ts";
 import type { ReplyTarget } from "../queue-replies.ts";
 

@@ -1,18 +1,18 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
-import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { isOnIgnoreList } from "../ignored-people.ts";
-import { claimLink, type MessageLink, setLink } from "../links.ts";
-import type { EventWork } from "../provider.ts";
-import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./api.ts";
-import { chatwootConfigOf, sourceId } from "./config.ts";
-import { findOrCreateConversation } from "./conversations.ts";
-import { type ChatwootContext, endWithError } from "./desk.ts";
-import { findLinkOfMessage } from "./find-links.ts";
-import type { FormFile } from "./form.ts";
-import type { ChatwootPerson } from "./people.ts";
-import { toInboxGone } from "./refusal.ts";
-import { bareType, type EventMessage, fileNameOf, renderMessage } from "./render.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import type { EventWork } from "../integration-provider.ts";
+import { isOnIgnoreList } from "../is-on-ignore-list.ts";
+import { claimLink, type MessageLink, setLink } from "../message-link.ts";
+import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./chatwoot-api.ts";
+import { chatwootConfigOf, sourceId } from "./chatwoot-config.ts";
+import { type ChatwootContext, endWithError } from "./chatwoot-context.ts";
+import { toInboxGone } from "./chatwoot-error.ts";
+import { findLinkOfMessage } from "./find-link-of-message.ts";
+import type { ChatwootPerson } from "./find-or-create-contact.ts";
+import { findOrCreateConversation } from "./find-or-create-conversation.ts";
+import type { FormFile } from "./multipart-form.ts";
+import { bareType, type EventMessage, fileNameOf, renderMessage } from "./render-message.ts";
 
 type Event = EventWork["event"];
 

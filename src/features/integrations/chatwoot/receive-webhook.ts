@@ -1,14 +1,13 @@
-import { addJobs } from "../../../engine/jobs.ts";
-import { cleanJson } from "../../../platform/clean-text.ts";
-import { GatewayError } from "../../../platform/errors.ts";
-import type { Handlers } from "../../../platform/handler.ts";
-import { parseJsonBody } from "../../../platform/json-body.ts";
+import { addJobs } from "../../../engine/job-store.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { parseJsonBody } from "../../../platform/http/body/parse-json-body.ts";
+import type { Handlers } from "../../../platform/http/handler.ts";
+import { cleanJson } from "../../../platform/text/clean-text.ts";
+import { createTaskJob, type TaskOptions } from "../complete-job.ts";
 import type { integrationsContract } from "../contract.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
 import { type Integration, openIntegration } from "../integration-row.ts";
-import type { IntegrationDeps } from "../provider.ts";
-import { createTaskJob, type TaskOptions } from "../settle-job.ts";
-import { chatwootConfigOf, SOURCE_ID_PREFIX } from "./config.ts";
-import { inboxKeyOf } from "./conversations.ts";
+import { chatwootConfigOf, SOURCE_ID_PREFIX } from "./chatwoot-config.ts";
 import {
   type AgentMessage,
   type ChatwootWebhookBody,
@@ -16,7 +15,8 @@ import {
   readWebhookBody,
   type TypingEvent,
   timingSafeEqualText,
-} from "./webhook-body.ts";
+} from "./chatwoot-webhook-body.ts";
+import { inboxKeyOf } from "./find-or-create-conversation.ts";
 
 type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
 

@@ -1,12 +1,17 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import { selectMessages } from "../../messages/messages.ts";
-import { findProviderLinks, type MessageLink, setLink } from "../links.ts";
-import type { EventWork } from "../provider.ts";
-import { chatwootConfigOf, chatwootStateOf, SOURCE_ID_PREFIX } from "./config.ts";
-import { type ChatwootContext, endWithError, isTransientError, isTransientForUpdate } from "./desk.ts";
-import { findLinkOfMessage } from "./find-links.ts";
-import { isAtLeast } from "./network-trap.ts";
-import type { EventMessage } from "./render.ts";
+import type { EventWork } from "../integration-provider.ts";
+import { findProviderLinks, type MessageLink, setLink } from "../message-link.ts";
+import { chatwootConfigOf, chatwootStateOf, SOURCE_ID_PREFIX } from "./chatwoot-config.ts";
+import {
+  type ChatwootContext,
+  endWithError,
+  isTransientError,
+  isTransientForUpdate,
+} from "./chatwoot-context.ts";
+import { findLinkOfMessage } from "./find-link-of-message.ts";
+import { isAtLeast } from "./private-network-warning.ts";
+import type { EventMessage } from "./render-message.ts";
 
 type Event = EventWork["event"];
 

@@ -1,20 +1,20 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { Jid, QuotedMessage } from "../../../network/driver.ts";
-import type { Trx } from "../../../platform/db.ts";
-import { GatewayError } from "../../../platform/errors.ts";
+import type { Trx } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
 import { deleteOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
-import { findProviderLinks, type MessageLink } from "../links.ts";
+import { completeJob } from "../complete-job.ts";
+import { findProviderLinks, type MessageLink } from "../message-link.ts";
 import { queueReplies, type ReplyTarget } from "../queue-replies.ts";
-import { completeJob } from "../settle-job.ts";
-import { AgentFileError, fetchAgentFile } from "./agent-files.ts";
-import { agentMessageText } from "./agent-words.ts";
-import { chatwootConfigOf } from "./config.ts";
-import type { ChatwootContext } from "./desk.ts";
+import { agentMessageText } from "./agent-message-text.ts";
+import { chatwootConfigOf } from "./chatwoot-config.ts";
+import type { ChatwootContext } from "./chatwoot-context.ts";
+import type { AgentMessage, Attachment } from "./chatwoot-webhook-body.ts";
+import { AgentFileError, fetchAgentFile } from "./fetch-agent-file.ts";
+import { findRecipient } from "./find-recipient.ts";
 import { markRead } from "./mark-read.ts";
-import { findRecipient } from "./recipient.ts";
 import { showFailure } from "./report-status.ts";
-import type { AgentMessage, Attachment } from "./webhook-body.ts";
 
 /** One WhatsApp message of what an agent has sent: the text is part 0, files follow. */
 interface Part {

@@ -1,12 +1,17 @@
 import type { TestReport } from "../contract.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { IntegrationDeps } from "../provider.ts";
-import { type ChatwootInbox, type ChatwootResult, chatwootAccessOf, createChatwootApi } from "./api.ts";
-import { chatwootConfigOf, chatwootStateOf, webhookUrlOf } from "./config.ts";
-import { IDENTITY_CHANGED } from "./explain-identity.ts";
-import { privateNetworkWarning } from "./network-trap.ts";
-import type { ChatwootError } from "./refusal.ts";
-import { wrongChannel } from "./register.ts";
+import {
+  type ChatwootInbox,
+  type ChatwootResult,
+  chatwootAccessOf,
+  createChatwootApi,
+} from "./chatwoot-api.ts";
+import { chatwootConfigOf, chatwootStateOf, webhookUrlOf } from "./chatwoot-config.ts";
+import type { ChatwootError } from "./chatwoot-error.ts";
+import { IDENTITY_CHANGED } from "./explain-identity-error.ts";
+import { privateNetworkWarning } from "./private-network-warning.ts";
+import { wrongChannel } from "./register-inbox.ts";
 
 /** What one step found wrong. */
 interface InboxProblem {

@@ -1,9 +1,9 @@
 import type { JobResult } from "../../../engine/engine.ts";
-import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import type { EventWork, IntegrationDeps } from "../provider.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { countTry, type FailedCall, type FailureKind, retryCall } from "../retry-call.ts";
-import type { N8nConfig } from "./config.ts";
-import { isAnswerLost } from "./judge-workflow.ts";
+import { isAnswerLost } from "./classify-workflow-response.ts";
+import type { N8nConfig } from "./n8n-config.ts";
 
 /** Each may have run the workflow, as far as the gateway can know. */
 const MOST_TRIES: Record<FailureKind, number> = { away: Number.POSITIVE_INFINITY, timeouts: 2, failures: 10 };

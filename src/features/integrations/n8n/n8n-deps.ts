@@ -1,6 +1,6 @@
-import type { IntegrationHealth } from "../health.ts";
-import type { IntegrationDeps } from "../provider.ts";
-import type { FileResponseLimit } from "./file-answers.ts";
+import type { IntegrationHealth } from "../integration-health.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
+import type { FileResponseLimit } from "./file-response-limit.ts";
 
 export interface N8nDeps extends IntegrationDeps {
   health: IntegrationHealth;

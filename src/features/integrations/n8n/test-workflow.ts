@@ -1,12 +1,12 @@
-import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { TestReport } from "../contract.ts";
 import type { Integration } from "../integration-row.ts";
-import { type N8nConfig, n8nConfig } from "./config.ts";
-import { callWorkflow } from "./deliver.ts";
+import { callWorkflow } from "./call-workflow.ts";
+import { type N8nConfig, n8nConfig } from "./n8n-config.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
-import { readWorkflowResponse } from "./read-call.ts";
-import { parseWorkflowReplies } from "./read-reply.ts";
+import { parseWorkflowReplies } from "./parse-workflow-replies.ts";
+import { readWorkflowResponse } from "./read-workflow-response.ts";
 
 const SHOWN = 300;
 

@@ -1,5 +1,5 @@
-import type { TypebotConfig } from "./config.ts";
 import type { BotInput, TypingEmulation } from "./typebot-api.ts";
+import type { TypebotConfig } from "./typebot-config.ts";
 
 /** A conversation with a bot that is under way. */
 export interface BotSession {

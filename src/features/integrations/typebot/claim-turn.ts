@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../../platform/db.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
 import type { Integration } from "../integration-row.ts";
-import { claimLink, type MessageLink, type MessageLinkKey, setLink } from "../links.ts";
-import type { Joined } from "./gather-said.ts";
+import { claimLink, type MessageLink, type MessageLinkKey, setLink } from "../message-link.ts";
+import type { Joined } from "./collect-messages.ts";
 
 type Owner = Pick<Integration, "id" | "account_id" | "lane">;
 

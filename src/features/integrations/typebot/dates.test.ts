@@ -1,6 +1,6 @@
 import { en, parseDate } from "chrono-node";
 import { describe, expect, test } from "vitest";
-import { toBotInput } from "./answer.ts";
+import { toBotInput } from "./to-bot-input.ts";
 
 /** What a bot gets at an input of this type. */
 function told(type: string, text: string, options: object): string {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { toBotInput } from "./answer.ts";
-import { typebotConfig } from "./config.ts";
-import { toBotTurn } from "./turn.ts";
+import { toBotTurn } from "./bot-turn.ts";
+import { toBotInput } from "./to-bot-input.ts";
 import { parseBotAnswer } from "./typebot-api.ts";
+import { typebotConfig } from "./typebot-config.ts";
 
 const GOLDEN = new URL("../../../../test/golden/typebot/", import.meta.url);
 const CONFIG = typebotConfig.parse({

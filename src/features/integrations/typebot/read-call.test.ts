@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { savedTypebotConfig } from "./config.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { readCall } from "./read-call.ts";
+import { savedTypebotConfig } from "./typebot-config.ts";
 
 const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
 

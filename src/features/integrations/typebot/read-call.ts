@@ -1,9 +1,14 @@
-import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { classifyResponse, isInWordsOfProxy, NOT_THERE_YET, type ResponseClass } from "../error-policy.ts";
-import type { ResponseReading } from "../health.ts";
-import type { TypebotConfig } from "./config.ts";
-import { explainTypebotResponse } from "./explain.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import {
+  classifyResponse,
+  isInWordsOfProxy,
+  NOT_THERE_YET,
+  type ResponseClass,
+} from "../classify-response.ts";
+import type { ResponseReading } from "../integration-health.ts";
+import { explainTypebotResponse } from "./explain-typebot-response.ts";
 import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
+import type { TypebotConfig } from "./typebot-config.ts";
 
 /** A proxy finds out at once that no viewer listens. When the viewer dies over a call, some of its work is done. */
 const AT_ONCE_MS = 1_000;

@@ -1,11 +1,11 @@
 import type { TestReport } from "../contract.ts";
-import type { IntegrationHealth } from "../health.ts";
+import type { IntegrationHealth } from "../integration-health.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { IntegrationDeps } from "../provider.ts";
-import { typebotConfig } from "./config.ts";
-import { NOT_A_VIEWER } from "./explain.ts";
+import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
 import { readCall } from "./read-call.ts";
 import { parseBotAnswer, requestTypebot, startPath } from "./typebot-api.ts";
+import { typebotConfig } from "./typebot-config.ts";
 
 /** Registers a session with the bot without running its flow. */
 export async function testBot(

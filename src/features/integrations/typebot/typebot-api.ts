@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { cleanJson } from "../../../platform/clean-text.ts";
-import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/safe-fetch.ts";
-import { errorMessageIn } from "../error-policy.ts";
-import type { TypebotConfig } from "./config.ts";
+import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { cleanJson } from "../../../platform/text/clean-text.ts";
+import { errorMessageIn } from "../classify-response.ts";
+import type { TypebotConfig } from "./typebot-config.ts";
 
 const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
-import { toBotInput } from "./answer.ts";
-import { bubbleToReply } from "./bubbles.ts";
-import { savedTypebotConfig, typebotConfig } from "./config.ts";
-import { findTriggerProblem, isTrigger } from "./keywords.ts";
-import { findOption, findOptions } from "./options.ts";
-import { toPrompt } from "./prompts.ts";
+import { toBotTurn } from "./bot-turn.ts";
+import { bubbleToReply } from "./bubble-to-reply.ts";
+import { findOption, findOptions } from "./choice-option.ts";
+import { findTriggerProblem, isTrigger } from "./is-keyword.ts";
 import { readNumber } from "./read-number.ts";
-import { toWhatsAppText } from "./rich-text.ts";
-import { toBotTurn } from "./turn.ts";
+import { toBotInput } from "./to-bot-input.ts";
+import { toPrompt } from "./to-prompt.ts";
+import { toWhatsAppText } from "./to-whatsapp-text.ts";
+import { savedTypebotConfig, typebotConfig } from "./typebot-config.ts";
 
 const p = (...children: object[]) => ({ type: "p", children });
 

@@ -7,8 +7,8 @@ import {
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../../test/whatsapp-stage.ts";
-import { parseCredentials } from "../credentials.ts";
-import { WHATSAPP_TIMING } from "../timing.ts";
+import { parseCredentials } from "../keys/baileys-credentials.ts";
+import { WHATSAPP_TIMING } from "../whatsapp-timing.ts";
 
 let stage: WhatsAppStage;
 

@@ -1,6 +1,6 @@
 import { type BinaryNode, Curve, type KeyPair } from "baileys";
 import type { PairingError } from "../../driver.ts";
-import type { WhatsAppTiming } from "../timing.ts";
+import type { WhatsAppTiming } from "../whatsapp-timing.ts";
 import {
   derivePairingSecret,
   generatePairingCode,
@@ -8,7 +8,7 @@ import {
   WRAPPED_KEY_LENGTH,
   wrapKey,
 } from "./pairing-code-crypto.ts";
-import { codeEntryError, helloError, pairingError } from "./pairing-failure.ts";
+import { codeEntryError, helloError, pairingError } from "./pairing-error.ts";
 import type { PairingSecret } from "./pairing-secret.ts";
 import { bytesOf, childOf, QueryRejectedError, type RegistrationStream } from "./registration-stream.ts";
 

@@ -6,7 +6,7 @@ import {
   createBaileysCredentials,
   parseCredentials,
   serializeCredentials,
-} from "../credentials.ts";
+} from "../keys/baileys-credentials.ts";
 
 export interface PairingSecretOptions {
   store: Pick<CredentialStore, "loadRegistration" | "saveRegistration">;

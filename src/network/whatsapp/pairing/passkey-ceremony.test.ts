@@ -6,8 +6,8 @@ import type { Network } from "../../../../test/whatsapp-server/network.ts";
 import type { PairingCandidate } from "../../../../test/whatsapp-server/pairing.ts";
 import { PasskeyCeremonies } from "../../../../test/whatsapp-server/passkey.ts";
 import { ServerPerson } from "../../../../test/whatsapp-server/person.ts";
-import type { PasskeyAssertion, PasskeyState } from "../../calls.ts";
-import { KeyedMutex } from "../locks.ts";
+import type { PasskeyAssertion, PasskeyState } from "../../session-operations.ts";
+import { KeyedMutex } from "../keys/keyed-mutex.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 

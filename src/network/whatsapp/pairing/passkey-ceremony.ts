@@ -5,9 +5,8 @@ import type {
   PasskeyAssertion,
   PasskeyStage,
   PasskeyState,
-} from "../../calls.ts";
-import type { WhatsAppTiming } from "../timing.ts";
-import { readPasskeyAssertion, type SignedChallenge } from "./passkey-assertion.ts";
+} from "../../session-operations.ts";
+import type { WhatsAppTiming } from "../whatsapp-timing.ts";
 import {
   type CompanionIdentity,
   confirmationCode,
@@ -20,6 +19,7 @@ import {
   sealPairingRequest,
 } from "./passkey-crypto.ts";
 import { type PasskeyOptions, readPasskeyOptions } from "./passkey-options.ts";
+import { readPasskeyAssertion, type SignedChallenge } from "./read-passkey-assertion.ts";
 import { bytesOf, childOf, QueryRejectedError, type RegistrationStream } from "./registration-stream.ts";
 
 /** Why a ceremony ended without a link. */

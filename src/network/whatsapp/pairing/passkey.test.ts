@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { PasskeyOperations, PasskeyStage } from "../../calls.ts";
-import type { WhatsAppTiming } from "../timing.ts";
+import type { PasskeyOperations, PasskeyStage } from "../../session-operations.ts";
+import type { WhatsAppTiming } from "../whatsapp-timing.ts";
 
 let stage: WhatsAppStage;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import type { BinaryNode } from "baileys";
-import type { WhatsAppTiming } from "../timing.ts";
+import type { WhatsAppTiming } from "../whatsapp-timing.ts";
 import { bytesOf, childOf } from "./registration-stream.ts";
 
 const MOST_REFERENCES = 20;

@@ -1,7 +1,7 @@
 import type { BinaryNode } from "baileys";
-import { KeyedMutex } from "../locks.ts";
-import type { BaileysSocket } from "../socket.ts";
-import { detachListeners } from "../take-listeners.ts";
+import { detachListeners } from "../baileys-fixes/detach-listeners.ts";
+import type { BaileysSocket } from "../baileys-socket.ts";
+import { KeyedMutex } from "../keys/keyed-mutex.ts";
 
 export const SERVER = "s.whatsapp.net";
 

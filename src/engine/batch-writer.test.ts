@@ -1,0 +1,158 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { createTestDatabase } from "../../test/database.ts";
+import { createGate } from "../../test/gate.ts";
+import { createBatchWriter } from "./batch-writer.ts";
+
+describe("a writer", () => {
+  it("writes one batch at a time, in the order of arrival, with what came meanwhile in the next", async () => {
+    const gate = createGate();
+    const batches: number[][] = [];
+    let inFlight = 0;
+    const writer = createBatchWriter<number, number>({
+      async write(items) {
+        inFlight += 1;
+        expect(inFlight).toBe(1);
+        batches.push(items);
+        await gate.opened;
+        inFlight -= 1;
+        return items.map((item) => item * 10);
+      },
+    });
+    const first = [1, 2].map((n) => writer.write(n));
+    await nextTurn();
+    const later = [3, 4, 5].map((n) => writer.write(n));
+    gate.open();
+    expect(await Promise.all([...first, ...later])).toEqual([10, 20, 30, 40, 50]);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  it("writes in the next turn, without any delay of its own", async () => {
+    let isWriting = false;
+    const writer = createBatchWriter<number, number>({
+      async write(items) {
+        isWriting = true;
+        return items;
+      },
+    });
+    void writer.write(1);
+    await nextTurn();
+    expect(isWriting).toBe(true);
+  });
+
+  it("never puts more into a batch than allowed", async () => {
+    const sizes: number[] = [];
+    const writer = createBatchWriter<number, number>({
+      maxBatch: 3,
+      async write(items) {
+        sizes.push(items.length);
+        return items;
+      },
+    });
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map((n) => writer.write(n)));
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it("refuses what is more than may wait, and takes again when there is room", async () => {
+    const gate = createGate();
+    const writer = createBatchWriter<number, number>({
+      maxWaiting: 2,
+      maxBatch: 1,
+      async write(items) {
+        await gate.opened;
+        return items;
+      },
+    });
+    const first = [writer.write(1), writer.write(2)];
+    await expect(writer.write(3)).rejects.toMatchObject({ code: "UNAVAILABLE", retryAfterSeconds: 2 });
+    gate.open();
+    expect(await Promise.all(first)).toEqual([1, 2]);
+    expect(await writer.write(4)).toBe(4);
+  });
+
+  it("fails everybody with the same error when the database is away, without trying one by one", async () => {
+    let writes = 0;
+    const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const writer = createBatchWriter<number, number>({
+      async write() {
+        writes += 1;
+        throw away;
+      },
+    });
+    const results = await Promise.allSettled([1, 2, 3].map((n) => writer.write(n)));
+    expect(results.map((result) => result.status === "rejected" && result.reason)).toEqual([
+      away,
+      away,
+      away,
+    ]);
+    expect(writes).toBe(1);
+  });
+
+  it("stops trying one by one when the database goes away meanwhile", async () => {
+    let writes = 0;
+    const writer = createBatchWriter<number, number>({
+      async write(items) {
+        writes += 1;
+        if (items.length > 1) throw new Error("bad row");
+        if (writes > 2) throw Object.assign(new Error("gone"), { code: "57P01" });
+        return items;
+      },
+    });
+    const results = await Promise.allSettled([1, 2, 3, 4].map((n) => writer.write(n)));
+    expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
+    expect(writes).toBe(3);
+  });
+
+  it("is idle when nothing waits and nothing is in flight", async () => {
+    const gate = createGate();
+    const done: number[] = [];
+    const writer = createBatchWriter<number, number>({
+      maxBatch: 1,
+      async write(items) {
+        await gate.opened;
+        done.push(...items);
+        return items;
+      },
+    });
+    await writer.idle();
+    for (const n of [1, 2, 3]) void writer.write(n);
+    gate.open();
+    await writer.idle();
+    expect(done).toEqual([1, 2, 3]);
+  });
+
+  it("takes a wrong number of results for a bug", async () => {
+    const writer = createBatchWriter<number, number>({ write: async () => [] });
+    await expect(writer.write(1)).rejects.toThrow("1 items answered with 0 results");
+  });
+});
+
+describe("a writer on the database", async () => {
+  const { database, drop } = await createTestDatabase();
+  afterAll(drop);
+
+  it("lets only the guilty caller fail when one row of a batch is bad", async () => {
+    await database.pool.query("create table word (id serial, text text)");
+    const writer = createBatchWriter<string, number>({
+      async write(words) {
+        const { rows } = await database.pool.query(
+          "insert into word (text) select unnest($1::text[]) returning id",
+          [words],
+        );
+        return rows.map((row) => row.id);
+      },
+    });
+    const results = await Promise.allSettled(["a", "b", "ba\0d", "c"].map((word) => writer.write(word)));
+    expect(results.map((result) => result.status)).toEqual([
+      "fulfilled",
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    const { rows } = await database.pool.query("select text from word order by id");
+    expect(rows.map((row) => row.text)).toEqual(["a", "b", "c"]);
+  });
+});

@@ -1,0 +1,425 @@
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { type Cable, layCable } from "../../test/cable.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
+import { isDatabaseUnavailable } from "../platform/db/database.ts";
+import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
+
+const story = await createEngineStory();
+const { database } = story;
+const cables: Cable[] = [];
+afterEach(async () => {
+  for (const cable of cables) cable.mend();
+  await story.rest();
+  await Promise.all(cables.splice(0).map((cable) => cable.close()));
+});
+afterAll(story.close);
+
+const DONE: JobResult = { end: "done" };
+const [AWAY, BACK] = ["the database is away", "the database answers again"];
+const CHANGES = [AWAY, BACK];
+// Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
+const DEAD_AFTER_MS = 5_000;
+const QUICK: Partial<EngineOptions> = { beatMs: 100, deadAfterMs: DEAD_AFTER_MS, selfFenceMs: 4_000 };
+
+interface Ledger {
+  kind: LaneKind;
+  ran: string[];
+  lost: string[];
+}
+
+function createLedger(node: string, run?: (job: Job) => Promise<JobResult>): Ledger {
+  const ran: string[] = [];
+  const lost: string[] = [];
+  const kind: LaneKind = {
+    ...{ kind: "k", role: "worker", width: 4 },
+    async run(job) {
+      ran.push(`${node} ${job.lane.key}`);
+      return run ? run(job) : DONE;
+    },
+    lost: async (lane) => void lost.push(lane.key),
+  };
+  return { kind, ran, lost };
+}
+
+async function layCableToNode(): Promise<Cable> {
+  const cable = await layCable(story.url);
+  cables.push(cable);
+  return cable;
+}
+
+async function laneRow(key: string): Promise<{ owner: string | null; epoch: number }> {
+  return (await database.pool.query("select owner, epoch from lane where key = $1", [key])).rows[0];
+}
+
+async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; beat: number }> {
+  return (await database.pool.query("select boot, dead, beat from node where id = $1", [id])).rows[0];
+}
+
+async function owns(engine: Engine, key: string): Promise<void> {
+  await expect.poll(() => engine.laneOf("k", key)).toBeDefined();
+}
+
+describe("a node that dies", () => {
+  it("is found dead by the others, who take its lanes and do their work", async () => {
+    const cable = await layCableToNode();
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const engineA = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
+    const lane = await story.lane("k", "one");
+    engineA.wake([lane]);
+    await owns(engineA, "one");
+    await story.start("b", [b.kind], QUICK);
+    cable.cut();
+    await story.add(lane, [{}]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+    expect(await nodeRow("a")).toMatchObject({ boot: 1, dead: true });
+    expect(await laneRow("one")).toEqual({ owner: "b", epoch: 2 });
+    expect(a.ran).toEqual([]);
+  });
+
+  it("has closed its lanes by itself before another can take them", async () => {
+    const cable = await layCableToNode();
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const happened: string[] = [];
+    const kindA: LaneKind = { ...a.kind, lost: async () => void happened.push("closed by a") };
+    const kindB: LaneKind = { ...b.kind, taken: async () => void happened.push("taken by b") };
+    const engineA = await story.start("a", [kindA], { ...QUICK, database: cable.database });
+    engineA.wake([await story.lane("k", "one")]);
+    await owns(engineA, "one");
+    await story.start("b", [kindB], QUICK);
+    cable.cut();
+    await expect.poll(() => happened).toEqual(["closed by a", "taken by b"]);
+    expect(engineA.isSafe()).toBe(false);
+  });
+
+  it("starts as a new boot when it finds itself declared dead, with nothing of what it held", async () => {
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const engineA = await story.start("a", [a.kind]);
+    engineA.wake([await story.lane("k", "one")]);
+    await owns(engineA, "one");
+    // Declared dead, and its lane given away, without any fault of its own.
+    const engineB = await story.start("b", [b.kind]);
+    await database.pool.query(`with declared as (update node set dead = true where id = 'a')
+      update lane set owner = 'b', epoch = epoch + 1`);
+    await expect.poll(() => a.lost).toEqual(["one"]);
+    await expect.poll(() => engineA.node.boot).toBe(2);
+    await expect.poll(() => nodeRow("a")).toMatchObject({ boot: 2, dead: false });
+    expect(engineA.isSafe()).toBe(true);
+    expect(engineB.isSafe()).toBe(true);
+  });
+
+  it("takes its own lanes again, under a new epoch, when nobody else has", async () => {
+    const a = createLedger("a");
+    const engine = await story.start("a", [a.kind]);
+    const lane = await story.lane("k", "one");
+    engine.wake([lane]);
+    await owns(engine, "one");
+    await database.pool.query("update node set dead = true");
+    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    await story.add(lane, [{}]);
+    engine.wake([lane]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+  });
+
+  it("is alive for the others as long as it beats, whatever its clock says", async () => {
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const engineA = await story.start("a", [a.kind], QUICK);
+    engineA.wake([await story.lane("k", "one")]);
+    await owns(engineA, "one");
+    const engineB = await story.start("b", [b.kind], QUICK);
+    await database.pool.query("update node set started_at = now() - interval '2 hours' where id = 'a'");
+    const { beat } = await nodeRow("b");
+    const beats = DEAD_AFTER_MS / 100 + 5;
+    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
+    expect(engineA.node.boot).toBe(1);
+    expect(engineB.laneOf("k", "one")).toBeUndefined();
+  });
+});
+
+describe("a node that lost sight of the database", () => {
+  it("is not safe from the moment at which its last good beat is too old, and closes all lanes then", async () => {
+    const cable = await layCableToNode();
+    const a = createLedger("a");
+    const engine = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
+    engine.wake([await story.lane("k", "one")]);
+    await owns(engine, "one");
+    expect(engine.isSafe()).toBe(true);
+    cable.cut();
+    await expect.poll(() => engine.isSafe()).toBe(false);
+    await expect.poll(() => a.lost).toEqual(["one"]);
+    expect(await engine.hasLive("worker")).toBe(false);
+    cable.mend();
+    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    expect(engine.isSafe()).toBe(true);
+    expect((await nodeRow("a")).boot).toBe(1);
+  });
+
+  it("gives up what waits for a database that is silent, and goes on as soon as it answers", async () => {
+    const cable = await layCableToNode();
+    const { pool } = cable.database;
+    const a = createLedger("a", async () => {
+      await pool.query("select 1");
+      return DONE;
+    });
+    const engine = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
+    const lane = await story.lane("k", "one");
+    engine.wake([lane]);
+    await owns(engine, "one");
+    const held = await pool.connect();
+    cable.silence();
+    await story.add(lane, [{}]);
+    engine.wake([lane]);
+    expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
+    held.release();
+    await expect.poll(() => a.lost).toContain("one");
+    cable.mend();
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect((await nodeRow("a")).boot).toBe(1);
+  });
+
+  it("gives up what waits in a connection that was lost without a word, however soon beats are answered again", async () => {
+    const cable = await layCableToNode();
+    const { pool } = cable.database;
+    await story.start("a", [], { beatMs: 100, selfFenceMs: 600_000, database: cable.database });
+    for (let round = 0; round < 2; round++) {
+      const [held, idle] = [await pool.connect(), await pool.connect()];
+      cable.silence();
+      cable.mend();
+      expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
+      expect(await idle.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
+      for (const client of [held, idle]) client.release();
+      const { beat } = await nodeRow("a");
+      await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+    }
+  });
+
+  it("runs no job twice whose end it could not write meanwhile", async () => {
+    const cable = await layCableToNode();
+    const gate = createGate();
+    const a = createLedger("a", async () => {
+      await gate.opened;
+      return DONE;
+    });
+    const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
+    engine.wake([lane]);
+    await expect.poll(() => a.ran.length).toBe(1);
+    cable.cut();
+    gate.open();
+    await expect
+      .poll(() => story.lines.some((line) => line.name === "engine" && line.level === 40))
+      .toBe(true);
+    expect(engine.inFlight()).toBe(1);
+    cable.mend();
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect(a.ran).toHaveLength(2);
+  });
+
+  it("logs one line when it goes and one when it is back, and neither crashes nor spins", async () => {
+    const cable = await layCableToNode();
+    const a = createLedger("a", async () => {
+      await cable.database.pool.query("select 1");
+      return DONE;
+    });
+    const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
+    const lanes = await Promise.all(["one", "two", "three"].map((key) => story.lane("k", key)));
+    engine.wake(lanes);
+    await owns(engine, "three");
+    cable.cut();
+    // A busy machine can have held up a beat for too long before, and can again afterwards.
+    story.lines.length = 0;
+    for (const lane of lanes) await story.add(lane, [{}]);
+    const [since, refusedBefore] = [performance.now(), cable.refused()];
+    engine.wake(lanes);
+    const said = () =>
+      ["engine", "beat"].map((name) =>
+        story.lines.filter((line) => line.name === name && CHANGES.includes(line.msg)).map(({ msg }) => msg),
+      );
+    await expect.poll(said).toEqual([[AWAY], [AWAY]]);
+    const seenAt = performance.now();
+    await expect.poll(() => performance.now() - seenAt).toBeGreaterThan(1_000);
+    const seconds = (performance.now() - since) / 1_000;
+    expect((cable.refused() - refusedBefore) / seconds).toBeLessThan(60);
+    expect(said()).toEqual([[AWAY], [AWAY]]);
+    cable.mend();
+    await expect.poll(() => a.ran.length).toBeGreaterThanOrEqual(3);
+    await expect.poll(story.jobsLeft).toBe(0);
+    await expect.poll(() => said().map((msgs) => msgs.slice(0, 2))).toEqual([CHANGES, CHANGES]);
+    expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
+    const { rows } = await database.pool.query("select coalesce(sum(attempts), 0) as sum from job");
+    expect(rows).toEqual([{ sum: 0 }]);
+  });
+
+  it("goes on when the database ends all its connections", async () => {
+    const a = createLedger("a");
+    const engine = await story.start("a", [a.kind]);
+    const lane = await story.lane("k", "one");
+    engine.wake([lane]);
+    await owns(engine, "one");
+    for (let round = 0; round < 3; round++) {
+      await story.add(
+        lane,
+        Array.from({ length: 50 }, (_, n) => ({ pos: n, grp: `g${n % 5}` })),
+      );
+      engine.wake([lane]);
+      await expect.poll(() => a.ran.length).toBeGreaterThan(round * 50 + 5);
+      const others =
+        "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database()";
+      await database.pool.query(`${others} and pid <> pg_backend_pid()`);
+      await expect.poll(() => story.jobsLeft().catch(() => -1)).toBe(0);
+    }
+    const { beat } = await nodeRow("a");
+    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+    expect(engine.isSafe()).toBe(true);
+  });
+});
+
+describe("several nodes", () => {
+  it("wake each other by hints when the lane is elsewhere", async () => {
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const engineA = await story.start("a", [a.kind], { pollMs: 3_600_000 });
+    const lane = await story.lane("k", "one");
+    engineA.wake([lane]);
+    await owns(engineA, "one");
+    const engineB = await story.start("b", [b.kind], { pollMs: 3_600_000 });
+    await expect.poll(() => engineA.hasLive("worker")).toBe(true);
+    await story.add(lane, [{}]);
+    engineB.wake([lane]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    expect(b.ran).toEqual([]);
+  });
+
+  it("hear what one of them tells", async () => {
+    const [engineA, engineB] = [await story.start("a", []), await story.start("b", [])];
+    const heard: string[] = [];
+    engineA.hear("outcome", (key) => heard.push(`a ${key}`));
+    engineB.hear("outcome", (key) => heard.push(`b ${key}`));
+    await expect.poll(() => engineA.countLive("worker")).toBe(2);
+    engineA.tell("outcome", "7");
+    expect(heard).toEqual(["a 7"]);
+    await expect.poll(() => heard).toEqual(["a 7", "b 7"]);
+  });
+
+  it("get the lanes of one that stops at once, in good order and without a job run twice", async () => {
+    const slow = { beatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
+    const gate = createGate();
+    const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
+    const engineA = await story.start("a", [a.kind], slow);
+    const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
+    engineA.wake([lane]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    await story.start("b", [b.kind], slow);
+    // Without a beat of `b` since, only the stopping can tell it of the lane; `a` must know of `b` to tell it.
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'waygate beat' and datname = current_database()`,
+    );
+    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(0);
+    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(0);
+    const stopped = engineA.stop();
+    expect(engineA.inFlight()).toBe(1);
+    expect(b.ran).toEqual([]);
+    gate.open();
+    await stopped;
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect([a.ran, a.lost]).toEqual([["a one"], ["one"]]);
+    expect(engineA.isSafe()).toBe(false);
+    expect(await nodeRow("a")).toMatchObject({ dead: true });
+  });
+
+  it("get the idle lanes of one that stops while a job of another lane takes its time", async () => {
+    const gate = createGate();
+    const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
+    const engineA = await story.start("a", [a.kind]);
+    const busy = await story.lane("k", "busy", [{}]);
+    const idle = await story.lane("k", "idle", []);
+    engineA.wake([busy, idle]);
+    await expect.poll(() => a.ran).toEqual(["a busy"]);
+    await expect.poll(() => engineA.laneOf("k", "idle")).toBeDefined();
+    await story.start("b", [b.kind]);
+    const stopped = engineA.stop({ graceMs: 600_000 });
+    await expect.poll(() => laneRow("idle")).toMatchObject({ owner: "b" });
+    expect([engineA.inFlight(), await laneRow("busy")]).toEqual([1, { owner: "a", epoch: 1 }]);
+    gate.open();
+    await stopped;
+    await expect.poll(() => laneRow("busy")).toMatchObject({ owner: "b" });
+    expect([a.ran, a.lost.toSorted(), await story.jobsLeft()]).toEqual([["a busy"], ["busy", "idle"], 0]);
+  });
+
+  it("do not wait for a job that outlasts the grace of a stop, and do not accept its end", async () => {
+    const gate = createGate();
+    const [a, b] = [
+      createLedger("a", () => gate.opened.then(() => DONE)),
+      createLedger("b", async () => DONE),
+    ];
+    const engineA = await story.start("a", [a.kind]);
+    engineA.wake([await story.lane("k", "one", [{}])]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    await engineA.stop({ graceMs: 50 });
+    expect(await laneRow("one")).toEqual({ owner: null, epoch: 1 });
+    gate.open();
+    await expect.poll(() => engineA.inFlight()).toBe(0);
+    expect(await story.jobsLeft()).toBe(1);
+    await story.start("b", [b.kind]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+  });
+
+  it("know whether a living node has a role", async () => {
+    const cable = await layCableToNode();
+    const api = await story.start("a", [], { ...QUICK, roles: ["api"] });
+    expect(await api.hasLive("api")).toBe(true);
+    expect(await api.hasLive("worker")).toBe(false);
+    const worker = await story.start("b", [], { ...QUICK, roles: ["worker"], database: cable.database });
+    await expect.poll(() => api.hasLive("worker")).toBe(true);
+    expect(await worker.hasLive("api")).toBe(true);
+    cable.cut();
+    await expect.poll(() => api.hasLive("worker")).toBe(false);
+    cable.mend();
+    await expect.poll(() => api.hasLive("worker")).toBe(true);
+    await worker.stop();
+    await expect.poll(() => api.hasLive("worker")).toBe(false);
+  });
+});
+
+describe("the lanes of an earlier boot", () => {
+  it("are taken at the start at once when the predecessor is gone for sure", async () => {
+    await story.lane("k", "one", [{}]);
+    await database.pool.query("insert into node (id, boot, roles) values ('a', 4, '{}')");
+    await database.pool.query("update lane set owner = 'a', epoch = 9");
+    const a = createLedger("a");
+    const engine = await story.start("a", [a.kind]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    expect(engine.node.boot).toBe(5);
+    expect(await laneRow("one")).toEqual({ owner: "a", epoch: 10 });
+  });
+
+  it("are left alone until a predecessor would have closed itself when it may still run", async () => {
+    await story.lane("k", "one", [{}]);
+    await database.pool.query("update lane set owner = 'a', epoch = 9");
+    const a = createLedger("a");
+    const startedAt = performance.now();
+    await story.start("a", [a.kind], { ...QUICK, takeAtOnce: false });
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    expect(performance.now() - startedAt).toBeGreaterThan(DEAD_AFTER_MS);
+  });
+});
+
+describe("a node that starts with fewer roles than before", () => {
+  it("gives back the lanes for which it has no use any more", async () => {
+    await story.lane("k", "one", [{}]);
+    await database.pool.query("update lane set owner = 'a', epoch = 9");
+    await story.start("a", [createLedger("a").kind], { roles: ["api"] });
+    const b = createLedger("b");
+    await story.start("b", [b.kind]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+  });
+});
+
+describe("the start", () => {
+  it("fails whole when the database is away", async () => {
+    const cable = await layCableToNode();
+    cable.cut();
+    await expect(story.start("a", [], { database: cable.database })).rejects.toThrow();
+  });
+});

@@ -1,0 +1,267 @@
+import { performance } from "node:perf_hooks";
+import type { Database } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+import { DatabaseAvailability } from "./database-availability.ts";
+import { FailureDetector, type NodeRow } from "./failure-detector.ts";
+import { HeartbeatConnection } from "./heartbeat-connection.ts";
+import { NOTIFY_CHANNEL } from "./notification-bus.ts";
+
+/**
+ * A node closes itself when its beats have gone unanswered for `selfFenceMs`, and has let go of its sessions 1.5 s later,
+ * before it can be declared dead. The fourth look at a beat that stands still comes 12 s after the first less the time of
+ * an answer: a second is left for that.
+ */
+export const NODE_TIMING = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
+
+export interface ClusterMemberOptions {
+  /** Beats have a connection of their own; when one fails, the others are suspected of silence. */
+  database: Pick<Database, "url" | "suspect">;
+  log: Log;
+  id: string;
+  roles: readonly string[];
+  url: string | null;
+  beatMs: number;
+  deadAfterMs: number;
+  selfFenceMs: number;
+  /** After each good beat. */
+  onBeat(): void;
+  /** This boot may act no longer: others declared it dead, or its last good beat is too old. */
+  onUnsafe(): void;
+  onNotice(payload: string): void;
+  /** The connection is there (again); what was sent before was not heard. */
+  onConnected(): void;
+}
+
+/** This node among the others: beats, sees the beats of the others, and knows when it may act no longer. */
+export class ClusterMember {
+  readonly id: string;
+  boot = 0;
+  /** A later boot of the same process has sessions behind it. */
+  readonly #memoryAtStart = process.memoryUsage.rss();
+  readonly #options: ClusterMemberOptions;
+  readonly #watch: FailureDetector;
+  readonly #connection: HeartbeatConnection;
+  readonly #outage: DatabaseAvailability;
+  /** For the answer to a beat. */
+  readonly #timeoutMs: number;
+  #goodBeatAt = Number.NEGATIVE_INFINITY;
+  #isIn = false;
+  #isStopping = false;
+  #isBeating = false;
+  #fence: NodeJS.Timeout | undefined;
+  #suspicion: NodeJS.Timeout | undefined;
+  #next: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+
+  constructor(options: ClusterMemberOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#timeoutMs = Math.max(options.beatMs, 1_000);
+    this.#watch = new FailureDetector(options.id, options.deadAfterMs);
+    this.#outage = new DatabaseAvailability(options.log, "beat");
+    this.#connection = new HeartbeatConnection({
+      url: options.database.url,
+      channel: NOTIFY_CHANNEL,
+      timeoutMs: this.#timeoutMs,
+      onNotice: options.onNotice,
+      onLost: () => this.#beatLater(0),
+    });
+  }
+
+  /** Whether the last good beat was sent recently enough that nobody can have declared this node dead. */
+  isSafe(): boolean {
+    return this.#isIn && performance.now() - this.#goodBeatAt < this.#options.selfFenceMs;
+  }
+
+  hasOthers(): boolean {
+    return this.#watch.alive(performance.now()).length > 0;
+  }
+
+  hasAlive(role: string): boolean {
+    return this.countAlive(role) > 0;
+  }
+
+  countAlive(role: string): number {
+    const self = this.isSafe() && this.#options.roles.includes(role) ? 1 : 0;
+    return self + this.bootsOfOthers(role).length;
+  }
+
+  /** One name for each boot of another node that has a fresh beat and this role. */
+  bootsOfOthers(role: string): string[] {
+    return this.#watch.alive(performance.now(), role).map(({ id, boot }) => `${id} ${boot}`);
+  }
+
+  /** Nodes that were declared dead. */
+  dead(): string[] {
+    return this.#watch.dead();
+  }
+
+  /** Rejects when the database is away. */
+  async start(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#beatLater(this.#options.beatMs);
+  }
+
+  async notify(payload: string): Promise<void> {
+    await this.#connection.query("select pg_notify($1, $2)", [NOTIFY_CHANNEL, payload]);
+  }
+
+  /** Beats no more; what is left in the database says that this boot is over. */
+  async stop(lastWords?: () => Promise<void>): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#next);
+    clearTimeout(this.#fence);
+    await this.#beating;
+    if (this.#isIn) await this.#leave(lastWords);
+    this.#isIn = false;
+    this.#connection.close();
+  }
+
+  async #leave(lastWords?: () => Promise<void>): Promise<void> {
+    try {
+      await this.#connection.query("update node set dead = true where id = $1 and boot = $2", [
+        this.id,
+        this.boot,
+      ]);
+      await lastWords?.();
+    } catch (error) {
+      this.#outage.note(error);
+    }
+  }
+
+  #beatLater(delayMs: number): void {
+    // A beat under way arranges the next one itself.
+    if (this.#isStopping || this.#isBeating) return;
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => {
+      this.#beating = this.#beatAgain();
+    }, delayMs);
+  }
+
+  async #beatAgain(): Promise<void> {
+    this.#isBeating = true;
+    const delayMs = await this.#tryBeat();
+    this.#isBeating = false;
+    this.#beatLater(delayMs);
+  }
+
+  /** Answers in how many milliseconds the next beat is due. */
+  async #tryBeat(): Promise<number> {
+    const startedAt = performance.now();
+    try {
+      await this.#beat();
+      this.#outage.worked();
+      return Math.max(0, this.#options.beatMs - (performance.now() - startedAt));
+    } catch (error) {
+      this.#watch.interrupted();
+      this.#outage.note(error);
+      this.#suspectOthers();
+      return Math.min(this.#options.beatMs, 500);
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const isNew = !this.#connection.isOpen;
+    if (isNew) await this.#connection.open();
+    if (!this.#isIn || !(await this.#renew())) await this.#enter();
+    await this.#observe();
+    if (isNew) this.#options.onConnected();
+    this.#options.onBeat();
+  }
+
+  async #renew(): Promise<boolean> {
+    const sentAt = performance.now();
+    const rows = await this.#connection.query(
+      "update node set beat = beat + 1, memory = $3 where id = $1 and boot = $2 and not dead returning beat",
+      [this.id, this.boot, process.memoryUsage.rss()],
+    );
+    if (rows.length > 0) this.#good(sentAt);
+    else this.#over();
+    return rows.length > 0;
+  }
+
+  #over(): void {
+    this.#isIn = false;
+    this.#options.log.error(
+      { node: this.id, boot: this.boot },
+      "this node was declared dead; it starts as a new boot",
+    );
+    this.#options.onUnsafe();
+  }
+
+  async #enter(): Promise<void> {
+    const sentAt = performance.now();
+    const [row] = await this.#connection.query<{ boot: number }>(
+      `insert into node (id, boot, roles, url, memory, memory_at_start) values ($1, $2, $3, $4, $5, $5)
+       on conflict (id) do update set boot = greatest(node.boot + 1, excluded.boot), beat = node.beat + 1, dead = false,
+         roles = excluded.roles, url = excluded.url, started_at = now(),
+         memory = excluded.memory, memory_at_start = excluded.memory_at_start
+       returning boot`,
+      [this.id, this.boot + 1, this.#options.roles, this.#options.url, this.#memoryAtStart],
+    );
+    if (!row) throw new Error("the row of this node was neither inserted nor updated");
+    this.boot = row.boot;
+    this.#isIn = true;
+    this.#good(sentAt);
+    this.#options.log.info({ node: this.id, boot: this.boot }, "node started");
+  }
+
+  #good(sentAt: number): void {
+    this.#goodBeatAt = sentAt;
+    this.#watchOver();
+  }
+
+  #watchOver(): void {
+    clearTimeout(this.#fence);
+    const leftMs = this.#goodBeatAt + this.#options.selfFenceMs - performance.now();
+    this.#fence = setTimeout(() => this.#fenceOff(), Math.max(1, Math.ceil(leftMs)));
+  }
+
+  #fenceOff(): void {
+    // A timer can be early by a fraction of a millisecond.
+    if (this.isSafe()) this.#watchOver();
+    else if (this.#isIn) this.#close();
+  }
+
+  #close(): void {
+    const beat_age_ms = Math.round(performance.now() - this.#goodBeatAt);
+    this.#options.log.error(
+      { node: this.id, boot: this.boot, beat_age_ms },
+      "no good beat; all lanes are closed",
+    );
+    this.#options.onUnsafe();
+  }
+
+  /** A connection that was lost without a word would keep its statement, and all that stand in line behind it, waiting. */
+  #suspectOthers(): void {
+    if (this.#suspicion) return;
+    const cutSilent = this.#options.database.suspect();
+    this.#suspicion = setTimeout(() => {
+      this.#suspicion = undefined;
+      cutSilent();
+    }, this.#timeoutMs).unref();
+  }
+
+  async #observe(): Promise<void> {
+    const sentAt = performance.now();
+    const rows = await this.#connection.query<NodeRow>(
+      "select id, boot, beat::float8 as beat, dead, roles from node",
+    );
+    for (const node of this.#watch.see(rows, sentAt, performance.now())) await this.#declareDead(node);
+  }
+
+  async #declareDead(node: NodeRow): Promise<void> {
+    const rows = await this.#connection.query(
+      "update node set dead = true where id = $1 and boot = $2 and beat = $3 and not dead returning id",
+      [node.id, node.boot, node.beat],
+    );
+    if (rows.length === 0) return;
+    this.#watch.declaredDead(node.id);
+    this.#options.log.warn({ node: node.id, boot: node.boot }, "node is dead; its lanes are taken over");
+  }
+}

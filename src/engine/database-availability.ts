@@ -1,0 +1,44 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDatabaseUnavailable } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+
+const SHORTEST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2_000;
+
+/** What one user of the database knows of its absence: one log line per change, and how long to wait meanwhile. */
+export class DatabaseAvailability {
+  readonly #log: Log;
+  readonly #user: string;
+  #awaySince: number | undefined;
+
+  constructor(log: Log, user: string) {
+    this.#log = log;
+    this.#user = user;
+  }
+
+  /** Takes note of a failure; resolves when it is time to try again. */
+  async failed(error: unknown): Promise<void> {
+    this.note(error);
+    const goneMs = performance.now() - (this.#awaySince ?? Number.NEGATIVE_INFINITY);
+    await sleep(Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, goneMs / 2)));
+  }
+
+  /** Takes note of a failure. Anything but an absent database is logged each time. */
+  note(error: unknown): void {
+    if (!isDatabaseUnavailable(error)) {
+      this.#log.error({ err: error, name: this.#user }, "a statement of the engine failed");
+    } else if (this.#awaySince === undefined) {
+      this.#awaySince = performance.now();
+      this.#log.warn({ err: error, name: this.#user }, "the database is away");
+    }
+  }
+
+  /** Takes note that the database answers. */
+  worked(): void {
+    if (this.#awaySince === undefined) return;
+    const duration_ms = Math.round(performance.now() - this.#awaySince);
+    this.#awaySince = undefined;
+    this.#log.info({ name: this.#user, duration_ms }, "the database answers again");
+  }
+}

@@ -1,0 +1,81 @@
+import type { Db } from "../platform/db/database.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
+import { type FetchJobsQuery, fetchJobs, fetchLaneJobs, type JobRow } from "./job-store.ts";
+import type { OwnedLane } from "./owned-lane.ts";
+
+const LANES_PER_STATEMENT = 100;
+/** From so many groups on, a lane is read by a statement of its own. */
+const MANY_GROUPS = 16;
+
+interface PendingFetch {
+  work: OwnedLane;
+  order: FetchJobsQuery;
+}
+
+/** Reads jobs for many lanes: one statement in flight, all lanes that wait meanwhile share the next. */
+export class JobFetcher {
+  readonly #db: Db;
+  readonly #outage: DatabaseAvailability;
+  readonly #done: (work: OwnedLane) => void;
+  readonly #waiting = new Set<OwnedLane>();
+  #long: PendingFetch[] = [];
+  #isReading = false;
+  #isReadingLong = false;
+
+  /** `done` is called once per added lane, whatever came of it. */
+  constructor(db: Db, outage: DatabaseAvailability, done: (work: OwnedLane) => void) {
+    this.#db = db;
+    this.#outage = outage;
+    this.#done = done;
+  }
+
+  add(work: OwnedLane): void {
+    this.#waiting.add(work);
+    if (!this.#isReading) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#isReading = true;
+    // Lanes that are added in the same tick share the first statement.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) await this.#readSome();
+    this.#isReading = false;
+  }
+
+  async #readSome(): Promise<void> {
+    const some = [...this.#waiting].slice(0, LANES_PER_STATEMENT);
+    for (const work of some) this.#waiting.delete(work);
+    const readings = some.map((work) => ({ work, order: work.beginReading() }));
+    const short = readings.filter(({ order }) => order.skip.length < MANY_GROUPS);
+    this.#long.push(...readings.filter(({ order }) => order.skip.length >= MANY_GROUPS));
+    if (this.#long.length > 0 && !this.#isReadingLong) void this.#drainLong();
+    if (short.length > 0) await this.#read(short, (orders) => fetchJobs(this.#db, orders));
+  }
+
+  // Apart from the others, who need not wait for a statement that passes over a long backlog.
+  async #drainLong(): Promise<void> {
+    this.#isReadingLong = true;
+    for (let next = this.#long.shift(); next; next = this.#long.shift()) {
+      const { order } = next;
+      await this.#read([next], () => fetchLaneJobs(this.#db, order));
+    }
+    this.#isReadingLong = false;
+  }
+
+  async #read(
+    readings: PendingFetch[],
+    read: (orders: FetchJobsQuery[]) => Promise<JobRow[]>,
+  ): Promise<void> {
+    try {
+      const rows = await read(readings.map(({ order }) => order));
+      this.#outage.worked();
+      const byLane = new Map(readings.map(({ order }) => [order.lane, [] as JobRow[]]));
+      for (const row of rows) byLane.get(row.lane)?.push(row);
+      for (const { work, order } of readings) work.took(byLane.get(order.lane) ?? [], order.limit);
+    } catch (error) {
+      for (const { work } of readings) work.readingFailed();
+      await this.#outage.failed(error);
+    }
+    for (const { work } of readings) this.#done(work);
+  }
+}

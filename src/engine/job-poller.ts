@@ -1,0 +1,58 @@
+import type { Db } from "../platform/db/database.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
+import { findLanesWithJobs } from "./job-store.ts";
+import type { OwnedLane } from "./owned-lane.ts";
+import type { OwnedLanes } from "./owned-lanes.ts";
+
+export interface JobPollerOptions {
+  db: Db;
+  owned: OwnedLanes;
+  outage: DatabaseAvailability;
+  everyMs: number;
+  mayAct(): boolean;
+}
+
+/** The truth about work, whatever became of the hints: asks again and again which idle lanes have jobs. */
+export class JobPoller {
+  readonly #options: JobPollerOptions;
+  #next: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: JobPollerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#next = setTimeout(() => void this.#look().then(() => this.start()), this.#options.everyMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#next);
+  }
+
+  async #look(): Promise<void> {
+    const { db, owned, outage, mayAct } = this.#options;
+    if (!mayAct()) return;
+    const idle: number[] = [];
+    for (const work of owned.all()) {
+      const needs = work.pollNeeds();
+      if (needs === "ask") idle.push(work.lane.id);
+      if (needs === "read") this.#wake(work);
+    }
+    if (idle.length === 0) return;
+    try {
+      for (const id of await findLanesWithJobs(db, idle)) this.#wake(owned.get(id));
+      outage.worked();
+    } catch (error) {
+      outage.note(error);
+    }
+  }
+
+  #wake(work: OwnedLane | undefined): void {
+    if (!work) return;
+    work.wake();
+    this.#options.owned.offer(work);
+  }
+}

@@ -1,0 +1,176 @@
+import { performance } from "node:perf_hooks";
+import type { Db } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+import { type BatchWriter, createBatchWriter } from "./batch-writer.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
+import { FifoQueue } from "./fifo-queue.ts";
+import { JobFetcher } from "./job-fetcher.ts";
+import { type JobDisposition, writeJobDispositions } from "./job-store.ts";
+import type { Job, LaneKind } from "./lane-kind.ts";
+import type { OwnedLane } from "./owned-lane.ts";
+import { dispositionOf, type JobRunResult, millisecondsUntil, runJob } from "./run-job.ts";
+
+const PROBATION_BUDGET = 256;
+const UNTRIED_WAIT_MS = 1_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface LaneDispatcherOptions {
+  db: Db;
+  node: string;
+  log: Log;
+  outage: DatabaseAvailability;
+  /** Whether jobs may be started now. */
+  mayStart(): boolean;
+  /** A fenced write did not find the lane any more. */
+  onLost(work: OwnedLane): void;
+}
+
+/** Runs the jobs of all lanes of one kind: round robin, within the budget of this node. */
+export class LaneDispatcher {
+  readonly kind: LaneKind;
+  readonly #options: LaneDispatcherOptions;
+  readonly #reader: JobFetcher;
+  readonly #fates: BatchWriter<JobDisposition, boolean>;
+  readonly #proven = new FifoQueue<OwnedLane>();
+  readonly #unproven = new FifoQueue<OwnedLane>();
+  readonly #running = new Set<Promise<void>>();
+  /** Jobs in flight and lanes being read, by which part of the budget they use. */
+  readonly #used = { proven: 0, unproven: 0 };
+  readonly #reading = new Map<OwnedLane, "proven" | "unproven">();
+  readonly #budget: number;
+  #isUnprovensTurn = false;
+  #isPumpDue = false;
+
+  constructor(kind: LaneKind, options: LaneDispatcherOptions) {
+    this.kind = kind;
+    this.#options = options;
+    this.#budget = kind.budget ?? (kind.probation ? PROBATION_BUDGET : Number.POSITIVE_INFINITY);
+    this.#reader = new JobFetcher(options.db, options.outage, (work) => this.#wasRead(work));
+    this.#fates = createBatchWriter({
+      write: (fates) => writeJobDispositions(options.db, options.node, fates),
+      maxBatch: 200,
+    });
+  }
+
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** Gives the lane its turns as long as it has use for them. */
+  offer(work: OwnedLane): void {
+    this.#setTimer(work);
+    if (work.isQueued || !work.canTurn()) return;
+    work.isQueued = true;
+    (work.isProven ? this.#proven : this.#unproven).push(work);
+    this.pump();
+  }
+
+  /** Resolves when no job is in flight and every result is written. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+  }
+
+  /** Starts what may be started. */
+  pump(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    setImmediate(() => {
+      this.#isPumpDue = false;
+      if (!this.#options.mayStart()) return;
+      for (let work = this.#nextInTurn(); work; work = this.#nextInTurn()) this.#giveTurn(work);
+    });
+  }
+
+  #nextInTurn(): OwnedLane | undefined {
+    const used = this.#used.proven + this.#used.unproven;
+    if (used >= this.#budget) return undefined;
+    const hasRoomForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
+    this.#isUnprovensTurn = !this.#isUnprovensTurn;
+    if (!hasRoomForUnproven) return this.#proven.shift();
+    if (this.#isUnprovensTurn) return this.#unproven.shift() ?? this.#proven.shift();
+    return this.#proven.shift() ?? this.#unproven.shift();
+  }
+
+  #giveTurn(work: OwnedLane): void {
+    work.isQueued = false;
+    if (!work.canTurn()) return;
+    const part = work.isProven ? "proven" : "unproven";
+    const job = work.start();
+    this.#used[part] += 1;
+    if (!job) {
+      this.#reading.set(work, part);
+      this.#reader.add(work);
+      return;
+    }
+    const running = this.#perform(work, job).finally(() => {
+      this.#running.delete(running);
+      this.#used[part] -= 1;
+      this.offer(work);
+      this.pump();
+    });
+    this.#running.add(running);
+    this.offer(work);
+  }
+
+  #wasRead(work: OwnedLane): void {
+    const part = this.#reading.get(work);
+    this.#reading.delete(work);
+    if (part) this.#used[part] -= 1;
+    this.offer(work);
+    this.pump();
+  }
+
+  async #perform(work: OwnedLane, job: Job): Promise<void> {
+    const ending = await runJob(this.kind, job, this.#options.log);
+    if (ending.end === "give_up") {
+      const about = {
+        lane_kind: this.kind.kind,
+        lane_key: job.lane.key,
+        job_id: job.id,
+        reason: ending.reason,
+      };
+      this.#options.log.warn(about, "a job was given up");
+    }
+    const isHeld = await this.#write(work, dispositionOf(job, ending));
+    if (ending.proven !== undefined && this.kind.probation) work.isProven = ending.proven;
+    if (ending.pauseLaneMs !== undefined) work.pause(ending.pauseLaneMs);
+    work.finish(job.grp, isRowGone(ending) ? undefined : { waitMs: waitAfter(ending) });
+    if (!isHeld) this.#options.onLost(work);
+  }
+
+  // What was done must not be forgotten, or it is done twice: so this waits for the database as long as the lane is ours.
+  async #write(work: OwnedLane, fate: JobDisposition | undefined): Promise<boolean> {
+    while (fate) {
+      try {
+        return await this.#fates.write(fate);
+      } catch (error) {
+        await this.#options.outage.failed(error);
+        if (work.isClosed) return false;
+      }
+    }
+    return true;
+  }
+
+  #setTimer(work: OwnedLane): void {
+    const at = work.changesAt();
+    if (at === undefined || work.isClosed || (work.timer && work.timer.at <= at)) return;
+    clearTimeout(work.timer?.handle);
+    const ring = () => {
+      work.timer = undefined;
+      work.expire();
+      this.offer(work);
+    };
+    const inMs = Math.min(LONGEST_TIMER_MS, Math.max(1, Math.ceil(at - performance.now())));
+    work.timer = { at, handle: setTimeout(ring, inMs) };
+  }
+}
+
+function isRowGone(ending: JobRunResult): boolean {
+  if (ending.end === "settled") return ending.deleted === true;
+  return ending.end === "done" || ending.end === "give_up";
+}
+
+function waitAfter(ending: JobRunResult): number | undefined {
+  if (ending.end === "untried") return UNTRIED_WAIT_MS;
+  return ending.end === "retry" && !ending.parkGroup ? millisecondsUntil(ending.at) : undefined;
+}

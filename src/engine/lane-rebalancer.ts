@@ -1,0 +1,116 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Db } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
+import type { LaneKind } from "./lane-kind.ts";
+import { releaseLanes } from "./lane-store.ts";
+import type { OwnedLane } from "./owned-lane.ts";
+import type { OwnedLanes } from "./owned-lanes.ts";
+import { RebalanceBackoff } from "./rebalance-backoff.ts";
+
+/** A moved session signs in anew, so that a newcomer is filled slowly. */
+const AT_ONCE = 20;
+/** Above its share by less, a node keeps what it has. */
+const SLACK = 0.1;
+
+export interface LaneRebalancerOptions {
+  db: Db;
+  node: string;
+  log: Log;
+  owned: OwnedLanes;
+  outage: DatabaseAvailability;
+  kinds(): LaneKind[];
+  /** Boots of other nodes with this role that have a fresh beat. */
+  others(role: LaneKind["role"]): string[];
+  /** For so long the others may take what was given back. */
+  leftAloneMs: number;
+  /** There are lanes to be taken. */
+  tellOthers(): void;
+  /** The database may still hold lanes to be ours that were closed here. */
+  doubtOwnership(): void;
+}
+
+/** Gives lanes back of which this node has more than its share, so that a node that joins gets work. */
+export class LaneRebalancer {
+  readonly #options: LaneRebalancerOptions;
+  readonly #given = new Set<number>();
+  readonly #lastGifts = new RebalanceBackoff();
+  #isBusy = false;
+
+  constructor(options: LaneRebalancerOptions) {
+    this.#options = options;
+  }
+
+  /** Lanes that are meant for the others. */
+  given(): number[] {
+    return [...this.#given];
+  }
+
+  async check(): Promise<void> {
+    const { outage, kinds, others } = this.#options;
+    const shared = kinds().filter(({ role }) => others(role).length > 0);
+    if (this.#isBusy || shared.length === 0) return;
+    this.#isBusy = true;
+    try {
+      const totals = await this.#count(shared.map(({ kind }) => kind));
+      for (const kind of shared) {
+        await this.#seeLastGift(kind.kind);
+        await this.#giveSurplus(kind, totals.get(kind.kind) ?? 0);
+      }
+    } catch (error) {
+      outage.note(error);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #count(kinds: string[]): Promise<Map<string, number>> {
+    const { rows } = await sql<{ kind: string; count: number }>`
+      select kind, count(*) from lane where kind = any(${kinds}) group by kind`.execute(this.#options.db);
+    return new Map(rows.map(({ kind, count }) => [kind, count]));
+  }
+
+  async #seeLastGift(kind: string): Promise<void> {
+    const { db, node } = this.#options;
+    const lanes = this.#lastGifts.untaken(kind);
+    if (lanes.length === 0) return;
+    const { rows } = await sql`
+      select id from lane where id = any(${lanes}::bigint[]) and owner <> ${node} limit 1`.execute(db);
+    if (rows.length > 0) this.#lastGifts.taken(kind);
+  }
+
+  async #giveSurplus({ kind, role }: LaneKind, total: number): Promise<void> {
+    const { owned, log } = this.#options;
+    const others = this.#options.others(role);
+    const mine = owned.all().filter(({ lane }) => lane.kind === kind);
+    const share = Math.ceil(total / (others.length + 1));
+    const surplus = mine.length - share - Math.max(1, Math.floor(share * SLACK));
+    if (surplus <= 0 || !this.#lastGifts.mayGive(kind, others, performance.now())) return;
+    const given = mine.filter((work) => work.isOpen && work.isIdle()).slice(0, Math.min(surplus, AT_ONCE));
+    if (given.length === 0) return;
+    log.info({ lane_kind: kind, count: given.length }, "lanes are given to other nodes");
+    const ids = given.map(({ lane }) => lane.id);
+    this.#lastGifts.gave(kind, ids, others, performance.now());
+    await this.#give(given);
+  }
+
+  /** Each is closed here before anybody else can take it: a session is never connected twice. */
+  async #give(works: OwnedLane[]): Promise<void> {
+    const { db, node, owned, leftAloneMs, tellOthers, doubtOwnership } = this.#options;
+    const ids = works.map(({ lane }) => lane.id);
+    for (const id of ids) this.#given.add(id);
+    try {
+      await Promise.all(works.map((work) => owned.close(work)));
+      await releaseLanes(db, node, { only: ids });
+      tellOthers();
+    } finally {
+      void sleep(leftAloneMs, undefined, { ref: false }).then(() => {
+        for (const id of ids) this.#given.delete(id);
+        // They are ours still if the database did not free them, and no take meanwhile looked at them.
+        doubtOwnership();
+      });
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../platform/db/database.ts";
+import type { Lane } from "./lane-kind.ts";
+
+/** Id of the lane of this kind and key, which is made when it is not there. After the commit: `wake([id])`. */
+export async function addLane(db: Db | Trx, kind: string, key: string): Promise<number> {
+  // An insert of somebody else that commits during the statement is invisible to it, and visible to the next.
+  for (let tries = 0; tries < 10; tries++) {
+    const { rows } = await sql<{ id: number }>`
+      with added as (insert into lane (kind, key) values (${kind}, ${key}) on conflict do nothing returning id)
+      select id from added union all select id from lane where kind = ${kind} and key = ${key} limit 1`.execute(
+      db,
+    );
+    if (rows[0]) return rows[0].id;
+  }
+  throw new Error(`lane ${kind} ${key} is neither there nor can it be added`);
+}
+
+/** Removes the lane; its jobs are the caller's to discard. After the commit: `wake([id], { changed: true })`. */
+export async function removeLane(trx: Db | Trx, id: number): Promise<void> {
+  await sql`delete from lane where id = ${id}`.execute(trx);
+}
+
+export interface ClaimLanesQuery {
+  node: string;
+  kinds: readonly string[];
+  /** Nodes that were seen dead. */
+  dead: readonly string[];
+  /** Whether lanes of this node's own name are taken too: those of its earlier boots. */
+  own: boolean;
+  /** Lanes that are left alone: held already, or not yet closed. */
+  except: readonly number[];
+  /** Only these lanes. */
+  among?: readonly number[] | undefined;
+  limit: number;
+}
+
+/** Takes lanes that nobody owns, or that belong to the dead; every taking raises the epoch. */
+export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]> {
+  const own = order.own ? [order.node] : [];
+  if (order.dead.length === 0) return takeFrom(db, order, own);
+  return db.transaction().execute(async (trx) => {
+    // A dead node that starts again waits for this lock, so none of the lanes taken below is of its new boot.
+    const { rows } = await sql<{ id: string }>`
+      select id from node where id = any(${order.dead}) and dead order by id for share`.execute(trx);
+    return takeFrom(trx, order, [...own, ...rows.map((row) => row.id)]);
+  });
+}
+
+async function takeFrom(db: Db | Trx, order: ClaimLanesQuery, owners: readonly string[]): Promise<Lane[]> {
+  const among = order.among ? sql`and id = any(${order.among}::bigint[])` : sql``;
+  // Only the lane's own columns are tested: of a joined row the version after a lock wait would not be seen.
+  const { rows } = await sql<Lane>`
+    with free as (
+      select id from lane
+      where (owner is null or owner = any(${owners})) and kind = any(${order.kinds})
+        and id <> all(${order.except}::bigint[]) ${among}
+      limit ${order.limit} for update skip locked
+    )
+    update lane set owner = ${order.node}, epoch = lane.epoch + 1 from free where lane.id = free.id
+    returning lane.id, lane.kind, lane.key, lane.epoch`.execute(db);
+  return rows;
+}
+
+/** Gives the lanes of this node back: all, only these, or all but those of the kinds to keep. */
+export async function releaseLanes(
+  db: Db,
+  node: string,
+  { keep = [], only }: { keep?: readonly string[]; only?: readonly number[] } = {},
+): Promise<void> {
+  const among = only ? sql`and id = any(${only}::bigint[])` : sql``;
+  await sql`
+    with ours as (
+      select id from lane where owner = ${node} and kind <> all(${keep}) ${among} order by id for update
+    )
+    update lane set owner = null from ours where lane.id = ours.id`.execute(db);
+}
+
+/** Owners without a row become dead nodes, so that their lanes can be taken; the long dead without a lane are removed. */
+export async function deleteStaleNodes(db: Db): Promise<void> {
+  await sql`
+    insert into node (id, boot, dead, roles)
+    select distinct owner, 0, true, '{}'::text[] from lane
+    where owner is not null and not exists (select 1 from node where node.id = lane.owner)
+    on conflict do nothing`.execute(db);
+  await sql`
+    delete from node where dead and started_at < now() - interval '1 day'
+      and not exists (select 1 from lane where lane.owner = node.id)`.execute(db);
+}

@@ -1,0 +1,130 @@
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
+
+function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBus; sent: string[] } {
+  const sent: string[] = [];
+  const log = pino({ level: "silent" });
+  const b = new NotificationBus({ from: "b", send: async () => {}, hasAudience: () => true, log });
+  const a: NotificationBus = new NotificationBus({
+    ...{ from: "a", log, hasAudience: () => hasAudience },
+    async send(payload) {
+      sent.push(payload);
+      for (const hints of [a, b]) hints.receive(payload);
+    },
+  });
+  return { a, b, sent };
+}
+
+function heardBy(hints: NotificationBus, topic: string): string[] {
+  const keys: string[] = [];
+  hints.hear(topic, (key) => keys.push(key));
+  return keys;
+}
+
+describe("hints", () => {
+  it("reach the own listeners at once, and only once", async () => {
+    const { a } = createPair();
+    const keys = heardBy(a, "outcome");
+    a.tell("outcome", "1");
+    expect(keys).toEqual(["1"]);
+    await a.flush();
+    expect(keys).toEqual(["1"]);
+  });
+
+  it("reach the others in one notice for all that was said within 10 ms", async () => {
+    const { a, b, sent } = createPair();
+    const outcomes = heardBy(b, "outcome");
+    const events = heardBy(b, "event");
+    for (const key of ["1", "2", "1"]) a.tell("outcome", key);
+    a.tell("event", "x");
+    await expect.poll(() => sent.length).toBe(1);
+    expect([outcomes, events]).toEqual([["1", "2"], ["x"]]);
+  });
+
+  it("gather while a notice is on its way, and leave together in the next one", async () => {
+    const gates: (() => void)[] = [];
+    const sent: string[] = [];
+    const log = pino({ level: "silent" });
+    const send = (payload: string) => {
+      sent.push(payload);
+      return new Promise<void>((resolve) => gates.push(resolve));
+    };
+    const slow = new NotificationBus({ from: "a", send, hasAudience: () => true, log });
+    slow.tellOthers("outcome", "1");
+    const first = slow.flush();
+    for (const key of ["2", "3", "2"]) slow.tellOthers("outcome", key);
+    const last = slow.flush();
+    expect(sent.length).toBe(1);
+    gates[0]?.();
+    await first;
+    await expect.poll(() => sent.length).toBe(2);
+    gates[1]?.();
+    await last;
+    expect(sent.map((payload) => JSON.parse(payload).about)).toEqual([
+      [["outcome", ["1"]]],
+      [["outcome", ["2", "3"]]],
+    ]);
+  });
+
+  it("that came during a notice leave by themselves after it, also when it was lost", async () => {
+    const losses: ((error: Error) => void)[] = [];
+    const sent: string[] = [];
+    const slow = new NotificationBus({
+      ...{ from: "a", hasAudience: () => true, log: pino({ level: "silent" }) },
+      send(payload) {
+        sent.push(payload);
+        return new Promise<void>((_, reject) => losses.push(reject));
+      },
+    });
+    slow.tellOthers("outcome", "1");
+    await expect.poll(() => losses.length).toBe(1);
+    slow.tellOthers("outcome", "2");
+    losses[0]?.(new Error("lost"));
+    await expect
+      .poll(() => sent.map((payload) => JSON.parse(payload).about))
+      .toEqual([[["outcome", ["1"]]], [["outcome", ["2"]]]]);
+  });
+
+  it("say 'look at everything' when they would not fit into a notice", async () => {
+    const { a, b, sent } = createPair();
+    const keys = heardBy(b, "outcome");
+    for (let n = 0; n < 5_000; n++) a.tell("outcome", `message-${n}`);
+    await a.flush();
+    expect(keys).toEqual([ALL_KEYS]);
+    expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
+  });
+
+  it("are not sent when there is nobody else", async () => {
+    const { a, sent } = createPair(false);
+    a.tell("outcome", "1");
+    await a.flush();
+    expect(sent).toEqual([]);
+  });
+
+  it("have every listener look at everything when some may have been missed", () => {
+    const { b } = createPair();
+    const keys = heardBy(b, "outcome");
+    b.missed();
+    expect(keys).toEqual([ALL_KEYS]);
+  });
+
+  it("outlive strange payloads and listeners that throw", () => {
+    const { b } = createPair();
+    b.hear("outcome", () => {
+      throw new Error("a bug");
+    });
+    const keys = heardBy(b, "outcome");
+    for (const payload of ["", "{", "null", '{"from":"x"}', '{"from":"x","about":[3]}']) b.receive(payload);
+    b.receive(JSON.stringify({ from: "x", about: [["outcome", ["7"]]] }));
+    expect(keys).toEqual(["7"]);
+  });
+
+  it("are no longer heard after the listening has ended", () => {
+    const { a } = createPair();
+    const keys: string[] = [];
+    a.hear("outcome", (key) => keys.push(key))();
+    a.tell("outcome", "1");
+    expect(keys).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test, vi } from "vitest";
+import type { Lane } from "./lane-kind.ts";
+import { retryUntilCommitted } from "./retry-until-committed.ts";
+
+const lane: Lane = { id: 1, kind: "webhook", key: "1", epoch: 3 };
+
+function failure(code: string): Error {
+  return Object.assign(new Error("no"), { code });
+}
+
+/** Fails with these codes, one after the other, and then works. */
+function failing(...codes: string[]) {
+  return vi.fn(async () => {
+    const code = codes.shift();
+    if (code !== undefined) throw failure(code);
+    return "written";
+  });
+}
+
+test.each([
+  ["the disk of the database is full", "53100"],
+  ["the database restarts", "57P01"],
+  ["somebody else holds the row", "55P03"],
+])("what a job has done is written as soon as it can be, while %s", async (_, code) => {
+  const write = failing(code);
+  expect(await retryUntilCommitted({ laneOf: () => lane }, lane, write)).toBe("written");
+  expect(write).toHaveBeenCalledTimes(2);
+});
+
+test("an error that will not pass is thrown at once", async () => {
+  const write = failing("23505");
+  await expect(retryUntilCommitted({ laneOf: () => lane }, lane, write)).rejects.toMatchObject({
+    code: "23505",
+  });
+  expect(write).toHaveBeenCalledTimes(1);
+});
+
+test("nothing is tried again once the lane belongs to somebody else", async () => {
+  const write = failing("53100");
+  await expect(retryUntilCommitted({ laneOf: () => undefined }, lane, write)).rejects.toMatchObject({
+    code: "53100",
+  });
+});

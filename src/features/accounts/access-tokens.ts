@@ -1,0 +1,98 @@
+import { createHash, hkdfSync, randomUUID } from "node:crypto";
+import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { GatewayError } from "../../platform/gateway-error.ts";
+
+const ISSUER = "waygate";
+const AUDIENCE = "waygate-api";
+const ALGORITHM = "HS256";
+const CLOCK_SKEW_SECONDS = 30;
+
+/** What a token says: the user, and the sign-in that it belongs to. */
+export interface AccessTokenClaims {
+  user_id: number;
+  sign_in: string;
+}
+
+export interface AccessTokens {
+  /** Seconds that a token lives. */
+  readonly lifetimeSeconds: number;
+  sign(claims: AccessTokenClaims): Promise<string>;
+  /** Throws INVALID_TOKEN, the same for every reason. */
+  verify(token: string): Promise<AccessTokenClaims>;
+}
+
+/**
+ * JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. While that
+ * key is being changed, tokens of the second one are good too.
+ */
+export function createAccessTokens({
+  secretKey,
+  secondKey,
+  lifetimeSeconds,
+}: AccessTokenOptions): AccessTokens {
+  const own = toKey(secretKey);
+  const keys = secondKey === undefined ? [own] : [own, toKey(secondKey)];
+
+  return {
+    lifetimeSeconds,
+    sign: ({ user_id, sign_in }) =>
+      new SignJWT({ sid: sign_in })
+        .setProtectedHeader({ alg: ALGORITHM, kid: own.kid, typ: "JWT" })
+        .setSubject(String(user_id))
+        .setJti(randomUUID())
+        .setIssuer(ISSUER)
+        .setAudience(AUDIENCE)
+        .setIssuedAt()
+        .setNotBefore("0s")
+        .setExpirationTime(`${lifetimeSeconds} seconds`)
+        .sign(own.key),
+    async verify(token) {
+      const found = await jwtVerify(token, (header) => findKey(keys, header.kid), {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        requiredClaims: ["sub", "sid", "jti", "exp"],
+      }).catch(refuse);
+      return readClaims(found.payload);
+    },
+  };
+}
+
+export interface AccessTokenOptions {
+  secretKey: string;
+  secondKey?: string;
+  lifetimeSeconds: number;
+}
+
+/** One refusal for whatever is wrong with a token, so that nothing is learnt from it. */
+export function invalidToken(): GatewayError {
+  return new GatewayError("INVALID_TOKEN", "The token is not valid or has expired. Sign in again.");
+}
+
+interface TokenKey {
+  kid: string;
+  key: Uint8Array;
+}
+
+function toKey(secretKey: string): TokenKey {
+  const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "waygate sign-in tokens", 32));
+  return { key, kid: createHash("sha256").update(key).digest("hex").slice(0, 16) };
+}
+
+function findKey(keys: readonly TokenKey[], kid: string | undefined): Uint8Array {
+  const found = keys.find((key) => key.kid === kid);
+  if (!found) throw new errors.JWKSNoMatchingKey();
+  return found.key;
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken();
+  throw error;
+}
+
+function readClaims({ sub, sid }: JWTPayload): AccessTokenClaims {
+  const user_id = Number(sub);
+  if (!Number.isSafeInteger(user_id) || typeof sid !== "string") throw invalidToken();
+  return { user_id, sign_in: sid };
+}

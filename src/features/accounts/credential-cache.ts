@@ -1,0 +1,169 @@
+import { timingSafeEqual } from "node:crypto";
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
+import type { AccountTable, AccountUserTable } from "../../tables.ts";
+import { accountStateSql } from "./account-state.ts";
+import { type PlanRates, withInstanceRate } from "./rate-limits.ts";
+
+const TTL_MS = 5_000;
+const MOST_KEYS = 20_000;
+const MOST_SIGN_INS = 5_000;
+const MOST_INSTANCES = 5_000;
+
+export interface CachedApiKey {
+  id: number;
+  account_id: number;
+  instance_id: number;
+  scope: "instance" | "account";
+  /** Whether keys of the account may list and create instances. */
+  may_manage: boolean;
+  account_status: string;
+  features: Readonly<Record<string, unknown>>;
+  rates: PlanRates;
+}
+
+/** `good_until`: when it ends, on this process's monotonic clock; never too late. */
+interface LoadedApiKey extends CachedApiKey {
+  good_until: number;
+}
+
+export interface CachedSignIn {
+  user_id: number;
+  account_id: number;
+  account_type: AccountTable["account_type"];
+  role: AccountUserTable["role"];
+  /** The password was given within the last ten minutes. */
+  is_fresh: boolean;
+  account_status: string;
+  features: Readonly<Record<string, unknown>>;
+  rates: PlanRates;
+}
+
+export interface CachedInstance {
+  account_id: number;
+  /** What its settings say. */
+  messages_per_minute: number | null;
+}
+
+/** Keys, sign-ins and instances as the database has them, at most 5 s ago; a key with an end is taken until then. */
+export interface CredentialCache {
+  findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
+  findSignIn(id: string): Promise<CachedSignIn | undefined>;
+  findInstance(id: number): Promise<CachedInstance | undefined>;
+  forgetApiKeys(digests: readonly Buffer[]): void;
+  forgetSignIns(ids: readonly string[]): void;
+}
+
+const TOPIC = "credential";
+type Kind = "key" | "sign_in";
+
+export function createCredentialCache(db: Db, engine?: Pick<Engine, "tell" | "hear">): CredentialCache {
+  const keys = createTtlCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
+  const signIns = createTtlCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
+  const instances = createTtlCache({
+    max: MOST_INSTANCES,
+    ttlMs: TTL_MS,
+    load: (id) => loadInstance(db, id),
+  });
+
+  function forget(kind: Kind, id: string): void {
+    if (kind === "key") keys.forget(id);
+    else signIns.forget(id);
+  }
+  function forgetEverywhere(kind: Kind, ids: readonly string[]): void {
+    for (const id of ids) {
+      forget(kind, id);
+      engine?.tell(TOPIC, `${kind}:${id}`);
+    }
+  }
+  engine?.hear(TOPIC, (hint) => {
+    const [kind, id = ""] = hint.split(":");
+    if (kind === "key" || kind === "sign_in") forget(kind, id);
+  });
+
+  return {
+    async findApiKey(digest) {
+      const found = await keys.get(digest.toString("hex"));
+      return found && found.good_until > performance.now() ? found : undefined;
+    },
+    findSignIn: (id) => signIns.get(id),
+    findInstance: (id) => instances.get(String(id)),
+    forgetApiKeys: (digests) =>
+      forgetEverywhere(
+        "key",
+        digests.map((digest) => digest.toString("hex")),
+      ),
+    forgetSignIns: (ids) => forgetEverywhere("sign_in", ids),
+  };
+}
+
+async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined> {
+  const askedAt = performance.now();
+  const digest = Buffer.from(hex, "hex");
+  const found = await db
+    .selectFrom("api_key")
+    .innerJoin("instance", "instance.id", "api_key.instance_id")
+    .innerJoin("account", "account.id", "api_key.account_id")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
+    .select(mayManage.as("may_manage"))
+    .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("plan_rates")])
+    .select([messagesPerMinute.as("messages_per_minute")])
+    .select(["api_key.digest", isUseStale.as("is_use_stale"), msLeft.as("ms_left")])
+    .where("api_key.digest", "=", digest)
+    .where(({ eb, or }) => or([eb("api_key.expires_at", "is", null), eb("api_key.expires_at", ">", now)]))
+    .where("instance.removed_at", "is", null)
+    .executeTakeFirst();
+  if (!found || !timingSafeEqual(found.digest, digest)) return undefined;
+  const { digest: _, is_use_stale, ms_left, plan_rates, messages_per_minute, ...key } = found;
+  if (is_use_stale) void noteUse(db, key.id);
+  const rates = withInstanceRate(plan_rates, messages_per_minute);
+  return { ...key, rates, good_until: askedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
+}
+
+const now = sql<Date>`now()`;
+const msLeft = sql<number | null>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`;
+const messagesPerMinute = sql<number | null>`(instance.settings ->> 'messages_per_minute')::int`;
+const ratesOfPlan = sql<PlanRates>`json_build_object(
+  'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
+  'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
+  'message_rate_limit_per_minute', plan.message_rate_limit_per_minute)`;
+const isFresh = sql<boolean>`sign_in.confirmed_at > now() - interval '10 minutes'`;
+const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_instances')::boolean, true)`;
+const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
+
+/** Beside the request: it must neither wait nor fail for this, and the next use tries again. */
+async function noteUse(db: Db, id: number): Promise<void> {
+  await db
+    .updateTable("api_key")
+    .set({ last_used_at: now })
+    .where("id", "=", id)
+    .where(isUseStale)
+    .execute()
+    .catch(() => {});
+}
+
+async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined> {
+  return db
+    .selectFrom("sign_in")
+    .innerJoin("account_user", "account_user.id", "sign_in.user_id")
+    .innerJoin("account", "account.id", "account_user.account_id")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
+    .select(["account.account_type", accountStateSql.as("account_status"), "plan.features"])
+    .select([ratesOfPlan.as("rates"), isFresh.as("is_fresh")])
+    .where("sign_in.id", "=", id)
+    .where("sign_in.expires_at", ">", now)
+    .executeTakeFirst();
+}
+
+async function loadInstance(db: Db, id: string): Promise<CachedInstance | undefined> {
+  return db
+    .selectFrom("instance")
+    .select(["account_id", messagesPerMinute.as("messages_per_minute")])
+    .where("id", "=", Number(id))
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+}

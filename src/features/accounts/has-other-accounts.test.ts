@@ -1,0 +1,101 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  ADMIN_TOKEN,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
+import { type Client, createClient } from "../../client/client.ts";
+
+const PASSWORD = "correct horse battery staple";
+const BY_DEFAULT = { WAYGATE_ALLOWED_HOSTS: "" };
+const BLOCKED = expect.stringContaining("not allowed by the gateway's policy");
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let onOtherNode: Client;
+let listener: Server;
+let url: string;
+let hits = 0;
+
+beforeAll(async () => {
+  listener = createServer((request, response) => {
+    hits += 1;
+    request.resume().on("end", () => response.end("{}"));
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  url = `http://localhost:${(listener.address() as AddressInfo).port}/hook`;
+  gateway = await startTestGateway(BY_DEFAULT);
+  const other = await gateway.addNode(BY_DEFAULT);
+  shop = await gateway.connectInstance({ webhook_url: url });
+  onOtherNode = createClient({ baseUrl: other.url, apiKey: shop.api_key });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await new Promise((resolve) => listener.close(resolve));
+});
+
+const tryOut = async (client: Client) => (await client.testDefaultWebhook({ id: shop.id })).data;
+const detailOf = async (baseUrl: string) => {
+  const operator = createClient({ baseUrl, adminToken: ADMIN_TOKEN });
+  return (await operator.health()).detail?.outgoing_calls;
+};
+
+describe("a gateway for one developer, with nothing set", () => {
+  test("calls a webhook on this machine, from every node, and says that it may", async () => {
+    expect(await tryOut(shop.client)).toMatchObject({ success: true });
+    expect(await tryOut(onOtherNode)).toMatchObject({ success: true });
+    await shop.client.sandboxReceive({ id: shop.id, from: "5511977770001", text: "Hello" });
+    await waitUntil(() => hits >= 3);
+    expect(gateway.gateway.outgoingCalls).toContain("this machine while the owner's account is the only one");
+    await waitUntil(async () => (await detailOf(gateway.url))?.this_machine);
+    expect(await detailOf(gateway.url)).toEqual({ allowed_hosts: ["external"], this_machine: true });
+  });
+
+  test("does not call the private network, nor its own ports", async () => {
+    for (const target of ["http://10.0.0.1/hook", "http://192.168.1.10:5678/", gateway.url]) {
+      const refused = shop.client.updateDefaultWebhook({ id: shop.id, url: target });
+      await expect(refused).rejects.toMatchObject({ code: "VALIDATION_ERROR", message: BLOCKED });
+    }
+  });
+
+  test("calls the internet only from the commit of a second account on, on all nodes at once", async () => {
+    const email = "second@example.com";
+    await gateway.owner.createAccount({ name: "Second", email, password: PASSWORD });
+    const before = hits;
+    for (const client of [onOtherNode, shop.client]) {
+      await expect(tryOut(client)).rejects.toMatchObject({
+        code: "SEND_FAILED",
+        details: { error: BLOCKED },
+      });
+    }
+    expect(hits).toBe(before);
+    const { token } = await gateway.anonymous.login({ email, password: PASSWORD });
+    const second = createClient({ baseUrl: gateway.url, token });
+    const refusal = { code: "VALIDATION_ERROR", message: BLOCKED };
+    const created = second.createInstance({ name: "Theirs", network: "sandbox", webhook_url: url });
+    await expect(created).rejects.toMatchObject(refusal);
+    const { data: theirs } = await second.createInstance({ name: "Theirs", network: "sandbox" });
+    const proxied = second.updateInstance({ id: theirs.id, proxy: { url: "socks5://127.0.0.1:1080" } });
+    await expect(proxied).rejects.toMatchObject(refusal);
+    await waitUntil(async () => (await detailOf(gateway.url))?.this_machine === false);
+  });
+
+  test("stays so after a restart, says so, and goes where one host and port is named", async () => {
+    await gateway.restart();
+    expect(gateway.gateway.outgoingCalls).toContain(
+      "no longer this machine, since there is a second account",
+    );
+    const port = new URL(url).port;
+    await gateway.restart({ WAYGATE_ALLOWED_HOSTS: `external,localhost:${port}` });
+    const client = createClient({ baseUrl: gateway.url, apiKey: shop.api_key });
+    expect(await tryOut(client)).toMatchObject({ success: true });
+    const blockers = async () => (await gateway.anonymous.health()).production_blockers.map(({ key }) => key);
+    expect(await blockers()).not.toContain("open_outgoing_policy");
+    await gateway.restart({ WAYGATE_LOCAL_TARGETS: "on" });
+    await waitUntil(async () => (await blockers()).includes("open_outgoing_policy"));
+  });
+});

@@ -1,0 +1,26 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import type { Log } from "../../platform/log/log.ts";
+
+/** Whether there is an account beside the first one. */
+export async function hasOtherAccounts(db: Db): Promise<boolean> {
+  const { rows } = await sql`select from account offset 1 limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * Whether the first account is the only one. Each answer is a new look into the database, so that every node knows of a
+ * second account from its commit on; from then on the answer stays no.
+ */
+export function createSoleAccountCheck({ db, log }: { db: Db; log: Log }): () => Promise<boolean> {
+  let isSole = true;
+  return async () => {
+    if (!isSole || !(await hasOtherAccounts(db))) return isSole;
+    if (isSole) log.warn(NO_LONGER_SOLE);
+    isSole = false;
+    return isSole;
+  };
+}
+
+const NO_LONGER_SOLE =
+  "there is a second account: outgoing calls no longer go to this machine. WAYGATE_ALLOWED_HOSTS can name a host and port";

@@ -1,0 +1,472 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient, WaygateError } from "../../client/client.ts";
+import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
+import { endTrials } from "./end-trials.ts";
+
+const PASSWORD = "correct horse battery staple";
+const OWNER = { email: "owner@example.com", password: PASSWORD };
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+});
+afterAll(() => test.stop());
+
+let made = 0;
+
+interface Person {
+  account_id: number;
+  user_id: number;
+  email: string;
+  client: Client;
+}
+
+/** An account made by whoever is given, with its first user signed in. */
+async function makeAccount(
+  by: Client,
+  input: { account_type?: "reseller" | "client"; plan_id?: number; trial_ends_at?: string } = {},
+): Promise<Person> {
+  const email = `person${made++}@example.com`;
+  const { data } = await by.createAccount({ name: `Shop ${made}`, email, password: PASSWORD, ...input });
+  return { account_id: data.id, user_id: data.user.id, email, client: await signIn(email) };
+}
+
+async function signIn(email: string, password = PASSWORD): Promise<Client> {
+  const { token } = await test.anonymous.login({ email, password });
+  return createClient({ baseUrl: test.url, token });
+}
+
+/** The refusal of a call, as code and details. */
+async function refusal(asking: Promise<unknown>) {
+  const error = await asking.then(() => undefined).catch((thrown: unknown) => thrown);
+  if (!(error instanceof WaygateError)) throw new Error("It was not refused.", { cause: error });
+  return { code: error.code, details: error.details };
+}
+
+async function makePlan(limits: Parameters<Client["createPlan"]>[0] extends infer P ? Partial<P> : never) {
+  const { data } = await test.owner.createPlan({ name: `Plan ${made++}`, ...limits });
+  return data;
+}
+
+describe("users", () => {
+  it("are added, listed, changed and removed by an administrator, each in the audit log", async () => {
+    const { client, account_id, user_id } = await makeAccount(test.owner);
+    const email = `agent${made++}@example.com`;
+    const { data: added } = await client.createUser({ name: "Bia", email, password: PASSWORD });
+    expect(added).toMatchObject({ name: "Bia", email, role: "agent" });
+    expect((await client.listUsers()).data.map(({ id }) => id)).toEqual([added.id, user_id]);
+    expect((await client.updateUser({ id: added.id, name: "Beatriz", role: "admin" })).data).toMatchObject({
+      ...{ name: "Beatriz", role: "admin", email },
+    });
+    await client.deleteUser({ id: added.id });
+    expect((await client.listUsers()).data).toHaveLength(1);
+    const { data } = await test.owner.listLogs({ type: "audit", account_id, action: "user.*" });
+    expect(data).toMatchObject([
+      { action: "user.delete", target_id: String(added.id), actor: "user", actor_id: user_id },
+      { action: "user.update", fields: ["name", "role"] },
+      { action: "user.create", fields: ["name", "email", "password", "role"] },
+    ]);
+  });
+
+  it("whose password or role is changed, or who are removed, are signed out at once", async () => {
+    const { client } = await makeAccount(test.owner);
+    const email = `agent${made++}@example.com`;
+    const { data: user } = await client.createUser({ name: "Bia", email, password: PASSWORD });
+    const NEW = "gravel trombone oyster lamp";
+    for (const change of [{ role: "admin" as const }, { password: NEW }]) {
+      const theirs = await signIn(email);
+      await client.updateUser({ id: user.id, ...change });
+      expect(await refusal(theirs.me())).toMatchObject({ code: "INVALID_TOKEN" });
+    }
+    const theirs = await signIn(email, NEW);
+    await client.deleteUser({ id: user.id });
+    expect(await refusal(theirs.me())).toMatchObject({ code: "INVALID_TOKEN" });
+  });
+
+  it("cannot raise or lock out themselves, nor leave the account without an administrator", async () => {
+    const { client, user_id } = await makeAccount(test.owner);
+    expect((await refusal(client.updateUser({ id: user_id, role: "agent" }))).code).toBe("VALIDATION_ERROR");
+    expect((await refusal(client.updateUser({ id: user_id, password: PASSWORD }))).code).toBe(
+      "VALIDATION_ERROR",
+    );
+    expect((await refusal(client.deleteUser({ id: user_id }))).code).toBe("CONFLICT");
+    const email = `admin${made++}@example.com`;
+    const { data } = await client.createUser({ name: "Bia", email, password: PASSWORD, role: "admin" });
+    const other = await signIn(email);
+    const answers = await Promise.allSettled([
+      other.updateUser({ id: user_id, role: "agent" }),
+      client.updateUser({ id: data.id, role: "agent" }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  it("above an administrator are made and changed by a super_admin only", async () => {
+    const { client } = await makeAccount(test.owner);
+    const input = { name: "Boss", email: `boss${made++}@example.com`, password: PASSWORD };
+    expect(await refusal(client.createUser({ ...input, role: "super_admin" }))).toMatchObject({
+      ...{ code: "FORBIDDEN", details: { needs: "super_admin" } },
+    });
+    const { data } = await test.owner.createUser({ ...input, role: "admin" });
+    const admin = await signIn(input.email);
+    const { data: me } = await test.owner.me();
+    expect((await refusal(admin.updateUser({ id: me.user.id, name: "x" }))).code).toBe("FORBIDDEN");
+    expect((await refusal(admin.deleteUser({ id: me.user.id }))).code).toBe("FORBIDDEN");
+    await test.owner.deleteUser({ id: data.id });
+  });
+
+  it.each([
+    ["something that is no e-mail", { email: "nobody" }, "VALIDATION_ERROR"],
+    ["a common password", { password: "password1234" }, "VALIDATION_ERROR"],
+    ["a role that does not exist", { role: "boss" as "admin" }, "VALIDATION_ERROR"],
+  ])("with %s are refused", async (_what, wrong, code) => {
+    const { client } = await makeAccount(test.owner);
+    const input = { name: "Bia", email: `x${made++}@example.com`, password: PASSWORD, ...wrong };
+    expect((await refusal(client.createUser(input))).code).toBe(code);
+    expect((await client.listUsers()).data).toHaveLength(1);
+  });
+
+  it("have an e-mail address once in their account, whoever uses it elsewhere", async () => {
+    const { client } = await makeAccount(test.owner);
+    const bia = { name: "Bia", email: "OWNER@example.com", password: PASSWORD };
+    expect((await client.createUser(bia)).data.email).toBe(bia.email);
+    const again = { ...bia, email: "owner@EXAMPLE.com" };
+    expect((await refusal(client.createUser(again))).code).toBe("CONFLICT");
+    expect((await client.listUsers()).data).toHaveLength(2);
+  });
+
+  it("are no more than the plan allows, however many are asked for at once", async () => {
+    const plan = await makePlan({ max_users: 3 });
+    const { client } = await makeAccount(test.owner, { plan_id: plan.id });
+    const added = await Promise.allSettled(
+      Array.from({ length: 5 }, () =>
+        client.createUser({ name: "Bia", email: `u${made++}@example.com`, password: PASSWORD }),
+      ),
+    );
+    expect(added.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const input = { name: "Bia", email: `u${made++}@example.com`, password: PASSWORD };
+    expect(await refusal(client.createUser(input))).toEqual({
+      ...{ code: "QUOTA_EXCEEDED", details: { quota: "max_users", limit: 3, used: 3, left: 0 } },
+    });
+  });
+});
+
+describe("the own account", () => {
+  it("shows plan, use and settings, and takes a new name and settings one by one", async () => {
+    const { client, account_id } = await makeAccount(test.owner);
+    await client.createInstance({ name: "Sales", network: "sandbox" });
+    expect((await client.getAccount()).data).toMatchObject({
+      ...{ id: account_id, account_type: "client", status: "active", trial_ends_at: null },
+      ...{ plan: { name: "standard", max_users: null }, used: { instances: 1, users: 1 } },
+      settings: { auto_create_leads: false },
+    });
+    await client.updateAccount({ settings: { auto_create_leads: true } });
+    expect((await client.updateAccount({ name: "New name" })).data).toMatchObject({
+      ...{ name: "New name", settings: { auto_create_leads: true } },
+    });
+  });
+});
+
+describe("accounts", () => {
+  it("are made with a password of ours when none is given, shown this once", async () => {
+    const email = `made${made++}@example.com`;
+    const { data } = await test.owner.createAccount({ name: "Shop", email, user_name: "Bia" });
+    expect(data).toMatchObject({
+      ...{ account_type: "client", status: "active", parent_id: null, plan: { name: "standard" } },
+      ...{ user: { name: "Bia", email, role: "admin" }, users: 1, instances: 0 },
+    });
+    const client = await signIn(email, data.password);
+    expect((await client.me()).data.account.id).toBe(data.id);
+  });
+
+  it("are found by name or e-mail, by status and kind, page by page", async () => {
+    const word = `findme${made++}`;
+    for (let i = 0; i < 3; i++) {
+      await test.owner.createAccount({ name: `${word} ${i}%`, email: `${word}${i}@example.com` });
+    }
+    const first = await test.owner.listAccounts({ search: word, limit: 2 });
+    expect(first.data.map(({ name }) => name)).toEqual([`${word} 2%`, `${word} 1%`]);
+    const cursor = first.pagination.next_cursor ?? undefined;
+    const rest = await test.owner.listAccounts({ search: word, limit: 2, cursor });
+    expect([rest.data.map(({ name }) => name), rest.pagination.has_more]).toEqual([[`${word} 0%`], false]);
+    expect((await test.owner.listAccounts({ search: `${word}1@` })).data).toHaveLength(1);
+    expect(
+      (await test.owner.listAccounts({ search: "%" })).data.every(({ name }) => name.includes("%")),
+    ).toBe(true);
+    expect((await test.owner.listAccounts({ account_type: "owner" })).data).toHaveLength(1);
+    expect((await test.owner.listAccounts({ search: word, status: "blocked" })).data).toEqual([]);
+  });
+
+  it.concurrent("out of service may neither sign in nor use tokens and keys within 5 s, and may again when released", async () => {
+    const statuses = ["paused", "blocked", "expired", "cancelled"] as const;
+    const shops = await Promise.all(
+      statuses.map(async (status) => {
+        const shop = await makeAccount(test.owner);
+        const { data } = await shop.client.createInstance({ name: "Sales", network: "sandbox" });
+        const key = createClient({ baseUrl: test.url, apiKey: data.api_key });
+        return { ...shop, status, calls: [() => key.getInstance({ id: data.id }), () => shop.client.me()] };
+      }),
+    );
+    const calls = shops.flatMap((shop) => shop.calls);
+    const countRefused = async () => {
+      const asked = await Promise.all(calls.map((ask) => ask().catch(({ code }) => code)));
+      return asked.filter((answer) => answer === "ACCOUNT_RESTRICTED").length;
+    };
+    expect(await countRefused()).toBe(0);
+    for (const { account_id: id, status } of shops) await test.owner.changeAccount({ id, status });
+    for (const { email, status } of shops) {
+      expect(await refusal(signIn(email))).toEqual({ code: "ACCOUNT_RESTRICTED", details: { status } });
+    }
+    await waitUntil(async () => (await countRefused()) === calls.length);
+    for (const { account_id: id } of shops) await test.owner.changeAccount({ id, status: "active" });
+    await waitUntil(async () => (await countRefused()) === 0);
+  });
+
+  it.concurrent("send nothing more when they are blocked, but what comes in is kept", async () => {
+    const { client, account_id } = await makeAccount(test.owner);
+    const { data } = await client.createInstance({ name: "Sales", network: "sandbox" });
+    const key = createClient({ baseUrl: test.url, apiKey: data.api_key });
+    const phone = newPhone();
+    await key.sandboxScan({ id: data.id, phone });
+    await waitUntil(async () => (await key.getInstanceStatus({ id: data.id })).data.connected);
+    const text = { number: "5511987651234", text: "Hi" };
+    await key.sendText({ id: data.id, ...text, async: true, delay: 60_000 });
+    await test.owner.changeAccount({ id: account_id, status: "blocked" });
+    const messages = async () =>
+      test.database.db
+        .selectFrom("message")
+        .select(["direction", "status", "error"])
+        .where("instance_id", "=", data.id)
+        .orderBy("id")
+        .execute();
+    const phones = createSandboxControl(test.database.pool, account_id);
+    await phones.receive(phone, { from: "5511987651239", content: { kind: "text", text: "Hello" } });
+    await waitUntil(async () => {
+      await test.advance(20_000);
+      return (await messages()).every(({ status }) => status !== "pending");
+    });
+    await waitUntil(async () => (await messages()).length === 2);
+    expect(await messages()).toMatchObject([
+      { direction: "outbound", status: "failed", error: { code: "ACCOUNT_RESTRICTED", retryable: false } },
+      { direction: "inbound", status: "received" },
+    ]);
+  });
+
+  it.concurrent("on trial are expired from its end on, and written down as such", async () => {
+    const from = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const { client, account_id } = await makeAccount(test.owner, { trial_ends_at: from(3_600_000) });
+    expect((await client.getAccount()).data.status).toBe("trial");
+    const over = await test.owner.changeAccount({ id: account_id, trial_ends_at: from(-1_000) });
+    expect(over.data.status).toBe("expired");
+    await waitUntil(() =>
+      client.me().then(
+        () => false,
+        ({ code }) => code === "ACCOUNT_RESTRICTED",
+      ),
+    );
+    await endTrials(test.database.db);
+    const row = await test.database.db
+      .selectFrom("account")
+      .select("status")
+      .where("id", "=", account_id)
+      .executeTakeFirst();
+    expect(row?.status).toBe("expired");
+    const { data } = await test.owner.listLogs({ type: "audit", account_id, action: "account.expire" });
+    expect(data).toMatchObject([{ actor: "system", fields: ["status"] }]);
+  });
+
+  it("of the owner keep their status and plan, and nobody makes a second owner here", async () => {
+    const { data } = await test.owner.me();
+    const plan = await makePlan({ max_instances: 1 });
+    for (const change of [{ status: "blocked" as const }, { plan_id: plan.id }]) {
+      expect((await refusal(test.owner.changeAccount({ id: data.account.id, ...change }))).code).toBe(
+        "CONFLICT",
+      );
+    }
+    const input = { name: "x", email: `x${made++}@example.com`, account_type: "owner" as "client" };
+    expect((await refusal(test.owner.createAccount(input))).code).toBe("VALIDATION_ERROR");
+  });
+});
+
+describe("a reseller", () => {
+  it("has no more customers than its plan allows, however many it asks for at once, and whoever gives them to it", async () => {
+    const plan = await makePlan({ max_accounts: 2 });
+    const { client, account_id } = await makeAccount(test.owner, {
+      account_type: "reseller",
+      plan_id: plan.id,
+    });
+    const asked = await Promise.allSettled(
+      Array.from({ length: 4 }, () =>
+        client.createAccount({ name: "Shop", email: `customer${made++}@example.com` }),
+      ),
+    );
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const full = { code: "QUOTA_EXCEEDED", details: { quota: "max_accounts", limit: 2, used: 2, left: 0 } };
+    const input = { name: "Shop", email: `customer${made++}@example.com` };
+    expect(await refusal(client.createAccount(input))).toEqual(full);
+    expect(await refusal(test.owner.createAccount({ ...input, parent_id: account_id }))).toEqual(full);
+    const { data: other } = await test.owner.createAccount(input);
+    const given = test.owner.changeAccount({ id: other.id, parent_id: account_id });
+    expect(await refusal(given)).toEqual(full);
+    expect((await client.listAccounts()).data).toHaveLength(2);
+  });
+
+  it("makes, sees and blocks its own customers, and meets nobody else's", async () => {
+    const one = await makeAccount(test.owner, { account_type: "reseller" });
+    const other = await makeAccount(test.owner, { account_type: "reseller" });
+    const customer = await makeAccount(one.client);
+    const theirs = await makeAccount(other.client);
+    expect((await one.client.listAccounts()).data).toMatchObject([
+      {
+        id: customer.account_id,
+        parent_id: one.account_id,
+        account_type: "client",
+        plan: { name: "standard" },
+      },
+    ]);
+    const missing = await refusal(one.client.changeAccount({ id: 999_999_999, status: "blocked" }));
+    for (const id of [theirs.account_id, other.account_id, one.account_id, 1]) {
+      expect(await refusal(one.client.changeAccount({ id, status: "blocked" }))).toEqual(missing);
+    }
+    expect(missing.code).toBe("NOT_FOUND");
+    expect((await one.client.changeAccount({ id: customer.account_id, status: "blocked" })).data.status).toBe(
+      "blocked",
+    );
+    await theirs.client.me();
+  });
+
+  it("does not lift what the owner of the gateway has decided", async () => {
+    const reseller = await makeAccount(test.owner, { account_type: "reseller" });
+    const { account_id: id } = await makeAccount(reseller.client);
+    await reseller.client.changeAccount({ id, status: "paused" });
+    await reseller.client.changeAccount({ id, status: "active" });
+    await test.owner.changeAccount({ id, status: "blocked" });
+    const late = new Date(Date.now() + 3_600_000).toISOString();
+    for (const change of [{ status: "active" as const }, { trial_ends_at: late }]) {
+      expect((await refusal(reseller.client.changeAccount({ id, ...change }))).code).toBe("FORBIDDEN");
+    }
+    expect((await reseller.client.changeAccount({ id, name: "Renamed" })).data.status).toBe("blocked");
+    await test.owner.changeAccount({ id, status: "active" });
+    expect((await reseller.client.changeAccount({ id, status: "paused" })).data.status).toBe("paused");
+  });
+
+  it("cannot make resellers, give customers away, or give a plan that is wider than its own", async () => {
+    const narrow = await makePlan({ max_instances: 5, max_users: 2, features: { campaigns: false } });
+    const within = await makePlan({ max_instances: 1, max_users: 2, features: { campaigns: false } });
+    const wide = await makePlan({ max_instances: 6, max_users: 2, features: { campaigns: false } });
+    const featured = await makePlan({ max_instances: 1, max_users: 1 });
+    const reseller = await makeAccount(test.owner, { account_type: "reseller", plan_id: narrow.id });
+    const other = await makeAccount(test.owner, { account_type: "reseller" });
+    const shown = (await reseller.client.listPlans()).data.map(({ id }) => id);
+    expect(shown).toEqual([within.id, narrow.id]);
+    const customer = await makeAccount(reseller.client, { plan_id: within.id });
+    const planless = { name: "y", email: `y${made++}@example.com` };
+    expect((await reseller.client.createAccount(planless)).data.plan.id).toBe(narrow.id);
+    const change = { id: customer.account_id };
+    for (const plan_id of [wide.id, featured.id, 999_999]) {
+      expect((await refusal(reseller.client.changeAccount({ ...change, plan_id }))).code).toBe(
+        "VALIDATION_ERROR",
+      );
+    }
+    const away = { ...change, parent_id: other.account_id };
+    expect((await refusal(reseller.client.changeAccount(away))).code).toBe("FORBIDDEN");
+    expect((await refusal(reseller.client.changeAccount({ ...change, parent_id: null }))).code).toBe(
+      "FORBIDDEN",
+    );
+    const input = { name: "x", email: `x${made++}@example.com`, account_type: "reseller" as const };
+    expect((await refusal(reseller.client.createAccount(input))).code).toBe("FORBIDDEN");
+    expect((await refusal(reseller.client.createPlan({ name: "Mine" }))).code).toBe("FORBIDDEN");
+  });
+
+  it("cannot give a plan that keeps messages or files for longer than its own", async () => {
+    const days = (media_retention_days: number | null, max_message_retention_days: number | null) =>
+      makePlan({ features: { media_retention_days, max_message_retention_days } });
+    const own = await days(30, 90);
+    const within = await days(30, 60);
+    const longer = [await days(31, 90), await days(30, 91), await days(null, 90), await days(30, null)];
+    const reseller = await makeAccount(test.owner, { account_type: "reseller", plan_id: own.id });
+    const { data } = await reseller.client.listPlans();
+    expect(data.map(({ id }) => id)).toEqual([within.id, own.id]);
+    const customer = await makeAccount(reseller.client, { plan_id: within.id });
+    for (const { id: plan_id } of [...longer, await makePlan({})]) {
+      const refused = await refusal(reseller.client.changeAccount({ id: customer.account_id, plan_id }));
+      expect(refused.code).toBe("VALIDATION_ERROR");
+    }
+  });
+});
+
+describe("plans", () => {
+  it("are made, changed and named once; the built-in ones keep their names", async () => {
+    const plan = await makePlan({ price: 49.9, max_instances: 2, features: { crm: false } });
+    expect(plan).toMatchObject({ price: 49.9, max_instances: 2, max_users: null, features: { crm: false } });
+    expect((await test.owner.updatePlan({ id: plan.id, max_instances: null })).data).toMatchObject({
+      ...{ max_instances: null, price: 49.9, features: { crm: false } },
+    });
+    expect((await refusal(test.owner.createPlan({ name: plan.name }))).code).toBe("CONFLICT");
+    expect((await refusal(test.owner.updatePlan({ id: 999_999, price: 1 }))).code).toBe("NOT_FOUND");
+    const { data } = await test.owner.listPlans();
+    const id = (name: string) => data.find((row) => row.name === name)?.id ?? 0;
+    expect((await refusal(test.owner.updatePlan({ id: id("unlimited"), max_users: 1 }))).code).toBe(
+      "CONFLICT",
+    );
+    expect((await refusal(test.owner.updatePlan({ id: id("standard"), name: "x" }))).code).toBe("CONFLICT");
+  });
+
+  it.each([-1, 1.5, 2 ** 31])("refuse a limit of %d", async (max_instances) => {
+    expect((await refusal(test.owner.createPlan({ name: `P${made++}`, max_instances }))).code).toBe(
+      "VALIDATION_ERROR",
+    );
+  });
+
+  it("refuse a feature that the gateway does not know, with the names of those that it does", async () => {
+    const call = createRawCall(() => test.url);
+    const bearer = { authorization: `Bearer ${(await test.anonymous.login(OWNER)).token}` };
+    const body = { name: "Typo", features: { media_retention: 7 } };
+    const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);
+    expect({ status, error: refused.error }).toMatchObject({ status: 400 });
+    expect(JSON.stringify(refused)).toContain(
+      "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days, max_message_retention_days, max_campaign_retention_days, max_lead_retention_days, max_event_retention_days, max_log_retention_days.",
+    );
+  });
+
+  it("are deleted once no account has them, and the built-in ones never", async () => {
+    const plan = await makePlan({});
+    const { account_id } = await makeAccount(test.owner, { plan_id: plan.id });
+    const inUse = { code: "CONFLICT", details: { accounts: 1 } };
+    expect(await refusal(test.owner.deletePlan({ id: plan.id }))).toMatchObject(inUse);
+    const { data: plans } = await test.owner.listPlans();
+    const standard = plans.find(({ name }) => name === "standard")?.id ?? 0;
+    await test.owner.changeAccount({ id: account_id, plan_id: standard });
+    expect((await test.owner.deletePlan({ id: plan.id })).data).toEqual({ id: plan.id });
+    expect(await refusal(test.owner.deletePlan({ id: standard }))).toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("switch features off for tokens within 5 s", async () => {
+    const plan = await makePlan({});
+    const { client } = await makeAccount(test.owner, { plan_id: plan.id });
+    await client.listCampaigns();
+    await test.owner.updatePlan({ id: plan.id, features: { campaigns: false } });
+    await waitUntil(
+      () =>
+        client.listCampaigns().then(
+          () => false,
+          ({ code, details }) => code === "PLAN_FEATURE_DISABLED" && details.feature === "campaigns",
+        ),
+      30_000,
+    );
+    await client.listLeads();
+  });
+
+  it("limit the instances of an account, however many are asked for at once", async () => {
+    const plan = await makePlan({ max_instances: 2 });
+    const { client } = await makeAccount(test.owner, { plan_id: plan.id });
+    const asked = await Promise.allSettled(
+      Array.from({ length: 5 }, () => client.createInstance({ name: "Sales", network: "sandbox" })),
+    );
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    expect(await refusal(client.createInstance({ name: "Sales" }))).toEqual({
+      ...{ code: "QUOTA_EXCEEDED", details: { quota: "max_instances", limit: 2, used: 2, left: 0 } },
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
+import { accountStateSql, storageBytesSql } from "./account-state.ts";
+import { resellerOf } from "./accounts.ts";
+import type { accountsContract } from "./contract.ts";
+import { generatePassword, insertAccount, validateSignInDetails } from "./create-account.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
+import { findDefaultPlan, type GrantContext, requireGrantable } from "./require-grantable.ts";
+
+export interface ManagedAccountsDeps {
+  db: Db;
+  passwords: PasswordHasher;
+}
+
+type ManagedHandlers = Pick<
+  Handlers<typeof accountsContract>,
+  "listAccounts" | "createAccount" | "changeAccount"
+>;
+type ActorInput = Required<Pick<AuditActor, "ip" | "request_id">> & GrantContext;
+
+/** Accounts as the owner and the resellers see and change them: a reseller its own customers, and no others. */
+export function managedAccountHandlers(deps: ManagedAccountsDeps): ManagedHandlers {
+  const { db } = deps;
+  return {
+    async listAccounts({ input, caller }) {
+      const { rows, pagination } = await listAccounts(db, resellerOf(caller), input);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
+    createAccount: ({ input, ...by }) => createCustomer(deps, input, by),
+    changeAccount: ({ input, ...by }) => db.transaction().execute((trx) => changeAccount(trx, input, by)),
+  };
+}
+
+async function listAccounts(
+  db: Db,
+  reseller: number | undefined,
+  input: InputOf<typeof accountsContract.listAccounts>,
+) {
+  const before = readCursor(input.cursor);
+  let query = selectAccounts(db, reseller)
+    .orderBy("account.id", "desc")
+    .limit(input.limit + 1);
+  if (before !== undefined) query = query.where("account.id", "<", before);
+  if (input.status) query = query.where(accountStateSql, "=", input.status);
+  if (input.account_type) query = query.where("account.account_type", "=", input.account_type);
+  if (input.parent_id) query = query.where("account.parent_id", "=", input.parent_id);
+  if (input.search) query = query.where(sql<boolean>`${matches(input.search)}`);
+  return toPage((await query.execute()).map(toRow), input.limit, ({ id }) => id);
+}
+
+async function createCustomer(
+  { db, passwords }: ManagedAccountsDeps,
+  { password, ...input }: InputOf<typeof accountsContract.createAccount>,
+  by: ActorInput,
+) {
+  const reseller = resellerOf(by.caller);
+  const made = password === undefined ? generatePassword() : undefined;
+  const given = {
+    ...input,
+    password: password ?? made ?? "",
+    parent_id: input.parent_id ?? reseller ?? null,
+    status: input.status ?? (input.trial_ends_at ? ("trial" as const) : undefined),
+  };
+  validateSignInDetails(given);
+  const password_hash = await passwords.hash(given.password);
+  return db.transaction().execute(async (trx) => {
+    await requireGrantable(trx, by, given);
+    if (given.parent_id !== null) await requireRoomForCustomer(trx, given.parent_id);
+    const plan_id = given.plan_id ?? (await findDefaultPlan(trx, by));
+    const { account_id, user_id } = await insertAccount(trx, { ...given, plan_id }, password_hash);
+    const target = { type: "account", id: account_id };
+    await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
+    const row = await getAccount(trx, reseller, account_id);
+    const user = { id: user_id, name: given.user_name ?? given.name, email: given.email };
+    return { ...row, user: { ...user, role: "admin" as const }, ...(made && { password: made }) };
+  });
+}
+
+async function changeAccount(
+  trx: Trx,
+  input: InputOf<typeof accountsContract.changeAccount>,
+  by: ActorInput,
+) {
+  const { id, ...change } = input;
+  const reseller = resellerOf(by.caller);
+  const before = await lockAccount(trx, reseller, id);
+  if (before.account_type === "owner" && (change.status ?? change.plan_id ?? change.parent_id)) {
+    throw new GatewayError("CONFLICT", "The owner's account keeps its status, its plan and its place.");
+  }
+  const isBringingBack = change.status !== undefined || change.trial_ends_at !== undefined;
+  if (reseller !== undefined && before.held_by_owner && isBringingBack) {
+    throw new GatewayError("FORBIDDEN", "The owner of this gateway has put the account out of service.");
+  }
+  await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
+  const { parent_id } = change;
+  if (parent_id && parent_id !== before.parent_id) await requireRoomForCustomer(trx, parent_id);
+  const held_by_owner = reseller === undefined && isOutOfService(change.status);
+  await trx
+    .updateTable("account")
+    .set({ ...change, ...(change.status && { held_by_owner }), updated_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+  const fields = fieldNamesOf(input, "id");
+  await recordAudit(trx, {
+    ...{ by, action: "account.change", target: { type: "account", id }, account_id: id, fields },
+  });
+  return getAccount(trx, reseller, id);
+}
+
+/** Customers that are out of service count too: only the owner of the gateway can take them away from a reseller. */
+function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
+  return requirePlanQuota(trx, {
+    account_id: reseller,
+    limit: "max_accounts",
+    async count() {
+      const { count } = await trx
+        .selectFrom("account")
+        .select(({ fn }) => fn.countAll<number>().as("count"))
+        .where("parent_id", "=", reseller)
+        .where("removed_at", "is", null)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  });
+}
+
+function isOutOfService(status: string | undefined): boolean {
+  return status !== undefined && status !== "active" && status !== "trial";
+}
+
+async function lockAccount(trx: Trx, reseller: number | undefined, id: number) {
+  let query = trx
+    .selectFrom("account")
+    .select(["account_type", "held_by_owner", "parent_id"])
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .forNoKeyUpdate();
+  if (reseller !== undefined) query = query.where("parent_id", "=", reseller);
+  return query.executeTakeFirstOrThrow(noAccount);
+}
+
+async function getAccount(trx: Trx, reseller: number | undefined, id: number) {
+  return toRow(
+    await selectAccounts(trx, reseller).where("account.id", "=", id).executeTakeFirstOrThrow(noAccount),
+  );
+}
+
+function noAccount(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such account.");
+}
+
+function selectAccounts(db: Db | Trx, reseller: number | undefined) {
+  const query = db
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .where("account.removed_at", "is", null)
+    .select(["account.id", "account.name", "account.account_type", "account.parent_id"])
+    .select(["account.trial_ends_at", "account.created_at", "account.plan_id", "plan.name as plan_name"])
+    .select([
+      accountStateSql.as("status"),
+      sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
+      sql<number>`(select count(*) from instance i where i.account_id = account.id and i.removed_at is null)`.as(
+        "instances",
+      ),
+      sql<number>`(select count(*) from instance i
+        where i.account_id = account.id and i.removed_at is null and i.status = 'connected')`.as(
+        "connected_instances",
+      ),
+      sql<number>`coalesce((select sent from message_tally m where m.account_id = account.id
+        and m.month = date_trunc('month', now() at time zone 'utc')::date), 0)`.as("messages_month"),
+      storageBytesSql.as("storage_bytes"),
+    ]);
+  return reseller === undefined ? query : query.where("account.parent_id", "=", reseller);
+}
+
+function toRow({
+  plan_id,
+  plan_name,
+  ...row
+}: Awaited<ReturnType<ReturnType<typeof selectAccounts>["executeTakeFirstOrThrow"]>>) {
+  return { ...row, plan: { id: plan_id, name: plan_name } };
+}
+
+function matches(text: string) {
+  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  return sql`(account.name ilike ${pattern} or exists (
+    select from account_user u where u.account_id = account.id and u.email ilike ${pattern}))`;
+}

@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
+import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { accountStateSql, storageBytesSql } from "./account-state.ts";
+import { requireUser } from "./accounts.ts";
+import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
+
+/** An account as its own users see and change it. */
+export function ownAccountHandlers(
+  db: Db,
+): Pick<Handlers<typeof accountsContract>, "getAccount" | "updateAccount"> {
+  return {
+    getAccount: ({ caller }) => getOwnAccount(db, requireUser(caller).account_id),
+
+    async updateAccount({ input: { name, settings }, ...by }) {
+      const { account_id } = requireUser(by.caller);
+      await db.transaction().execute(async (trx) => {
+        await trx
+          .updateTable("account")
+          .set({
+            ...(name !== undefined && { name }),
+            ...(settings && { settings: sql`settings || ${JSON.stringify(settings)}::jsonb` }),
+            updated_at: sql<Date>`now()`,
+          })
+          .where("id", "=", account_id)
+          .execute();
+        const fields = [
+          ...fieldNamesOf({ name }),
+          ...fieldNamesOf(settings ?? {}).map((field) => `settings.${field}`),
+        ];
+        const target = { type: "account", id: account_id };
+        await recordAudit(trx, { by, action: "account.update", target, account_id, fields });
+      });
+      return getOwnAccount(db, account_id);
+    },
+  };
+}
+
+async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accountsContract.getAccount>> {
+  const row = await db
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .selectAll("plan")
+    .select(["account.id as account_id", "account.name as account_name", "account.account_type"])
+    .select(["account.settings", "account.trial_ends_at", "account.created_at"])
+    .select(accountStateSql.as("status"))
+    .select([
+      sql<number>`(select count(*) from instance i where i.account_id = account.id and i.removed_at is null)`.as(
+        "instances",
+      ),
+      sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
+      storageBytesSql.as("storage_bytes"),
+    ])
+    .where("account.id", "=", id)
+    .executeTakeFirst();
+  if (!row) throw new GatewayError("NOT_FOUND", "There is no such account.");
+  const { account_id, account_name, account_type, status, instances, users, storage_bytes, ...rest } = row;
+  const { settings, trial_ends_at, created_at, ...plan } = rest;
+  return {
+    ...{ id: account_id, name: account_name, account_type, status, plan, trial_ends_at, created_at },
+    settings: { ...DEFAULT_ACCOUNT_SETTINGS, ...settings },
+    used: { instances, users, storage_bytes },
+  };
+}

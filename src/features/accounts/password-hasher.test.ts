@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { createPasswordHasher } from "./password-hasher.ts";
+
+describe("passwords", () => {
+  it("are kept as argon2id with 19 MiB, two passes, one lane", async () => {
+    const passwords = createPasswordHasher();
+    const stored = await passwords.hash("correct horse battery staple");
+    expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await passwords.verify(stored, "correct horse battery staple")).toBe(true);
+    expect(await passwords.verify(stored, "correct horse battery stable")).toBe(false);
+  });
+
+  it("are the same however the keyboard composed their letters", async () => {
+    const passwords = createPasswordHasher();
+    const stored = await passwords.hash("cora\u00e7\u00e3o de melancia");
+    expect(await passwords.verify(stored, "corac\u0327a\u0303o de melancia")).toBe(true);
+  });
+
+  it("of nobody are never right, and cost as much to check", async () => {
+    const passwords = createPasswordHasher();
+    const stored = await passwords.hash("correct horse battery staple");
+    await passwords.verify(undefined, "warm up");
+    const time = async (hash: string | undefined) => {
+      const start = performance.now();
+      expect(await passwords.verify(hash, "wrong")).toBe(false);
+      return performance.now() - start;
+    };
+    const times: { known: number; unknown: number }[] = [];
+    for (let i = 0; i < 8; i++) times.push({ known: await time(stored), unknown: await time(undefined) });
+    // The quickest of each, which no pause of the machine is in.
+    const quickest = (which: "known" | "unknown") => Math.min(...times.map((one) => one[which]));
+    expect(quickest("unknown")).toBeGreaterThan(quickest("known") / 3);
+  });
+
+  it("are refused beyond two at work and twenty waiting, with the time to wait", async () => {
+    const passwords = createPasswordHasher();
+    const stored = await passwords.hash("correct horse battery staple");
+    await passwords.verify(undefined, "warm up");
+    const tries = await Promise.allSettled(
+      Array.from({ length: 25 }, () => passwords.verify(stored, "correct horse battery staple")),
+    );
+    const refused = tries.filter((one) => one.status === "rejected");
+    expect(tries.filter((one) => one.status === "fulfilled" && one.value)).toHaveLength(22);
+    expect(refused).toHaveLength(3);
+    for (const { reason } of refused) {
+      expect(reason).toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 1 });
+    }
+    expect(await passwords.verify(stored, "correct horse battery staple")).toBe(true);
+  });
+});

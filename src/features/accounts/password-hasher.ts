@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { hash, verify } from "@node-rs/argon2";
+import { GatewayError } from "../../platform/gateway-error.ts";
+
+/** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const HASHES_AT_ONCE = 2;
+const MOST_WAITING = 20;
+
+/** Hashes and checks passwords, two at once; refuses with RATE_LIMITED when twenty already wait. */
+export interface PasswordHasher {
+  hash(password: string): Promise<string>;
+  /** Takes the same time for a user who does not exist (`undefined`). */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+}
+
+export function createPasswordHasher(): PasswordHasher {
+  const gate = createGate(HASHES_AT_ONCE, MOST_WAITING);
+  let nobody: Promise<string> | undefined;
+
+  return {
+    hash: (password) => gate(() => hashPassword(password)),
+    async verify(stored, password) {
+      nobody ??= hashPassword(randomBytes(32).toString("hex"));
+      const dummy = await nobody;
+      const isRight = await gate(() => verify(stored ?? dummy, normalise(password)));
+      return isRight && stored !== undefined;
+    },
+  };
+}
+
+/** Hashes without waiting in the line of the sign-ins; for the first start and the command line. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(normalise(password), COST);
+}
+
+/** Whether a stored hash was made at another cost than today's. */
+export function needsRehash(stored: string): boolean {
+  const { memoryCost, timeCost, parallelism } = COST;
+  return !stored.startsWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`);
+}
+
+function normalise(password: string): string {
+  return password.normalize("NFKC");
+}
+
+function createGate(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  return async (work) => {
+    if (running < atOnce) running++;
+    else await takeSeat();
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+
+  function takeSeat(): Promise<void> {
+    if (waiting.length >= mostWaiting) {
+      throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once. Try again in a moment.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    return new Promise((resolve) => waiting.push(resolve));
+  }
+}

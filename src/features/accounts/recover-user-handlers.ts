@@ -1,0 +1,77 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import type { AccessControl } from "./authorise.ts";
+import type { accountsContract } from "./contract.ts";
+import { generatePassword } from "./create-account.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
+import { requireRank } from "./user-handlers.ts";
+
+interface RecoverDeps {
+  db: Db;
+  passwords: PasswordHasher;
+  access: Pick<AccessControl, "forgetSignIns">;
+}
+
+/** For a user who cannot sign in any more: the owner of the gateway gives out a new password. */
+export function recoverUserHandlers({
+  db,
+  passwords,
+  access,
+}: RecoverDeps): Pick<Handlers<typeof accountsContract>, "recoverUser"> {
+  return {
+    async recoverUser({ input: { id }, ...by }) {
+      const password = generatePassword();
+      const password_hash = await passwords.hash(password);
+      const { user, ended } = await db.transaction().execute(async (trx) => {
+        await requireRankOver(trx, by.caller, id);
+        return replacePassword(trx, { id, password_hash, by });
+      });
+      access.forgetSignIns(ended);
+      return { user, password };
+    },
+  };
+}
+
+/** Nobody takes over somebody above himself. Throws FORBIDDEN. */
+async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<void> {
+  if (caller.kind !== "user") return;
+  const user = await trx
+    .selectFrom("account_user")
+    .select("role")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  requireRank(caller, user?.role);
+}
+
+/** Ends the user's sign-ins too. Throws NOT_FOUND. */
+export async function replacePassword(
+  trx: Trx,
+  { id, password_hash, by }: { id: number; password_hash: string; by: AuditActor },
+) {
+  const user = await trx
+    .updateTable("account_user")
+    .set({ password_hash })
+    .where("id", "=", id)
+    .returning(["id", "account_id", "name", "email", "role"])
+    .executeTakeFirst();
+  if (!user) throw new GatewayError("NOT_FOUND", "There is no such user.");
+  const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
+  const target = { type: "user", id };
+  await recordAudit(trx, { by, action: "user.recover", target, account_id: user.account_id });
+  return { user, ended: ended.map((row) => row.id) };
+}
+
+/** The users with an e-mail address, of one account where it is named. */
+export function findUsersToRecover(db: Db, { email, account_id }: { email: string; account_id?: number }) {
+  let query = db
+    .selectFrom("account_user")
+    .select(["id", "account_id"])
+    .where(sql<string>`lower(email)`, "=", email.toLowerCase())
+    .orderBy("id");
+  if (account_id !== undefined) query = query.where("account_id", "=", account_id);
+  return query.execute();
+}

@@ -1,0 +1,155 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { ACCOUNT_TABLES } from "./finish-account-removals.ts";
+import { repeatAccountRemoval } from "./remove-account-handlers.ts";
+
+const PASSWORD = "correct horse battery staple";
+const CUSTOMER = "5521966661234";
+const email = "shop@example.com";
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0", WAYGATE_SANDBOX: "on" });
+});
+afterAll(() => gateway.stop());
+
+async function makeAccount(address: string, account_type: "client" | "reseller" = "client") {
+  const made = { name: "Shop", email: address, password: PASSWORD, account_type };
+  return (await gateway.owner.createAccount(made)).data;
+}
+
+async function signIn(address: string): Promise<Client> {
+  const { token } = await gateway.anonymous.login({ email: address, password: PASSWORD });
+  return createClient({ baseUrl: gateway.url, token });
+}
+
+/** Tables, also of the sandbox network, that still hold rows of the account. */
+async function findRows(account_id: number): Promise<string[]> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select c.table_schema || '.' || c.table_name as name
+    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where c.column_name = 'account_id' and c.table_schema in ('public', 'sandbox') and t.table_type = 'BASE TABLE'`.execute(
+    gateway.database.db,
+  );
+  const found = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { rows } =
+        await sql`select from ${sql.table(name)} where account_id = ${account_id} limit 1`.execute(
+          gateway.database.db,
+        );
+      return rows.length > 0 ? [name] : [];
+    }),
+  );
+  return found.flat().sort();
+}
+
+async function findAccounts(id: number): Promise<number> {
+  const found = await gateway.database.db.selectFrom("account").select("id").where("id", "=", id).execute();
+  return found.length;
+}
+
+/** An instance with messages, a webhook and more, as a customer leaves it. */
+async function fillAccount(user: Client): Promise<{ id: number; api_key: string }> {
+  const { data } = await user.createInstance({ name: "Sales", network: "sandbox" });
+  const { id, api_key } = data;
+  const client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+  await client.sandboxScan({ id });
+  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+  await client.createWebhook({ id, name: "Hook", url: "http://127.0.0.1:1/" });
+  await client.sandboxReceive({ id, from: CUSTOMER, text: "Oi" });
+  await client.sendText({ id, number: CUSTOMER, text: "Hello" });
+  await user.createLead({ name: "Ana", phone: CUSTOMER });
+  return { id, api_key };
+}
+
+describe("removing an account", () => {
+  it("ends its access at once, and then removes all that it holds but the logs of what was done", async () => {
+    const { id: account_id } = await makeAccount(email);
+    const user = await signIn(email);
+    const instance = await fillAccount(user);
+    const key = createClient({ baseUrl: gateway.url, apiKey: instance.api_key });
+    expect(await findRows(account_id)).toEqual(expect.arrayContaining(["public.message", "sandbox.device"]));
+
+    expect((await gateway.owner.removeAccount({ id: account_id })).data).toEqual({
+      id: account_id,
+      instances: 1,
+    });
+    await expect(user.me()).rejects.toMatchObject({ status: 401 });
+    await expect(key.getInstanceStatus({ id: instance.id })).rejects.toMatchObject({ status: 401 });
+    await expect(signIn(email)).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
+    expect((await gateway.owner.listAccounts()).data.map(({ id }) => id)).not.toContain(account_id);
+    await expect(gateway.owner.removeAccount({ id: account_id })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    await waitUntil(async () => (await findAccounts(account_id)) === 0);
+    expect(await findRows(account_id)).toEqual(["public.audit", "public.erasure_log"]);
+    const entries = await gateway.database.db
+      .selectFrom("audit")
+      .select(["action", "ip"])
+      .where("account_id", "=", account_id)
+      .execute();
+    expect(entries.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(["account.delete", "instance.delete", "account.removed"]),
+    );
+    expect(entries.every(({ ip }) => ip === null)).toBe(true);
+    await makeAccount(email);
+  });
+
+  it("is refused for the owner's account and for a reseller with customers, and says why", async () => {
+    const own = (await gateway.owner.me()).data.account.id;
+    await expect(gateway.owner.removeAccount({ id: own })).rejects.toMatchObject({ code: "CONFLICT" });
+    const reseller = await makeAccount("reseller@example.com", "reseller");
+    const seller = await signIn("reseller@example.com");
+    const { data } = await seller.createAccount({
+      name: "His",
+      email: "his@example.com",
+      password: PASSWORD,
+    });
+    await expect(gateway.owner.removeAccount({ id: reseller.id })).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("1 customers"),
+      details: { customers: 1 },
+    });
+    await expect(seller.removeAccount({ id: data.id })).rejects.toMatchObject({ status: 403 });
+    await gateway.owner.removeAccount({ id: data.id });
+    await gateway.owner.removeAccount({ id: reseller.id });
+    await waitUntil(async () => (await findAccounts(reseller.id)) + (await findAccounts(data.id)) === 0);
+  });
+
+  it("leaves no way to add an instance or a customer to an account that is being removed", async () => {
+    const address = "hidden@example.com";
+    const { id } = await makeAccount(address, "reseller");
+    // An instance that nobody removes keeps the account in the middle of its removal.
+    await (await signIn(address)).createInstance({ name: "Left", network: "sandbox" });
+    await sql`update account set removed_at = now() where id = ${id}`.execute(gateway.database.db);
+    const admin = createClient({ baseUrl: gateway.url, adminToken: ADMIN_TOKEN });
+    await expect(
+      admin.createInstanceWithKey({ name: "More", network: "sandbox", account_id: id }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const customer = { name: "His", email: "late@example.com", password: PASSWORD, parent_id: id };
+    await expect(gateway.owner.createAccount(customer)).rejects.toMatchObject({
+      details: { fields: [{ field: "parent_id" }] },
+    });
+  });
+
+  it("is done again when a restore has brought the account back", async () => {
+    const { id } = await makeAccount("back@example.com");
+    await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
+    await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
+    await waitUntil(async () => (await findAccounts(id)) === 0);
+  });
+
+  it("leaves out no table that holds rows of an account", async () => {
+    const { rows } = await sql<{ name: string }>`
+      select c.table_name as name
+      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.column_name = 'account_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE'
+        and not exists (select from pg_inherits where inhrelid = c.table_name::regclass)`.execute(
+      gateway.database.db,
+    );
+    const kept = ["audit", "erasure_log", "instance"];
+    expect(rows.map(({ name }) => name).sort()).toEqual([...ACCOUNT_TABLES, ...kept].sort());
+  });
+});

@@ -1,0 +1,116 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import { announceRemoval, type HiddenInstance, hideInstance } from "../instances/instances.ts";
+import type { AccessControl } from "./authorise.ts";
+import type { accountsContract } from "./contract.ts";
+
+export interface RemoveAccountDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  access: Pick<AccessControl, "forgetSignIns" | "forgetApiKeys">;
+}
+
+/** Under which the erasure log knows the removal of an account. */
+export const ACCOUNT_REMOVAL_SCOPE = "removal";
+
+export function removeAccountHandlers(
+  deps: RemoveAccountDeps,
+): Pick<Handlers<typeof accountsContract>, "removeAccount"> {
+  return {
+    async removeAccount({ input: { id }, ...by }) {
+      const removed = await deps.db.transaction().execute(async (trx) => {
+        await requireRemovable(trx, id);
+        await trx
+          .insertInto("erasure_log")
+          .values({ account_id: id, scope: ACCOUNT_REMOVAL_SCOPE, subject: "{}" })
+          .execute();
+        return hideAccount(trx, id, by);
+      });
+      announce(deps, removed);
+      return { id, instances: removed.instances.length };
+    },
+  };
+}
+
+/** Removes again an account that a restore has brought back. */
+export async function repeatAccountRemoval(
+  { db, engine }: Pick<RemoveAccountDeps, "db" | "engine">,
+  id: number,
+): Promise<void> {
+  const removed = await db.transaction().execute(async (trx) => {
+    const account = await lockAccount(trx, id);
+    return account ? hideAccount(trx, id, { caller: { kind: "system" } }) : undefined;
+  });
+  // No node remembers keys or sign-ins of before the restore.
+  for (const instance of removed?.instances ?? []) announceRemoval({ engine, forgetApiKeys() {} }, instance);
+}
+
+function lockAccount(trx: Trx, id: number) {
+  return trx
+    .selectFrom("account")
+    .select(["account_type"])
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+async function requireRemovable(trx: Trx, id: number): Promise<void> {
+  const account = await lockAccount(trx, id);
+  if (!account) throw new GatewayError("NOT_FOUND", "There is no such account.");
+  if (account.account_type === "owner")
+    throw new GatewayError("CONFLICT", "The account of the gateway's owner cannot be removed.");
+  const { customers } = await trx
+    .selectFrom("account")
+    .select(({ fn }) => fn.countAll<number>().as("customers"))
+    .where("parent_id", "=", id)
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow();
+  if (Number(customers) === 0) return;
+  throw new GatewayError(
+    "CONFLICT",
+    `The account has ${customers} customers. Remove them first, or give them another parent_id.`,
+    { details: { customers: Number(customers) } },
+  );
+}
+
+interface HiddenAccount {
+  instances: HiddenInstance[];
+  signIns: string[];
+}
+
+/** From the commit on nobody signs in, no key works and nothing is sent; what is left goes by and by. */
+async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<HiddenAccount> {
+  const found = await trx
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", id)
+    .where("removed_at", "is", null)
+    .orderBy("id")
+    .execute();
+  const instances: HiddenInstance[] = [];
+  for (const instance of found) instances.push(await hideInstance(trx, instance.id, by));
+  const signIns = await sql<{ id: string }>`
+    select s.id from sign_in s join account_user u on u.id = s.user_id where u.account_id = ${id}`.execute(
+    trx,
+  );
+  await trx.deleteFrom("account_user").where("account_id", "=", id).execute();
+  await trx
+    .updateTable("account")
+    .set({ status: "cancelled", held_by_owner: true, removed_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+  const target = { type: "account", id };
+  await recordAudit(trx, { by, action: "account.delete", target, account_id: id });
+  return { instances, signIns: signIns.rows.map((row) => row.id) };
+}
+
+function announce({ engine, access }: RemoveAccountDeps, { instances, signIns }: HiddenAccount): void {
+  access.forgetSignIns(signIns);
+  const { forgetApiKeys } = access;
+  for (const instance of instances) announceRemoval({ engine, forgetApiKeys }, instance);
+}

@@ -1,0 +1,80 @@
+import type { Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Caller } from "../../platform/http/handler.ts";
+import { isPlanWithin } from "../plans/plans.ts";
+import { resellerOf } from "./accounts.ts";
+
+export interface GrantContext {
+  caller: Caller;
+}
+
+interface RequestedAccount {
+  /** The account itself, when it is there already. */
+  id?: number;
+  account_type: "owner" | "reseller" | "client";
+  plan_id?: number;
+  parent_id?: number | null;
+}
+
+/**
+ * Whether the caller may give an account this kind, plan and place. A reseller gives its own customers what its own plan
+ * allows; only a client has a reseller above it. Throws FORBIDDEN and VALIDATION_ERROR.
+ */
+export async function requireGrantable(
+  trx: Trx,
+  { caller }: GrantContext,
+  wanted: RequestedAccount,
+): Promise<void> {
+  const reseller = resellerOf(caller);
+  if (reseller !== undefined && wanted.account_type !== "client") {
+    throw new GatewayError("FORBIDDEN", "A reseller's customers are clients.");
+  }
+  if (reseller !== undefined && wanted.parent_id !== undefined && wanted.parent_id !== reseller) {
+    throw new GatewayError("FORBIDDEN", "A reseller keeps its customers to itself.");
+  }
+  if (wanted.parent_id) await requireReseller(trx, wanted.parent_id, wanted);
+  if (wanted.plan_id !== undefined) await requirePlan(trx, wanted.plan_id, reseller);
+}
+
+async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAccount): Promise<void> {
+  if (wanted.account_type !== "client" || parent_id === wanted.id) {
+    throw invalidField("parent_id", "is for clients only");
+  }
+  const parent = await trx
+    .selectFrom("account")
+    .select("account_type")
+    .where("id", "=", parent_id)
+    .where("removed_at", "is", null)
+    .forKeyShare()
+    .executeTakeFirst();
+  if (parent?.account_type !== "reseller") throw invalidField("parent_id", "is not a reseller's account");
+}
+
+async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
+  const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
+  // Plans that a reseller is not shown do not exist for it.
+  const isThere = plan && (reseller === undefined || isPlanWithin(plan, await planOf(trx, reseller)));
+  if (!isThere) throw invalidField("plan_id", "is not a plan");
+}
+
+/** What a customer gets whose plan nobody names: of a reseller whose own plan allows less than the standard, that one. */
+export async function findDefaultPlan(trx: Trx, { caller }: GrantContext): Promise<number | undefined> {
+  const reseller = resellerOf(caller);
+  if (reseller === undefined) return undefined;
+  const own = await planOf(trx, reseller);
+  const standard = await trx
+    .selectFrom("plan")
+    .selectAll()
+    .where("name", "=", "standard")
+    .executeTakeFirstOrThrow();
+  return isPlanWithin(standard, own) ? standard.id : own.id;
+}
+
+function planOf(trx: Trx, account_id: number) {
+  return trx
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .selectAll("plan")
+    .where("account.id", "=", account_id)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,215 @@
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
+import { requireUser } from "./accounts.ts";
+import type { AccessControl } from "./authorise.ts";
+import type { accountsContract } from "./contract.ts";
+import { requireEmail, throwEmailConflict } from "./create-account.ts";
+import { findPasswordProblem } from "./find-password-problem.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
+
+export interface UserHandlersDeps {
+  db: Db;
+  passwords: PasswordHasher;
+  access: Pick<AccessControl, "forgetSignIns">;
+}
+
+type UserHandlers = Pick<
+  Handlers<typeof accountsContract>,
+  "listUsers" | "createUser" | "updateUser" | "deleteUser"
+>;
+type User = Extract<Caller, { kind: "user" }>;
+type Role = User["role"];
+
+/** The users of the caller's account, and no others. */
+export function userHandlers(deps: UserHandlersDeps): UserHandlers {
+  const { db, access } = deps;
+  return {
+    async listUsers({ input: { limit, cursor }, caller }) {
+      const before = readCursor(cursor);
+      let query = selectUsers(db, requireUser(caller).account_id)
+        .orderBy("id", "desc")
+        .limit(limit + 1);
+      if (before !== undefined) query = query.where("id", "<", before);
+      const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
+
+    createUser: (call) => createUser(deps, { ...call, caller: requireUser(call.caller) }),
+
+    async updateUser(call) {
+      const { user, ended } = await updateUser(deps, { ...call, caller: requireUser(call.caller) });
+      access.forgetSignIns(ended);
+      return user;
+    },
+
+    async deleteUser(call) {
+      const ended = await deleteUser(db, { ...call, caller: requireUser(call.caller) });
+      access.forgetSignIns(ended);
+      return { id: call.input.id };
+    },
+  };
+}
+
+interface UserRequest<Input> {
+  input: Input;
+  caller: User;
+  ip: string;
+  request_id: string;
+}
+
+async function createUser(
+  { db, passwords }: UserHandlersDeps,
+  by: UserRequest<InputOf<typeof accountsContract.createUser>>,
+) {
+  const { input, caller } = by;
+  const { account_id } = caller;
+  requireEmail(input.email);
+  requireRank(caller, input.role);
+  const password_hash = await hashNew(passwords, input.password, [input.email, input.name]);
+  return db.transaction().execute(async (trx) => {
+    await requirePlanQuota(trx, { account_id, limit: "max_users", count: () => countUsers(trx, account_id) });
+    const { name, email, role } = input;
+    const { id } = await trx
+      .insertInto("account_user")
+      .values({ account_id, name, email, role, password_hash })
+      .returning("id")
+      .executeTakeFirstOrThrow()
+      .catch(throwEmailConflict);
+    const target = { type: "user", id };
+    await recordAudit(trx, { by, action: "user.create", target, account_id, fields: fieldNamesOf(input) });
+    return getUser(trx, account_id, id);
+  });
+}
+
+async function updateUser(
+  { db, passwords }: UserHandlersDeps,
+  by: UserRequest<InputOf<typeof accountsContract.updateUser>>,
+) {
+  const { input, caller } = by;
+  const { id, password, ...columns } = input;
+  const { account_id } = caller;
+  const before = await getUser(db, account_id, id);
+  requireOther(caller, id, input);
+  requireRank(caller, before.role, input.role);
+  if (input.email !== undefined) requireEmail(input.email);
+  const words = [input.email ?? before.email, input.name ?? before.name];
+  const password_hash = password === undefined ? undefined : await hashNew(passwords, password, words);
+  return db.transaction().execute(async (trx) => {
+    await lockAccount(trx, account_id);
+    await trx
+      .updateTable("account_user")
+      .set({ ...columns, password_hash, account_id })
+      .where("id", "=", id)
+      .where("account_id", "=", account_id)
+      .execute()
+      .catch(throwEmailConflict);
+    await requireAdministrator(trx, account_id);
+    const isEnd = password !== undefined || (input.role !== undefined && input.role !== before.role);
+    const ended = isEnd ? await endSignIns(trx, id) : [];
+    const target = { type: "user", id };
+    await recordAudit(trx, {
+      by,
+      action: "user.update",
+      target,
+      account_id,
+      fields: fieldNamesOf(input, "id"),
+    });
+    return { user: await getUser(trx, account_id, id), ended };
+  });
+}
+
+async function deleteUser(db: Db, by: UserRequest<{ id: number }>): Promise<string[]> {
+  const { input, caller } = by;
+  const { account_id } = caller;
+  return db.transaction().execute(async (trx) => {
+    await lockAccount(trx, account_id);
+    const { id, role } = await getUser(trx, account_id, input.id);
+    if (id === caller.user_id)
+      throw new GatewayError("CONFLICT", "You cannot remove the user that you are signed in as.");
+    requireRank(caller, role);
+    const ended = await endSignIns(trx, id);
+    await trx.deleteFrom("account_user").where("id", "=", id).execute();
+    await requireAdministrator(trx, account_id);
+    await recordAudit(trx, { by, action: "user.delete", target: { type: "user", id }, account_id });
+    return ended;
+  });
+}
+
+/** A stolen token must not be enough to lock its user out or to raise itself. */
+function requireOther(
+  { user_id }: User,
+  id: number,
+  { password, role }: { password?: string; role?: Role },
+): void {
+  if (user_id !== id) return;
+  if (password !== undefined)
+    throw invalidField("password", "is your own: change it with POST /api/auth/password");
+  if (role !== undefined) throw invalidField("role", "is your own: another administrator must change it");
+}
+
+/** Nobody makes, changes or removes somebody above himself. Throws FORBIDDEN. */
+export function requireRank(caller: User, ...roles: (Role | undefined)[]): void {
+  if (caller.role === "super_admin" || !roles.includes("super_admin")) return;
+  throw new GatewayError("FORBIDDEN", "Only a super_admin may do this.", {
+    details: { needs: "super_admin" },
+  });
+}
+
+/** Two administrators who remove each other at once must leave one. */
+async function lockAccount(trx: Trx, account_id: number): Promise<void> {
+  await trx
+    .selectFrom("account")
+    .select("id")
+    .where("id", "=", account_id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+async function requireAdministrator(trx: Trx, account_id: number): Promise<void> {
+  const left = await trx
+    .selectFrom("account_user")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("role", "!=", "agent")
+    .limit(1)
+    .execute();
+  if (left.length === 0) throw new GatewayError("CONFLICT", "The account needs an administrator.");
+}
+
+async function hashNew(passwords: PasswordHasher, password: string, words: string[]): Promise<string> {
+  const fault = findPasswordProblem(password, words);
+  if (fault) throw invalidField("password", fault);
+  return passwords.hash(password);
+}
+
+async function endSignIns(trx: Trx, user_id: number): Promise<string[]> {
+  const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user_id).returning("id").execute();
+  return ended.map(({ id }) => id);
+}
+
+async function countUsers(trx: Trx, account_id: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom("account_user")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("account_id", "=", account_id)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function selectUsers(db: Db | Trx, account_id: number) {
+  return db
+    .selectFrom("account_user")
+    .select(["id", "name", "email", "role", "created_at"])
+    .where("account_id", "=", account_id);
+}
+
+async function getUser(db: Db | Trx, account_id: number, id: number) {
+  const found = await selectUsers(db, account_id).where("id", "=", id).executeTakeFirst();
+  if (found) return found;
+  throw new GatewayError("NOT_FOUND", "There is no such user.");
+}

@@ -1,0 +1,38 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { type AccountScope, isInScope } from "./account-scope.ts";
+
+export interface QueueDepth {
+  name: string;
+  waiting: number;
+  due: number;
+  oldest_due_seconds: number | null;
+}
+
+const MOST_LOOKED_AT = 200_000;
+
+/**
+ * What waits, by the kind of its lane; of a reseller only what belongs to its own instances. What waits for a receiver
+ * that fails is not due: its webhook is paused, and no node is late with it.
+ */
+export async function readQueues(db: Db, scope: AccountScope): Promise<QueueDepth[]> {
+  const theirs = sql`where lane in (
+    select lane from instance where ${isInScope(scope, sql`account_id`)}
+    union select global_lane from instance where ${isInScope(scope, sql`account_id`)}
+    union select lane from webhook where ${isInScope(scope, sql`account_id`)})`;
+  const { rows } = await sql<QueueDepth>`
+    with waiting as (
+      select lane, run_at from job ${scope === undefined ? sql`` : theirs} limit ${MOST_LOOKED_AT}
+    ), paused as (
+      select lane from webhook where failing_since is not null and lane is not null
+      union select global_lane from instance
+        where exists (select from webhook where instance_id is null and failing_since is not null)
+    )
+    select lane.kind as name, count(*) as waiting, count(*) filter (where is_due) as due,
+      floor(extract(epoch from now() - min(run_at) filter (where is_due)))::bigint as oldest_due_seconds
+    from waiting join lane on lane.id = waiting.lane
+      left join paused on paused.lane = waiting.lane
+      cross join lateral (select run_at <= now() and paused.lane is null as is_due) as state
+    where lane.kind <> 'upkeep' group by lane.kind order by lane.kind`.execute(db);
+  return rows;
+}

@@ -1,0 +1,92 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { addErasures, type LoggedErasure } from "./erasure-log.ts";
+import type { BackupHeader } from "./read-backup.ts";
+
+/** Lanes whose jobs tell nobody outside anything, so that they go on. */
+const INWARD = ["upkeep", "campaign", "privacy"];
+/** Jobs of a session that tell nobody anything. */
+const INWARD_OF_SESSIONS = ["media", "delete"];
+/** Jobs of a session that mean a connection which is no more. */
+const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
+
+/**
+ * Makes a loaded backup a gateway that keeps still: nobody is signed in, no instance wants to connect, and what was
+ * about to go out waits until an operator has decided.
+ */
+export async function finishRestore(
+  db: Db,
+  head: BackupHeader,
+  erasures: readonly LoggedErasure[],
+): Promise<void> {
+  await run(db, sql`update lane set owner = null`);
+  // A sign-in that was ended after the backup would be good again.
+  await run(db, sql`delete from sign_in`);
+  await stopInstances(db);
+  await forgetRegistrations(db);
+  await holdJobs(db);
+  await pauseCampaigns(db);
+  await run(db, sql`delete from restored`);
+  await db
+    .insertInto("restored")
+    .values({ backup: head.id, backup_at: new Date(head.created_at) })
+    .execute();
+  await addErasures(db, erasures);
+  const target = { type: "backup", id: head.id };
+  await recordAudit(db, {
+    by: { caller: { kind: "system" } },
+    action: "backup.restore",
+    target,
+    account_id: null,
+  });
+}
+
+async function stopInstances(db: Db): Promise<void> {
+  await run(
+    db,
+    sql`
+    update instance set wanted = 'stopped', status = 'disconnected', last_disconnect_reason = 'restored',
+      disconnected_at = now(), updated_at = now(), qr = null, qr_attempt = null, qr_expires_at = null,
+      qr_reason = null, pairing_code = null, passkey = null
+    where wanted = 'connected'
+      or status in ('connecting', 'qr_pending', 'passkey_required', 'connected', 'reconnecting')`,
+  );
+}
+
+/** One that was linked after the backup must not be registered a second time with the same keys. */
+async function forgetRegistrations(db: Db): Promise<void> {
+  await run(db, sql`update credential set registration = null where registration is not null`);
+}
+
+async function holdJobs(db: Db): Promise<void> {
+  const isOfSession = (what: string[]) => sql`l.kind = 'session' and j.ref ->> 'do' = any(${what}::text[])`;
+  await run(db, sql`delete from job j using lane l where l.id = j.lane and l.kind = 'backup'`);
+  await run(db, sql`delete from job j using lane l where l.id = j.lane and ${isOfSession(OF_A_CONNECTION)}`);
+  await run(
+    db,
+    sql`
+    with held as (
+      delete from job j using lane l
+      where l.id = j.lane and l.kind <> all(${INWARD}::text[]) and (${isOfSession(INWARD_OF_SESSIONS)}) is not true
+      returning j.*, l.kind
+    )
+    insert into held_job (id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref)
+    select id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref from held`,
+  );
+  // A message without a deadline does not fail while it waits.
+  await run(db, sql`update message set deadline = null where status = 'pending' and outcome_at is null`);
+}
+
+async function pauseCampaigns(db: Db): Promise<void> {
+  await run(
+    db,
+    sql`
+    update campaign set status = 'paused', status_reason = 'restored', next_at = null, updated_at = now()
+    where status in ('scheduled', 'queued', 'running')`,
+  );
+}
+
+async function run(db: Db, statement: RawBuilder<unknown>): Promise<void> {
+  await statement.execute(db);
+}

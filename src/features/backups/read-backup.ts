@@ -1,0 +1,127 @@
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { z } from "zod";
+import { BackupFileError, decryptStream } from "./encrypted-stream.ts";
+import { RowDigest } from "./row-digest.ts";
+
+const LINE_END = 10;
+/** How COPY ends its rows; in a row a backslash is never alone. */
+export const COPY_END_MARKER = "\\.";
+
+const counts = z.object({ rows: z.number(), digest: z.string() });
+const table = z.object({ table: z.string(), columns: z.array(z.string()) });
+
+/** What stands at the top of a backup: how the database was shaped, and where its counters stood. */
+const head = z.object({
+  format: z.literal(1),
+  id: z.string(),
+  created_at: z.string(),
+  app_version: z.string(),
+  postgres_version: z.string(),
+  migrations: z.array(z.string()),
+  tables: z.array(z.string()),
+  partitions: z.array(z.string()),
+  sequences: z.record(z.string(), z.number()),
+  /** The settings that are no secrets, for people. */
+  settings: z.record(z.string(), z.unknown()),
+});
+
+export type BackupHeader = z.output<typeof head>;
+/** Rows and digest by table. */
+export type TableDigests = Record<string, { rows: number; digest: string }>;
+
+/** The rows of one table in the text form of COPY, line ends included; to be read before the next table. */
+export interface TableRows {
+  table: string;
+  columns: string[];
+  rows: AsyncGenerator<Buffer[]>;
+}
+
+/** Opens a backup file; every row is checked against its table's digest while it is read. */
+export async function* readBackup(path: string, backupKey: string): AsyncGenerator<BackupHeader | TableRows> {
+  const lines = new Lines(openPlain(path, backupKey));
+  const found = head.safeParse(await lines.json());
+  if (!found.success) {
+    throw new BackupFileError("The backup is of a form that this version of Waygate does not know.");
+  }
+  yield found.data;
+  for (const name of found.data.tables) {
+    const { columns } = table.parse(await lines.json());
+    yield { table: name, columns, rows: readRows(lines, name) };
+  }
+  if (!z.object({ end: z.literal(true) }).safeParse(await lines.json()).success) throw garbled();
+}
+
+async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
+  const digest = new RowDigest();
+  for (let isOver = false; !isOver; ) {
+    const batch = await lines.batch();
+    const end = batch.findIndex((line) => line.length === 3 && line.toString() === `${COPY_END_MARKER}\n`);
+    isOver = end !== -1;
+    const rows = isOver ? batch.slice(0, end) : batch;
+    if (isOver) lines.putBack(batch.slice(end + 1));
+    for (const row of rows) digest.add(row);
+    if (rows.length > 0) yield rows;
+  }
+  const said = counts.safeParse(await lines.json());
+  if (said.data?.rows !== digest.rows || said.data.digest !== digest.hex()) {
+    throw new BackupFileError(`The rows of ${name} are not those that were written.`);
+  }
+}
+
+function openPlain(path: string, backupKey: string): AsyncIterable<Buffer> {
+  const unsealed = (sealed: AsyncIterable<Buffer>) => decryptStream(sealed, backupKey);
+  // Whoever reads the last stream is told what went wrong in any of them.
+  return pipeline(createReadStream(path), unsealed, createGunzip(), () => {});
+}
+
+/** Lines of a stream, many at a time. */
+class Lines {
+  readonly #pieces: AsyncIterator<Buffer>;
+  /** The beginning of a line, in pieces: put together once, however long it becomes. */
+  #begun: Buffer[] = [];
+  #ready: Buffer[] = [];
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  /** At least one line, each with its end. */
+  async batch(): Promise<Buffer[]> {
+    while (this.#ready.length === 0) {
+      const { value, done } = await this.#pieces.next();
+      if (done) throw garbled();
+      this.#cut(value);
+    }
+    return this.#ready.splice(0);
+  }
+
+  putBack(lines: Buffer[]): void {
+    this.#ready = lines;
+  }
+
+  async json(): Promise<unknown> {
+    const [line, ...others] = await this.batch();
+    this.putBack(others);
+    try {
+      return JSON.parse(String(line));
+    } catch (cause) {
+      throw new BackupFileError("The backup is garbled.", { cause });
+    }
+  }
+
+  #cut(bytes: Buffer): void {
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, from)) {
+      const end = bytes.subarray(from, at + 1);
+      this.#ready.push(this.#begun.length === 0 ? end : Buffer.concat([...this.#begun.splice(0), end]));
+      from = at + 1;
+    }
+    if (from < bytes.length) this.#begun.push(bytes.subarray(from));
+  }
+}
+
+function garbled(): BackupFileError {
+  return new BackupFileError("The backup is garbled.");
+}

@@ -1,0 +1,243 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { addLane } from "../../engine/lane-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import {
+  findStoredResponse,
+  type IdempotentRequest,
+  replayedResponse,
+  runIdempotently,
+} from "../instances/instances.ts";
+import { queueUnavailable } from "../messages/messages.ts";
+import {
+  type CampaignRow,
+  type CampaignStatus,
+  ENDED_STATUSES,
+  getCampaign,
+  idempotentRequestOf,
+  lockCampaign,
+  lockCampaignAndSends,
+  selectCampaigns,
+  throwInvalidState,
+} from "./campaign-row.ts";
+import type { campaignsContract } from "./contract.ts";
+import { isPausedByGateway } from "./decide-campaign.ts";
+import { findTemplateWarnings } from "./find-template-warnings.ts";
+import { withdrawQueuedSends } from "./withdraw-sends.ts";
+
+export interface ChangeCampaignDeps {
+  db: Db;
+  engine: Engine;
+  box: SecretBox;
+  queue: "postgres" | "off";
+}
+
+type ChangeHandlers = Pick<
+  Handlers<typeof campaignsContract>,
+  "startCampaign" | "pauseCampaign" | "cancelCampaign"
+>;
+
+export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers {
+  const { db, box } = deps;
+  return {
+    async startCampaign({ input: { id, dry_run }, caller, idempotencyKey }) {
+      const { account_id } = requireUser(caller);
+      const campaign = await getCampaign(db, account_id, id);
+      const once = dry_run
+        ? undefined
+        : idempotentRequestOf("campaigns/start", account_id, { id }, idempotencyKey);
+      const earlier = once && (await findStoredResponse(db, box, once));
+      if (earlier) return toStarted(replayedResponse(earlier.answer as Start));
+      const warnings = await findTemplateWarnings(db, campaign);
+      const startable = await requireStartable(db, campaign);
+      if (dry_run) return toDryRun(campaign, startable, warnings);
+      const told = { id, ...startable, warnings, dry_run };
+      await requireQueue(deps);
+      const started = await changeIdempotently(deps, once, async (trx) => {
+        const locked = await lockCampaign(trx, account_id, id);
+        const about = await requireStartable(trx, locked);
+        return { answer: { ...told, ...about }, lanes: [await startCampaign(trx, locked, about.status)] };
+      });
+      return toStarted(started);
+    },
+
+    async pauseCampaign({ input: { id }, caller, idempotencyKey }) {
+      const { account_id } = requireUser(caller);
+      const once = idempotentRequestOf("campaigns/pause", account_id, { id }, idempotencyKey);
+      return changeIdempotently(deps, once, async (trx) => {
+        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        if (!PAUSABLE_STATUSES.includes(campaign.status) && !isPausedByGateway(campaign))
+          throwInvalidState(campaign, "paused");
+        const { lanes } = await stop(trx, campaign, "paused");
+        return { answer: { id, status: "paused" as const }, lanes };
+      });
+    },
+
+    async cancelCampaign({ input: { id }, caller, idempotencyKey }) {
+      const { account_id } = requireUser(caller);
+      const once = idempotentRequestOf("campaigns/cancel", account_id, { id }, idempotencyKey);
+      return changeIdempotently(deps, once, async (trx) => {
+        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        if (campaign.status === "completed" || campaign.status === "cancelled")
+          throwInvalidState(campaign, "cancelled");
+        const { lanes } = await stop(trx, campaign, "cancelled");
+        const handed_over = await findHandedOver(trx, id);
+        return { answer: { id, status: "cancelled" as const, handed_over }, lanes };
+      });
+    },
+  };
+}
+
+type Start = OutputOf<typeof campaignsContract.startCampaign>;
+
+function toStarted(started: Start | OkResponse<Start>): OkResponse<Start> {
+  const { data, options } = started instanceof OkResponse ? started : new OkResponse(started);
+  const message = data.status === "scheduled" ? "Campaign scheduled" : "Campaign queued";
+  return new OkResponse(data, { ...options, message });
+}
+
+function toDryRun(
+  { id, status }: CampaignRow,
+  { status: would_be, queued }: { status: CampaignStatus; queued: number },
+  warnings: Start["warnings"],
+): OkResponse<Start> {
+  const message = `Dry run: nothing was changed. A start makes the campaign ${would_be}.`;
+  return new OkResponse({ id, status, would_be, queued, warnings, dry_run: true }, { message });
+}
+
+/** The change and its answer in one commit; then the lanes hear of it. */
+export async function changeIdempotently<Answer>(
+  deps: ChangeCampaignDeps,
+  once: IdempotentRequest | undefined,
+  change: (trx: Trx) => Promise<{ answer: Answer; lanes: number[] }>,
+): Promise<Answer | OkResponse<Answer>> {
+  const lanes: number[] = [];
+  const answer = await runIdempotently(deps, once, async (trx) => {
+    const changed = await change(trx);
+    lanes.push(...changed.lanes);
+    return changed.answer;
+  });
+  deps.engine.wake(lanes, { changed: true });
+  return answer;
+}
+
+/** Under way, and not held up. */
+export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
+
+export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
+  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  const roles = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
+  if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
+}
+
+/** What the start will answer. Throws CAMPAIGN_STATE, or VALIDATION_ERROR where there is nobody to write to. */
+async function requireStartable(
+  db: Db | Trx,
+  campaign: CampaignRow,
+): Promise<{ status: CampaignStatus; queued: number }> {
+  const { id, instance_id, status, scheduled_at } = campaign;
+  if (status !== "created" && status !== "paused") throwInvalidState(campaign, "started");
+  const { rows } = await sql<{ has_instance: boolean; pending: number; total: number }>`
+    select exists (select from instance where id = ${instance_id} and removed_at is null) as has_instance,
+      count(*) filter (where status = 'pending') as pending, count(*) as total
+    from campaign_recipient where campaign_id = ${id}`.execute(db);
+  const { has_instance = false, pending = 0, total = 0 } = rows[0] ?? {};
+  if (!has_instance)
+    throw new GatewayError("CAMPAIGN_STATE", "The instance of this campaign was removed.", {
+      details: { status, status_reason: "instance_removed" },
+    });
+  if (total === 0) throw invalidField("recipients", "the campaign has none");
+  const isLater = scheduled_at !== null && scheduled_at.getTime() > Date.now();
+  return { status: isLater ? "scheduled" : "queued", queued: pending };
+}
+
+export async function startCampaign(
+  trx: Trx,
+  campaign: CampaignRow,
+  status: CampaignStatus,
+): Promise<number> {
+  const { id, scheduled_at } = campaign;
+  const lane = campaign.lane ?? (await addLane(trx, "campaign", String(id)));
+  const run_at = status === "scheduled" && scheduled_at ? scheduled_at : sql<Date>`now()`;
+  await trx
+    .updateTable("campaign")
+    .set({
+      lane,
+      status,
+      status_reason: null,
+      next_at: null,
+      ended_at: null,
+      archived_at: null,
+      resumed_at: sql<Date>`now()`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", id)
+    .execute();
+  await trx.deleteFrom("job").where("lane", "=", lane).execute();
+  await trx
+    .insertInto("job")
+    .values({ lane, prio: 1, pos: 0, grp: "tick", run_at, ref: JSON.stringify({ do: "tick" }) })
+    .execute();
+  return lane;
+}
+
+/** From the commit on nothing is submitted; what was queued is taken back in it. The lane's owner ends the lane. */
+async function stop(
+  trx: Trx,
+  campaign: CampaignRow,
+  status: "paused" | "cancelled",
+): Promise<{ lanes: number[] }> {
+  const now = sql<Date>`now()`;
+  await trx
+    .updateTable("campaign")
+    .set({
+      status,
+      status_reason: status === "paused" ? "user" : null,
+      next_at: null,
+      updated_at: now,
+      ...(ENDED_STATUSES.includes(status) && { ended_at: now }),
+    })
+    .where("id", "=", campaign.id)
+    .execute();
+  const lanes = await withdrawQueuedSends(trx, campaign.id);
+  if (campaign.lane === null) return { lanes };
+  await trx.updateTable("job").set({ run_at: now }).where("lane", "=", campaign.lane).execute();
+  return { lanes: [...lanes, campaign.lane] };
+}
+
+/**
+ * Cancels some of those that an account has not ended yet, drafts too. Answers how many there were, and the lanes to
+ * wake as changed after the commit.
+ */
+export async function cancelCampaigns(
+  trx: Trx,
+  accountId: number,
+  atMost: number,
+): Promise<{ count: number; lanes: number[] }> {
+  const open = await selectCampaigns(trx, accountId)
+    .where("status", "not in", ENDED_STATUSES)
+    .orderBy("id")
+    .limit(atMost)
+    .forUpdate()
+    .execute();
+  const lanes: number[] = [];
+  for (const campaign of open) lanes.push(...(await stop(trx, campaign, "cancelled")).lanes);
+  return { count: open.length, lanes };
+}
+
+/** What had left before the end and has no outcome yet. */
+async function findHandedOver(db: Trx, id: number): Promise<{ phone: string; message_id: string }[]> {
+  return db
+    .selectFrom("campaign_recipient as r")
+    .innerJoin("message as m", "m.id", "r.message")
+    .select(["r.phone", "m.message_id"])
+    .where("r.campaign_id", "=", id)
+    .where("r.status", "=", "queued")
+    .orderBy("r.id")
+    .execute();
+}

@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { InstanceStatus } from "../../tables.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import type { CampaignInstance } from "./queue-recipients.ts";
+
+/** Why the gateway itself holds a campaign up; it goes on by itself when that is over. */
+export type CampaignPauseReason = "instance_disconnected" | "account_restricted" | "message_quota";
+
+const HOLDS: readonly string[] = [
+  "instance_disconnected",
+  "account_restricted",
+  "message_quota",
+] satisfies CampaignPauseReason[];
+
+/** What the campaign sends through, as far as that decides what it may do. */
+export interface CampaignInstanceState extends CampaignInstance {
+  status: InstanceStatus;
+  account_state: string;
+  new_chats_locked_until: Date | null;
+}
+
+/** Undefined when it is gone. */
+export async function readCampaignInstanceState(
+  db: Db | Trx,
+  id: number,
+): Promise<CampaignInstanceState | undefined> {
+  const { rows } = await sql<CampaignInstanceState>`
+    select i.id, i.account_id, i.lane, i.status, i.new_chats_locked_until, p.max_messages,
+      account_state(a) as account_state
+    from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
+    where i.id = ${id} and i.removed_at is null`.execute(db);
+  return rows[0];
+}
+
+/** `over`: nobody waits for the campaign to go on; `wait`: look again then. */
+export type CampaignDecision =
+  | { what: "run" | "over" | "fail" }
+  | { what: "hold"; reason: CampaignPauseReason }
+  | { what: "wait"; until: Date };
+
+const QUOTA_AGAIN_MS = 600_000;
+
+/** What is to become of the campaign now. */
+export function decideCampaign(
+  campaign: CampaignRow,
+  instance: CampaignInstanceState | undefined,
+  now: Date,
+): CampaignDecision {
+  const { status, status_reason, scheduled_at } = campaign;
+  const isUnderWay = status === "scheduled" || status === "queued" || status === "running";
+  if (!isUnderWay && !isPausedByGateway(campaign)) return { what: "over" };
+  if (!instance) return { what: "fail" };
+  if (status === "scheduled" && scheduled_at && scheduled_at > now)
+    return { what: "wait", until: scheduled_at };
+  if (instance.status !== "connected") return { what: "hold", reason: "instance_disconnected" };
+  if (!["active", "trial"].includes(instance.account_state))
+    return { what: "hold", reason: "account_restricted" };
+  const waitedMs = now.getTime() - campaign.updated_at.getTime();
+  if (status_reason === "message_quota" && waitedMs < QUOTA_AGAIN_MS)
+    return { what: "hold", reason: "message_quota" };
+  return { what: "run" };
+}
+
+/** Paused by the gateway, not by a person. */
+export function isPausedByGateway({
+  status,
+  status_reason,
+}: Pick<CampaignRow, "status" | "status_reason">): boolean {
+  return status === "paused" && HOLDS.includes(status_reason ?? "");
+}

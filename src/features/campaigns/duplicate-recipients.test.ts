@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import type { Client } from "../../client/client.ts";
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let owner: Client;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+  owner = gateway.owner;
+});
+afterAll(() => gateway.stop());
+
+let people = 0;
+
+/** A Brazilian mobile that the sandbox knows without the ninth digit only, in both spellings. */
+function newPerson(): { long: string; short: string } {
+  people += 1;
+  const rest = `8${String(people).padStart(3, "0")}0007`;
+  return { long: `55519${rest}`, short: `5551${rest}` };
+}
+
+async function rows<Row extends object = Record<string, unknown>>(
+  text: string,
+  ...values: unknown[]
+): Promise<Row[]> {
+  return (await gateway.database.pool.query(text, values)).rows;
+}
+
+async function createCampaign(input: { consent_purpose?: string } = {}): Promise<number> {
+  const { data } = await owner.createCampaign({
+    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello {{name}}" },
+    ...{ min_delay_ms: 0, max_delay_ms: 0, ...input },
+  });
+  return data.id;
+}
+
+async function finish(id: number) {
+  await owner.startCampaign({ id });
+  await waitUntil(async () => (await owner.getCampaign({ id })).data.status === "completed");
+  const { data } = await owner.getCampaignReport({ id });
+  if (!data) throw new Error("the report came as a file");
+  return data;
+}
+
+/** Chats to which the shop sent, of these people. */
+async function reached(...phones: string[]): Promise<string[]> {
+  const jids = phones.map((phone) => `${phone}@s.whatsapp.net`);
+  const sent = await rows<{ chat: string }>(
+    "select chat from sandbox.ledger where action = 'send' and phone = $1 and chat = any($2) order by id",
+    shop.phone,
+    jids,
+  );
+  return sent.map(({ chat }) => chat);
+}
+
+/** As a recipient that came past the check of the request, such as one from before the check. */
+async function addUnchecked(campaign: number, phone: string): Promise<void> {
+  await rows(
+    "insert into campaign_recipient (account_id, campaign_id, phone) values (1, $1, $2)",
+    campaign,
+    phone,
+  );
+}
+
+describe("a campaign", () => {
+  test("takes the two spellings of a number for one recipient, in one request and in the next", async () => {
+    const { long, short } = newPerson();
+    const id = await createCampaign();
+    const { data } = await owner.addRecipients({ id, numbers: [long, short] });
+    expect(data).toMatchObject({ inserted: 1, duplicates: 1, total: 1 });
+    expect((await owner.addRecipients({ id, numbers: [short] })).data).toMatchObject({
+      inserted: 0,
+      duplicates: 1,
+    });
+    await finish(id);
+    expect(await reached(long, short)).toEqual([`${short}@s.whatsapp.net`]);
+  });
+
+  test("writes once to a person who stands in it twice, and shows the other recipient as a duplicate", async () => {
+    const { long, short } = newPerson();
+    const id = await createCampaign();
+    await owner.addRecipients({ id, numbers: [long] });
+    await addUnchecked(id, short);
+    const { recipients, totals } = await finish(id);
+    expect(recipients.map(({ phone, reason }) => [phone, reason])).toEqual([
+      [long, null],
+      [short, "duplicate"],
+    ]);
+    expect(totals).toMatchObject({ total: 2, sent: 1, skipped: 1 });
+    expect(await reached(long, short)).toHaveLength(1);
+  });
+
+  test("cannot hold two recipients who were queued as one person, whoever writes the rows", async () => {
+    const { long, short } = newPerson();
+    const id = await createCampaign();
+    await owner.addRecipients({ id, numbers: [long] });
+    await addUnchecked(id, short);
+    const twice = rows("update campaign_recipient set person = $1 where campaign_id = $2", short, id);
+    await expect(twice).rejects.toThrow("campaign_recipient_person");
+  });
+});
+
+describe("consent", () => {
+  const CONSENT = { consent_type: "opt_in" };
+
+  test("that is withdrawn under the other spelling of a number is withdrawn", async () => {
+    const { long, short } = newPerson();
+    await owner.recordConsent({ ...CONSENT, purpose: "offers", granted: true, phone: long });
+    const { data } = await owner.recordConsent({
+      ...CONSENT,
+      purpose: "offers",
+      granted: false,
+      phone: short,
+    });
+    expect(data.current).toBe(true);
+    const id = await createCampaign({ consent_purpose: "offers" });
+    await owner.addRecipients({ id, numbers: [long] });
+    expect((await finish(id)).recipients).toMatchObject([{ status: "skipped", reason: "no_consent" }]);
+    expect(await reached(long, short)).toEqual([]);
+  });
+
+  test("that is granted under one spelling of a number holds for the other", async () => {
+    const { long, short } = newPerson();
+    await owner.recordConsent({ ...CONSENT, purpose: "offers", granted: true, phone: long });
+    const id = await createCampaign({ consent_purpose: "offers" });
+    await owner.addRecipients({ id, numbers: [short] });
+    expect((await finish(id)).totals).toMatchObject({ sent: 1, skipped: 0 });
+  });
+
+  test("that a lead withdrew before its phone was known is withdrawn for the phone", async () => {
+    const { long } = newPerson();
+    await owner.recordConsent({ ...CONSENT, purpose: "tips", granted: true, phone: long });
+    const lead = (await owner.createLead({ name: "Nameless" })).data;
+    await owner.recordConsent({ ...CONSENT, purpose: "tips", granted: false, lead_id: lead.id });
+    await owner.updateLead({ id: lead.id, phone: long });
+    const id = await createCampaign({ consent_purpose: "tips" });
+    await owner.addRecipients({ id, numbers: [long] });
+    expect((await finish(id)).recipients).toMatchObject([{ reason: "no_consent" }]);
+  });
+});
+
+describe("a lead", () => {
+  test("is one for both spellings of its number, and opts out under either", async () => {
+    const { long, short } = newPerson();
+    await rows(`update account set settings = settings || '{"auto_create_leads":true}' where id = 1`);
+    const { id } = (await owner.createLead({ phone: long, name: "Bia" })).data;
+    await expect(owner.createLead({ phone: short })).rejects.toMatchObject({ status: 409, code: "CONFLICT" });
+    await shop.client.sendText({ id: shop.id, number: long, text: "Hi" });
+    await shop.client.sandboxReceive({ id: shop.id, from: short, text: "STOP" });
+    await waitUntil(async () => (await owner.getLeadDetails({ id })).data.opted_out_at !== null);
+    await rows(`update account set settings = settings - 'auto_create_leads' where id = 1`);
+    for (const search of [long, short, `+${short.slice(0, 2)} ${short.slice(2)}`])
+      expect((await owner.listLeads({ search })).data.map((lead) => lead.id)).toEqual([id]);
+    const { conversations, messages } = (await owner.getLeadDetails({ id })).data;
+    expect(conversations).toMatchObject([{ phone: short }]);
+    expect(messages.map(({ text }) => text)).toEqual(["STOP", "Hi"]);
+    expect((await owner.updateLead({ id, phone: short })).data.phone).toBe(short);
+  });
+
+  test("that names nobody is refused with what is missing", async () => {
+    for (const nobody of [{}, { tags: ["vip"] }, { phone: null, name: "", email: null }])
+      await expect(owner.createLead(nobody)).rejects.toMatchObject({
+        ...{ status: 400, code: "VALIDATION_ERROR", details: { fields: [{ field: "phone" }] } },
+      });
+  });
+});
+
+test("whoever opted out by a LID has opted out for the phone that turns out to be theirs", async () => {
+  const { short } = newPerson();
+  await shop.client.sandboxContact({ id: shop.id, from: short, known: "lid" });
+  await shop.client.sandboxReceive({ id: shop.id, from: short, text: "SAIR" });
+  const said = "select jid from message where direction = 'inbound' and content->>'text' = 'SAIR'";
+  await waitUntil(async () => (await rows(said)).length > 0);
+  const [{ jid } = { jid: "" }] = await rows<{ jid: string }>(said);
+  expect(jid).toMatch(/@lid$/);
+  await rows("update contact set phone = $1, jid = $1 || '@s.whatsapp.net' where lid = $2", short, jid);
+  const id = await createCampaign();
+  const { data } = await owner.addRecipients({ id, numbers: [short] });
+  expect(data).toMatchObject({ inserted: 1, skipped: 1 });
+});
+
+describe("digits of a LID in place of a number", () => {
+  const LID = "100011999990058";
+
+  test("are the person who has that LID, in sends and in campaigns", async () => {
+    const { short } = newPerson();
+    const jid = `${short}@s.whatsapp.net`;
+    await shop.client.sandboxReceive({ id: shop.id, from: short, text: "It is me" });
+    const find = () => rows("select from contact where jid = $1", jid);
+    await waitUntil(async () => (await find()).length > 0);
+    await rows("update contact set lid = $1 where jid = $2", `${LID}@lid`, jid);
+    const sent = await shop.client.sendText({ id: shop.id, number: LID, text: "Hello" });
+    expect(sent.data?.jid).toBe(jid);
+    expect(await rows("select jid from conversation where jid like $1", `${LID}@%`)).toEqual([]);
+    const id = await createCampaign();
+    const { data } = await owner.addRecipients({ id, numbers: [LID, short] });
+    expect(data).toMatchObject({ inserted: 1, duplicates: 1 });
+    expect((await finish(id)).recipients).toMatchObject([{ phone: short, reason: null }]);
+  });
+
+  test("are found to be a person of the campaign before the send, where the LID is learnt after they were added", async () => {
+    const { short } = newPerson();
+    const later = LID.replace("58", "59");
+    const id = await createCampaign();
+    await owner.addRecipients({ id, numbers: [short, later] });
+    await rows(
+      `insert into contact (account_id, instance_id, jid, lid, phone) values (1, $1, $2 || '@s.whatsapp.net', $3, $2)`,
+      shop.id,
+      short,
+      `${later}@lid`,
+    );
+    expect((await finish(id)).recipients.map(({ phone, reason }) => [phone, reason])).toEqual([
+      [short, null],
+      [later, "duplicate"],
+    ]);
+    expect(await reached(short, later)).toEqual([`${short}@s.whatsapp.net`]);
+  });
+
+  test("are found to be a person of the campaign before the send, where the LID is learnt after they were chosen", async () => {
+    const { long, short } = newPerson();
+    const other = await gateway.connectInstance();
+    const { data: known } = await other.client.checkContacts({ id: other.id, numbers: [short] });
+    const digits = (known[0]?.lid ?? "").replace("@lid", "");
+    const id = await createCampaign();
+    // The shop learns the LID when it asks the network for the spelling of the number.
+    await owner.addRecipients({ id, numbers: [long] });
+    await addUnchecked(id, digits);
+    const { recipients } = await finish(id);
+    expect(recipients.map(({ phone, reason }) => [phone, reason])).toEqual([
+      [long, null],
+      [digits, "duplicate"],
+    ]);
+    expect(await reached(short, digits)).toEqual([`${short}@s.whatsapp.net`]);
+  });
+});

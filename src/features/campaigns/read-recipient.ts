@@ -1,0 +1,108 @@
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type CsvRecord, readCsvTable } from "../../platform/text/csv-table.ts";
+import { readPhone } from "../contacts/contacts.ts";
+import { MAX_RECIPIENTS } from "./contract.ts";
+
+/** One recipient as a request names them, understood or not. */
+export type ParsedRecipient =
+  | { phone: string; variables: Record<string, string> }
+  | { value: string; reason: string };
+
+const LONGEST_VALUE = 1_000;
+const MAX_VARIABLES = 50;
+const SHOWN = 100;
+
+/** A recipient in a JSON body: a number, or an object with a phone. */
+export function readRecipient(given: unknown, defaultCountry?: string): ParsedRecipient {
+  if (typeof given === "string" || typeof given === "number") return readNumber(given, {}, defaultCountry);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return { value: show(given), reason: "is neither a number nor an object with a phone" };
+  const { variables, name, ...rest } = given as Record<string, unknown>;
+  const number = PHONE_NAMES.map((field) => rest[field]).find(
+    (value) => value !== undefined && value !== null,
+  );
+  if (typeof number !== "string" && typeof number !== "number")
+    return { value: show(given), reason: "has no phone" };
+  const own = typeof variables === "object" && variables !== null ? variables : {};
+  return readNumber(number, { name, ...own }, defaultCountry);
+}
+
+const PHONE_NAMES = ["phone", "number", "jid", "to", "whatsapp", "telefone", "celular"];
+
+function show(given: unknown): string {
+  return (typeof given === "string" ? given : (JSON.stringify(given) ?? "")).slice(0, SHOWN);
+}
+
+function readNumber(
+  number: string | number,
+  variables: Record<string, unknown>,
+  defaultCountry: string | undefined,
+): ParsedRecipient {
+  const told = toVariables(variables);
+  if (!told) return { value: show(number), reason: "has variables that are too many or too long" };
+  try {
+    return { phone: readPhone("phone", String(number), defaultCountry), variables: told };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { value: show(String(number)), reason: error.message.replace(/^phone: /, "") };
+  }
+}
+
+/** By names in lower case; undefined when they are too many or too long. */
+function toVariables(given: Record<string, unknown>): Record<string, string> | undefined {
+  const told = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    ["string", "number", "boolean"].includes(typeof value)
+      ? [[name.trim().toLowerCase(), String(value)]]
+      : [],
+  );
+  const isTooMuch = told.length > MAX_VARIABLES || told.some(([, value]) => value.length > LONGEST_VALUE);
+  return isTooMuch ? undefined : Object.fromEntries(told);
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/**
+ * The recipients of a CSV file, some at a time: columns as the first line names them, separated by comma, semicolon or
+ * tab. A row that cannot be read is told, the others are kept.
+ */
+export function* readRecipientCsv(bytes: Uint8Array, defaultCountry?: string): Generator<ParsedRecipient[]> {
+  const table = readCsvTable(bytes);
+  const columns = table.columns.map((name) => name.toLowerCase());
+  const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
+  if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
+  // Before the first of them is taken.
+  if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
+  let rows: ParsedRecipient[] = [];
+  for (const record of table.records()) {
+    rows.push(readRow({ ...record, columns, phoneAt, defaultCountry }));
+    if (rows.length < ROWS_AT_ONCE) continue;
+    yield rows;
+    rows = [];
+  }
+  yield rows;
+}
+
+interface CsvColumns extends CsvRecord {
+  columns: readonly string[];
+  phoneAt: number;
+  defaultCountry: string | undefined;
+}
+
+function readRow({ cells, ...row }: CsvColumns): ParsedRecipient {
+  const refuse = (reason: string) => ({
+    value: row.text.slice(0, SHOWN),
+    reason: `line ${row.line}: ${reason}`,
+  });
+  if (!cells) return refuse("is not CSV");
+  if (cells.length > row.columns.length)
+    return refuse(`has ${cells.length} cells, the first line has ${row.columns.length}`);
+  const variables = row.columns.flatMap((name, at): [string, string][] =>
+    at === row.phoneAt || name === "" ? [] : [[name, (cells[at] ?? "").trim()]],
+  );
+  const read = readNumber(
+    (cells[row.phoneAt] ?? "").trim(),
+    Object.fromEntries(variables),
+    row.defaultCountry,
+  );
+  return "reason" in read ? refuse(read.reason) : read;
+}

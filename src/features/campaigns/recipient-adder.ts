@@ -1,0 +1,234 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import type { SuppressionList } from "../consent/consent.ts";
+import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
+import { findStoredResponse, replayedResponse, runIdempotently } from "../instances/instances.ts";
+import {
+  type CampaignRow,
+  ENDED_STATUSES,
+  getCampaign,
+  idempotentRequestOf,
+  lockCampaign,
+  throwInvalidState,
+} from "./campaign-row.ts";
+import { type campaignsContract, MAX_LISTED } from "./contract.ts";
+import { type ParsedRecipient, readRecipient, readRecipientCsv } from "./read-recipient.ts";
+
+export interface AddRecipientsDeps {
+  db: Db;
+  engine: Engine;
+  box: SecretBox;
+  suppression: SuppressionList;
+  defaultCountry?: string;
+}
+
+type AddHandler = Handlers<typeof campaignsContract>["addRecipients"];
+type RecipientInput = Parameters<AddHandler>[0]["input"];
+type Added = OutputOf<typeof campaignsContract.addRecipients>;
+type ValidRecipient = Extract<ParsedRecipient, { phone: string }>;
+
+const AT_ONCE = 1_000;
+
+/** Takes recipients in piece by piece, so that neither the memory nor a lock grows with their number. */
+export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
+  return async ({ input, caller, idempotencyKey }) => {
+    const { db, box } = deps;
+    const { account_id } = requireUser(caller);
+    const campaign = await getCampaign(db, account_id, input.id);
+    const once = idempotentRequestOf("campaigns/recipients", account_id, input, idempotencyKey);
+    const earlier = once && (await findStoredResponse(db, box, once));
+    if (earlier) return replayedResponse(earlier.answer as Added);
+    requireOpen(campaign);
+    requireSome(input);
+    const count = new Count();
+    for await (const some of readAll(deps, campaign.account_id, input)) {
+      const fresh = count.sort(await readLids(db, account_id, some));
+      if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
+      // Others have their turn between two pieces.
+      await turn();
+    }
+    // Whoever comes again after a crash adds the rest: nobody is in a campaign twice.
+    return runIdempotently(deps, once, async (trx) => ({
+      ...count.answer(),
+      total: await countAll(trx, campaign.id),
+    }));
+  };
+}
+
+/** A misspelt field would add nobody and look like success. */
+function requireSome({ recipients, numbers, lead_ids, tags, file }: RecipientInput): void {
+  if (recipients ?? numbers ?? lead_ids ?? tags ?? file) return;
+  throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file");
+}
+
+function requireOpen(campaign: CampaignRow): void {
+  if (ENDED_STATUSES.includes(campaign.status)) throwInvalidState(campaign, "given recipients");
+}
+
+/** What became of the recipients of a request. */
+class Count {
+  readonly #seen = new Set<string>();
+  readonly #invalid: { value: string; reason: string }[] = [];
+  #invalidCount = 0;
+  #inserted = 0;
+  #duplicates = 0;
+  #skipped = 0;
+
+  /** Those that can be inserted. */
+  sort(some: readonly ParsedRecipient[]): ValidRecipient[] {
+    return some.filter((one): one is ValidRecipient => {
+      if ("reason" in one) {
+        this.#invalidCount += 1;
+        if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
+        return false;
+      }
+      const person = canonicalNumberOf(one.phone);
+      const isNew = !this.#seen.has(person);
+      if (!isNew) this.#duplicates += 1;
+      this.#seen.add(person);
+      return isNew;
+    });
+  }
+
+  took(
+    offered: readonly ValidRecipient[],
+    { inserted, skipped }: { inserted: number; skipped: number },
+  ): void {
+    this.#inserted += inserted;
+    this.#skipped += skipped;
+    this.#duplicates += offered.length - inserted;
+  }
+
+  answer() {
+    return {
+      inserted: this.#inserted,
+      duplicates: this.#duplicates,
+      skipped: this.#skipped,
+      invalid: this.#invalid,
+      invalid_count: this.#invalidCount,
+    };
+  }
+}
+
+async function* readAll(
+  { db, defaultCountry }: AddRecipientsDeps,
+  accountId: number,
+  { recipients = [], numbers = [], lead_ids, tags, file }: RecipientInput,
+): AsyncGenerator<ParsedRecipient[]> {
+  for (const list of [recipients, numbers]) {
+    for (let at = 0; at < list.length; at += AT_ONCE) {
+      yield list.slice(at, at + AT_ONCE).map((one) => readRecipient(one, defaultCountry));
+    }
+  }
+  if (file) yield* readRecipientCsv(file.bytes, defaultCountry);
+  if (lead_ids) yield* readLeads(db, accountId, lead_ids);
+  if (tags) yield* readTagged(db, accountId, tags);
+}
+
+async function* readLeads(
+  db: Db,
+  accountId: number,
+  ids: readonly number[],
+): AsyncGenerator<ParsedRecipient[]> {
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE);
+    const rows = await db
+      .selectFrom("lead")
+      .select(["id", "phone"])
+      .where("account_id", "=", accountId)
+      .where("id", "in", some)
+      .execute();
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    yield some.map((id) => {
+      const found = byId.get(id);
+      return found ? toGiven(found) : { value: `lead ${id}`, reason: "there is no such lead" };
+    });
+  }
+}
+
+async function* readTagged(
+  db: Db,
+  accountId: number,
+  tags: readonly string[],
+): AsyncGenerator<ParsedRecipient[]> {
+  for (let after = 0; ; ) {
+    const rows = await db
+      .selectFrom("lead")
+      .select(["id", "phone"])
+      .where("account_id", "=", accountId)
+      .where(sql<boolean>`tags && ${tags}::text[]`)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(AT_ONCE)
+      .execute();
+    yield rows.map(toGiven);
+    after = rows.at(-1)?.id ?? 0;
+    if (rows.length < AT_ONCE) return;
+  }
+}
+
+function toGiven({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
+  return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
+}
+
+/** Digits of a LID whose phone is known are that phone. */
+async function readLids(
+  db: Db,
+  accountId: number,
+  some: readonly ParsedRecipient[],
+): Promise<readonly ParsedRecipient[]> {
+  const numbers = some.flatMap((one) => ("phone" in one ? [one.phone] : []));
+  const people = await findLidMappings(db, accountId, numbers);
+  return some.map((one) =>
+    "phone" in one ? { ...one, phone: people.get(one.phone)?.phone ?? one.phone } : one,
+  );
+}
+
+/** Who is in the campaign already, in whatever spelling, stays the one they are. */
+async function insert(
+  { db, engine, suppression }: AddRecipientsDeps,
+  campaign: CampaignRow,
+  fresh: readonly ValidRecipient[],
+): Promise<{ inserted: number; skipped: number }> {
+  const { id, account_id } = campaign;
+  const suppressed = await suppression.among(
+    db,
+    account_id,
+    fresh.map(({ phone }) => phone),
+  );
+  const input = fresh.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
+  const { rows, lane } = await db.transaction().execute(async (trx) => {
+    const locked = await lockCampaign(trx, account_id, id);
+    requireOpen(locked);
+    const inserted = await sql<{ is_skipped: boolean }>`
+      insert into campaign_recipient (account_id, campaign_id, phone, variables, status, reason, decided_at)
+      select ${account_id}, ${id}, phone, variables, case when opted_out then 'skipped' else 'pending' end,
+        case when opted_out then 'opted_out' end, case when opted_out then now() end
+      from rows from (jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as (phone text, variables jsonb, opted_out boolean)) with ordinality as x (phone, variables, opted_out, ord)
+      where not exists (select from campaign_recipient r
+        where r.campaign_id = ${id} and person_of(r.phone) = person_of(x.phone))
+      order by ord
+      on conflict (campaign_id, phone) do nothing
+      returning status = 'skipped' as is_skipped`.execute(trx);
+    return { rows: inserted.rows, lane: locked.lane };
+  });
+  if (lane !== null) engine.wake([lane]);
+  return { inserted: rows.length, skipped: rows.filter(({ is_skipped }) => is_skipped).length };
+}
+
+async function countAll(db: Trx, id: number): Promise<number> {
+  const { count } = await db
+    .selectFrom("campaign_recipient")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("campaign_id", "=", id)
+    .executeTakeFirstOrThrow();
+  return count;
+}

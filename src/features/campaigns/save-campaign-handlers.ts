@@ -1,0 +1,154 @@
+import { type Insertable, sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { CampaignTable } from "../../tables.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { runIdempotently } from "../instances/instances.ts";
+import { deleteOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
+import {
+  type CampaignRow,
+  type CampaignView,
+  getCampaign,
+  idempotentRequestOf,
+  lockCampaign,
+  requireCampaignQuota,
+  throwInvalidState,
+  toCampaignView,
+} from "./campaign-row.ts";
+import type { campaignsContract } from "./contract.ts";
+
+type SaveHandlers = Pick<Handlers<typeof campaignsContract>, "createCampaign" | "updateCampaign">;
+type CampaignInput = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];
+type File = Pick<CampaignInput, "media" | "file">;
+/** What a request sets, but for the file. */
+type Settings = Omit<CampaignInput, "id" | keyof File>;
+type NewSettings = Omit<Parameters<SaveHandlers["createCampaign"]>[0]["input"], keyof File>;
+/** Undefined: stays as it is. */
+type Media = StoredMedia | null | undefined;
+
+export interface SaveCampaignDeps extends MediaOptions {
+  box: SecretBox;
+}
+
+export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
+  const { db } = options;
+  return {
+    async createCampaign({ input, caller, idempotencyKey }) {
+      const { media, file, ...settings } = input;
+      const { account_id } = requireUser(caller);
+      requireSense(settings);
+      if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
+      await requireInstance(db, account_id, settings.instance_id);
+      const once = idempotentRequestOf("campaigns", account_id, input, idempotencyKey);
+      return withFile({ ...options, account_id }, { media, file }, (stored) =>
+        runIdempotently(options, once, (trx) => create(trx, account_id, settings, stored)),
+      );
+    },
+
+    async updateCampaign({ input: { id, media, file, ...settings }, caller }) {
+      const { account_id } = requireUser(caller);
+      // What can be refused without the file is refused before it is fetched.
+      requireOpen(await getCampaign(db, account_id, id));
+      if (settings.instance_id !== undefined) await requireInstance(db, account_id, settings.instance_id);
+      return withFile({ ...options, account_id }, { media, file }, (stored) =>
+        db.transaction().execute(async (trx) => {
+          const campaign = await lockCampaign(trx, account_id, id);
+          return toCampaignView(await update(trx, campaign, settings, stored));
+        }),
+      );
+    },
+  };
+}
+
+async function create(
+  trx: Trx,
+  account_id: number,
+  { quiet_hours, scheduled_at, ...plain }: NewSettings,
+  media: Media,
+): Promise<CampaignView> {
+  await requireCampaignQuota(trx, account_id);
+  const columns = toColumns({ quiet_hours, scheduled_at }, media);
+  return toCampaignView(await insert(trx, { ...plain, ...columns, account_id }));
+}
+
+function missingTemplate(): GatewayError {
+  return invalidField("message_template", "is required: a campaign without media needs a text");
+}
+
+function requireSense({ min_delay_ms = 0, max_delay_ms = min_delay_ms }: Settings): void {
+  if (min_delay_ms > max_delay_ms) throw invalidField("min_delay_ms", "is greater than max_delay_ms");
+}
+
+async function requireInstance(db: Db, accountId: number, id: number): Promise<void> {
+  const found = await db
+    .selectFrom("instance")
+    .select("id")
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+}
+
+/** Takes the file of a campaign in, once for all its recipients; nothing of it stays when the campaign is refused. */
+async function withFile<Answer>(
+  options: MediaOptions & { account_id: number },
+  { media, file }: File,
+  save: (media: Media) => Promise<Answer>,
+): Promise<Answer> {
+  if (!media && !file) return save(media === null ? null : undefined);
+  const { upload, ...stored } = await readMedia({ ...media, file }, options);
+  try {
+    return await save({ ...stored, shared: upload });
+  } catch (error) {
+    if (upload) await deleteOutgoing(options.db, [upload]).catch(() => {});
+    throw error;
+  }
+}
+
+/** What is kept in another form than it is given. */
+function toColumns({ quiet_hours, scheduled_at }: Settings, media: Media) {
+  return {
+    ...(media !== undefined && { media: media && JSON.stringify(media) }),
+    ...(quiet_hours !== undefined && { quiet_hours: quiet_hours && JSON.stringify(quiet_hours) }),
+    ...(scheduled_at !== undefined && {
+      scheduled_at: scheduled_at === null ? null : new Date(scheduled_at),
+    }),
+  };
+}
+
+function insert(trx: Trx, row: Insertable<CampaignTable>): Promise<CampaignRow> {
+  return trx
+    .insertInto("campaign")
+    .values(row)
+    .returningAll()
+    .$castTo<CampaignRow>()
+    .executeTakeFirstOrThrow();
+}
+
+function requireOpen(campaign: CampaignRow): void {
+  if (campaign.status !== "created" && campaign.status !== "paused") throwInvalidState(campaign, "changed");
+}
+
+async function update(
+  trx: Trx,
+  campaign: CampaignRow,
+  settings: Settings,
+  media: Media,
+): Promise<CampaignRow> {
+  requireOpen(campaign);
+  const { quiet_hours, scheduled_at, ...plain } = settings;
+  const after = { ...campaign, ...plain, ...(media !== undefined && { media }) };
+  requireSense({ min_delay_ms: after.min_delay_ms, max_delay_ms: after.max_delay_ms });
+  if (after.message_template.trim() === "" && !after.media) throw missingTemplate();
+  const columns = toColumns({ quiet_hours, scheduled_at }, media);
+  return trx
+    .updateTable("campaign")
+    .set({ ...plain, ...columns, next_at: null, updated_at: sql<Date>`now()` })
+    .where("id", "=", campaign.id)
+    .returningAll()
+    .$castTo<CampaignRow>()
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../../engine/engine.ts";
+import { runScheduleSoon, type Schedule } from "../../engine/schedule.ts";
+import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../../network/client-version.ts";
+import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { adviseOnRejection } from "./advise-on-rejection.ts";
+import { type VersionPolicy, type VersionState, versionOf, versionStateOf } from "./client-version.ts";
+import { searchRevision } from "./search-revision.ts";
+import {
+  readVersionRow,
+  requestSearch,
+  saveRevision,
+  saveSearchProblem,
+  type VersionRow,
+} from "./version-row.ts";
+
+const NAME = "client-version";
+const HOUR_MS = 3_600_000;
+/** Searches are about a day apart; one that failed is repeated an hour later. */
+const DUE_MS = 23 * HOUR_MS;
+/** A start asks for no search when one was made so recently. */
+const FRESH_AT_START_MS = HOUR_MS;
+/** Sessions that are refused at the same time share one search. */
+const FRESH_AT_REFUSAL_MS = 60_000;
+/** Two requests of ten seconds, and the way to the node that makes them. */
+const WAIT_MS = 25_000;
+const LOOK_MS = 1_000;
+const POLL_MS = 60_000;
+
+export interface ClientVersionUpdaterDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  outgoing: Pick<SafeFetch, "fetch">;
+  policy: VersionPolicy;
+  log: Log;
+  /** Connects those again that WhatsApp refused before it took the new version. */
+  resumeOutdated(): Promise<void>;
+}
+
+/** Keeps the version of WhatsApp's web client fresh: one value per database, found by one node, read by all. */
+export class ClientVersionUpdater implements ClientVersions {
+  readonly #deps: ClientVersionUpdaterDeps;
+  #row: VersionRow | undefined;
+  #searching: Promise<void> | undefined;
+  #stop: (() => void)[] = [];
+
+  constructor(deps: ClientVersionUpdaterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what was found before, and asks for a search; does not wait for it. */
+  async start(): Promise<void> {
+    const { policy, engine, db } = this.#deps;
+    if (!("origin" in policy)) return;
+    await this.#read();
+    const stopHearing = engine.hear(NAME, () => void this.#reread());
+    const poll = setInterval(() => void this.#reread(), POLL_MS).unref();
+    this.#stop = [stopHearing, () => clearInterval(poll)];
+    await requestSearch(db, FRESH_AT_START_MS);
+    await this.#runSoon();
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+  }
+
+  /** Never waits for anything. */
+  current(): ClientVersion {
+    return versionOf(this.#deps.policy, this.#row);
+  }
+
+  state(): VersionState {
+    return versionStateOf(this.#deps.policy, this.#row);
+  }
+
+  async refused(version: ClientVersion): Promise<ClientVersionRejection> {
+    const { policy, log } = this.#deps;
+    if ("origin" in policy && !isNewer(this.current(), version)) {
+      this.#searching ??= this.#search().finally(() => {
+        this.#searching = undefined;
+      });
+      await this.#searching.catch((error: unknown) =>
+        log.warn({ err: error }, "the search for a newer client version could not be asked for"),
+      );
+    }
+    const canRetry = isNewer(this.current(), version);
+    const advice = adviseOnRejection(
+      version,
+      policy,
+      canRetry ? this.current() : undefined,
+      this.#row?.problem,
+    );
+    return { canRetry, ...advice };
+  }
+
+  /** Searches where it is time for it or a node asks for it, and goes on with what an earlier run has left undone. */
+  readonly schedule: Schedule = {
+    name: NAME,
+    everyMs: HOUR_MS,
+    run: async () => {
+      const { policy, db } = this.#deps;
+      if (!("origin" in policy)) return;
+      const row = await readVersionRow(db);
+      if (row.is_wanted || isDue(row)) await this.#find(policy.origin, row);
+      await this.#deps.resumeOutdated();
+    },
+  };
+
+  async #find(origin: string, { revision: known, problem: before }: VersionRow): Promise<void> {
+    const { db, engine, outgoing, log } = this.#deps;
+    const found = await searchRevision({ outgoing, origin, known });
+    faultPoint("client-version.found");
+    if ("problem" in found) {
+      if (found.problem !== before)
+        log.warn({ reason: found.problem }, "no newer client version of WhatsApp was found");
+      await saveSearchProblem(db, found.problem);
+    } else {
+      await saveRevision(db, found.revision);
+      if (found.revision !== known)
+        log.info({ revision: found.revision }, "WhatsApp has a newer client version");
+    }
+    faultPoint("client-version.kept");
+    await this.#read();
+    engine.tell(NAME, "found");
+  }
+
+  /** Resolves once a search is over that was asked for now, or a little before, or when it takes too long. */
+  async #search(): Promise<void> {
+    const giveUpAt = performance.now() + WAIT_MS;
+    let found: () => void = () => {};
+    const stopHearing = this.#deps.engine.hear(NAME, () => found());
+    try {
+      await requestSearch(this.#deps.db, FRESH_AT_REFUSAL_MS);
+      await this.#read();
+      while (this.#row?.is_wanted && performance.now() < giveUpAt) {
+        const late = new AbortController();
+        const hint = new Promise<void>((resolve) => {
+          found = resolve;
+        });
+        await this.#runSoon();
+        await Promise.race([hint, delay(LOOK_MS, undefined, { signal: late.signal }).catch(() => {})]);
+        late.abort();
+        await this.#read();
+      }
+    } finally {
+      stopHearing();
+    }
+  }
+
+  async #runSoon(): Promise<void> {
+    const { db, engine } = this.#deps;
+    engine.wake(await runScheduleSoon(db, NAME), { changed: true });
+  }
+
+  async #read(): Promise<void> {
+    this.#row = await readVersionRow(this.#deps.db);
+  }
+
+  /** What was read before holds while the database is away. */
+  async #reread(): Promise<void> {
+    await this.#read().catch((error: unknown) => {
+      if (!isTransientDatabaseError(error))
+        this.#deps.log.error({ err: error }, "the client version could not be read");
+    });
+  }
+}
+
+function isDue({ found_at }: VersionRow): boolean {
+  return found_at === null || Date.now() - found_at.getTime() > DUE_MS;
+}
+
+function isNewer(one: ClientVersion, other: ClientVersion): boolean {
+  const at = one.findIndex((part, index) => part !== other[index]);
+  return at !== -1 && (one[at] ?? 0) > (other[at] ?? 0);
+}

@@ -1,0 +1,257 @@
+import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
+import type { Jid, Session } from "../../network/driver.ts";
+import { lidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { NumberCheck, OperationResult } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
+import { withTimeout } from "../../platform/with-timeout.ts";
+import type { Conversations } from "./conversations.ts";
+import { alternativeNumber } from "./number-variants.ts";
+import { isImpossiblePhone } from "./recipient.ts";
+
+/** Whose session is asked, and on whose behalf the answer is kept. */
+export interface InstanceRef {
+  id: number;
+  account_id: number;
+}
+
+/** An answer of the network about a number, and when it was given. */
+export interface CachedNumber {
+  number: string;
+  jid: Jid | null;
+  lid: Jid | null;
+  verified_name: string | null;
+  checked_at: Date;
+}
+
+export interface NumberResolver {
+  /**
+   * The address under which the network knows a number that can be written in two ways. Asks the network once; while it
+   * cannot be asked the number stays as it is given. Digits that can be no phone and are a known LID are that person.
+   * Costs nothing for other addresses.
+   */
+  settle(instance: InstanceRef, jid: Jid): Promise<Jid>;
+  /** Whether `settle` is known to leave this address as it is, without asking anybody. */
+  isSettled(instanceId: number, address: string): boolean;
+  /** As `settle`, with one question for all of them. */
+  settleAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
+  /** What is remembered of numbers. */
+  recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
+  /** Remembers what the network answered. */
+  remember(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
+}
+
+export interface NumberResolverDeps {
+  db: Db;
+  conversations: Conversations;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+const REMEMBERED = 50_000;
+const SETTLED_MS = 60 * 60_000;
+/** After a question that got no answer, and while there is nobody to ask. */
+const OPEN_MS = 30_000;
+const PATIENCE_MS = 4_000;
+
+interface ResolvedNumber {
+  jid: Jid;
+  /** False while there was nobody to ask. */
+  isAsked: boolean;
+}
+
+export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
+  const settled = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
+  const asking = new Map<string, Promise<Jid>>();
+
+  function settle(instance: InstanceRef, jid: Jid): Promise<Jid> {
+    const number = phoneOfJid(jid);
+    const other = number === null ? undefined : alternativeNumber(number);
+    if (number !== null && isImpossiblePhone(number))
+      return findLid(deps.conversations, instance.id, jid, number);
+    if (number === null || other === undefined) return Promise.resolve(jid);
+    const key = `${instance.id} ${number}`;
+    const known = settled.get(key);
+    if (known && (known.isAsked || !deps.connectedSession(instance.id))) return Promise.resolve(known.jid);
+    const asked = asking.get(key) ?? find(instance, number, other).finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  }
+
+  async function find(instance: InstanceRef, number: string, other: string): Promise<Jid> {
+    const known = await recallPeople(deps.db, instance.id, [number, other]);
+    const remembered = choose(known, number, other);
+    const session = remembered ? undefined : deps.connectedSession(instance.id);
+    const answer = session?.contacts && (await ask(session.contacts.check([number, other])));
+    if (answer) await remember(deps, instance, answer);
+    const found = remembered ?? choose(new Map(answer?.map((one) => [one.number, one])), number, other);
+    const jid = found ?? known.get(other)?.jid ?? phoneJid(number);
+    settled.set(
+      `${instance.id} ${number}`,
+      { jid, isAsked: remembered !== undefined || session !== undefined },
+      { ttl: found ? SETTLED_MS : OPEN_MS },
+    );
+    return jid;
+  }
+
+  function isSettled(instanceId: number, address: string): boolean {
+    const number = phoneOfJid(address as Jid);
+    if (number === null || alternativeNumber(number) === undefined) return true;
+    const known = settled.get(`${instanceId} ${number}`);
+    return known?.isAsked === true && known.jid === address;
+  }
+
+  return {
+    settle,
+    isSettled,
+    settleAll: (instance, jids) => settleTogether(deps, instance, jids),
+    recall: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
+    remember: (instance, answers) => remember(deps, instance, answers),
+  };
+}
+
+/** Digits that can be no phone are a LID, where somebody with that LID is known. */
+async function findLid(
+  conversations: Conversations,
+  instanceId: number,
+  jid: Jid,
+  digits: string,
+): Promise<Jid> {
+  const lid = lidJid(digits);
+  const person = await conversations.identify(instanceId, {
+    jid: lid,
+    lid: null,
+    phone: null,
+    push_name: null,
+  });
+  return person.lid === null ? jid : person.jid;
+}
+
+async function settleTogether(
+  deps: NumberResolverDeps,
+  instance: InstanceRef,
+  given: readonly Jid[],
+): Promise<Jid[]> {
+  const jids = await Promise.all(
+    given.map((jid) => {
+      const number = phoneOfJid(jid);
+      return number !== null && isImpossiblePhone(number)
+        ? findLid(deps.conversations, instance.id, jid, number)
+        : deps.conversations.addressOf(instance.id, jid);
+    }),
+  );
+  const spellings = new Map<Jid, [string, string]>();
+  for (const jid of jids) {
+    const number = phoneOfJid(jid);
+    const other = number === null ? undefined : alternativeNumber(number);
+    if (number !== null && other !== undefined) spellings.set(jid, [number, other]);
+  }
+  if (spellings.size === 0) return jids;
+  const known = await recallPeople(deps.db, instance.id, [...spellings.values()].flat());
+  const open = [...spellings.values()].filter((pair) => !choose(known, ...pair)).flat();
+  const contacts = open.length > 0 ? deps.connectedSession(instance.id)?.contacts : undefined;
+  const answers = (contacts && (await ask(contacts.check(open)))) ?? [];
+  await remember(deps, instance, answers);
+  const all = new Map([...known, ...answers.map((one) => [one.number, one] as const)]);
+  return jids.map((jid) => {
+    const pair = spellings.get(jid);
+    return (pair && choose(all, ...pair)) ?? jid;
+  });
+}
+
+/** Of two that exist the one that was given wins; undefined while too little is known. */
+function choose(
+  answers: ReadonlyMap<string, Pick<NumberCheck, "jid">>,
+  number: string,
+  other: string,
+): Jid | undefined {
+  const [given, otherwise] = [answers.get(number), answers.get(other)];
+  if (given?.jid) return given.jid;
+  if (given && otherwise) return otherwise.jid ?? phoneJid(number);
+  return undefined;
+}
+
+async function ask(answer: Promise<OperationResult<NumberCheck[]>>): Promise<NumberCheck[] | undefined> {
+  const result = await withTimeout(answer, PATIENCE_MS).catch(() => undefined);
+  return result?.outcome === "done" ? result.value : undefined;
+}
+
+/** A number that is there stays for long; one that is not may be taken tomorrow. */
+const FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
+
+async function recallFresh(
+  db: Db,
+  instanceId: number,
+  numbers: string[],
+): Promise<Map<string, CachedNumber>> {
+  const rows = await db
+    .selectFrom("number_check")
+    .select(["number", "jid", "lid", "verified_name", "checked_at"])
+    .where("instance_id", "=", instanceId)
+    .where("number", "in", numbers)
+    .where(FRESH)
+    .$castTo<CachedNumber>()
+    .execute();
+  return new Map(rows.map((row) => [row.number, row]));
+}
+
+/** Who has written to us is there, whether the network was asked or not. */
+async function recallPeople(
+  db: Db,
+  instanceId: number,
+  numbers: string[],
+): Promise<Map<string, Pick<CachedNumber, "jid">>> {
+  const people = await db
+    .selectFrom("contact")
+    .select(["phone", "jid"])
+    .where("instance_id", "=", instanceId)
+    .where("jid", "in", numbers.map(phoneJid))
+    .where(({ eb, or }) => or([eb("lid", "is not", null), eb("push_name", "is not", null)]))
+    .$castTo<{ phone: string; jid: Jid }>()
+    .execute();
+  const met = new Map<string, Pick<CachedNumber, "jid">>(people.map((row) => [row.phone, row]));
+  return new Map([...met, ...(await recallFresh(db, instanceId, numbers))]);
+}
+
+async function recall(
+  db: Db,
+  instanceId: number,
+  numbers: readonly string[],
+): Promise<Map<string, CachedNumber>> {
+  return numbers.length === 0 ? new Map() : recallFresh(db, instanceId, [...numbers]);
+}
+
+/** Who is there is a contact too, whose addresses belong together from now on. */
+async function remember(
+  { db, conversations }: NumberResolverDeps,
+  instance: InstanceRef,
+  told: NumberCheck[],
+): Promise<void> {
+  if (told.length === 0) return;
+  const answers = cleanJson(told);
+  await sql`
+    insert into number_check as n (instance_id, account_id, number, jid, lid, verified_name)
+    select distinct on (number) ${instance.id}, ${instance.account_id}, number, jid, lid, verified_name
+    from jsonb_to_recordset(${JSON.stringify(answers)}::jsonb)
+      as x (number text, jid text, lid text, verified_name text)
+    order by number
+    on conflict (instance_id, number) do update set
+      jid = excluded.jid, lid = excluded.lid, verified_name = excluded.verified_name, checked_at = now()`.execute(
+    db,
+  );
+  await Promise.all(
+    answers
+      .filter(({ jid, lid }) => jid !== null && lid !== null)
+      .map(({ jid, lid, verified_name }) =>
+        conversations.learn(instance, {
+          jid,
+          lid,
+          verified_name,
+          phone: jid && phoneOfJid(jid),
+          name: null,
+          push_name: null,
+        }),
+      ),
+  );
+}

@@ -1,0 +1,88 @@
+import { sql } from "kysely";
+import type { Jid } from "../../network/driver.ts";
+import { isLidJid, phoneOfJid } from "../../network/jid.ts";
+import type { ContactInfo } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
+import type { Conversations } from "./conversations.ts";
+import type { InstanceRef } from "./number-resolver.ts";
+
+interface InfoDeps {
+  db: Db;
+  conversations: Conversations;
+  callSession: RunSessionOperation;
+}
+
+/** What the network tells of somebody, kept beside what was known. */
+export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
+  const told = await deps.callSession(owner.id, (session) => session.contacts?.info(jid));
+  const info = cleanJson(told);
+  const { push_name, verified_name, is_business, business, about, picture_url } = info;
+  await meet(deps.conversations, owner, info);
+  const kept = await keep(deps.db, owner.id, await deps.conversations.addressOf(owner.id, info.jid), info);
+  return {
+    jid: kept?.jid ?? info.jid,
+    lid: kept?.lid ?? info.lid,
+    phone: kept?.phone ?? info.phone,
+    name: kept?.name ?? null,
+    push_name: kept?.push_name ?? push_name,
+    verified_name: verified_name ?? kept?.verified_name ?? null,
+    is_business,
+    business,
+    about,
+    status: about,
+    picture_url,
+    is_blocked: kept?.is_blocked ?? false,
+  };
+}
+
+/** Somebody whom the network knows is a contact from now on. */
+function meet(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
+  const { jid, lid, phone, push_name, verified_name } = who;
+  return conversations.learn(owner, { jid, lid, phone, push_name, verified_name, name: null });
+}
+
+function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
+  const { is_business, about, picture_url } = info;
+  return db
+    .updateTable("contact")
+    .set({ is_business, about, picture_url, updated_at: sql<Date>`now()` })
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", jid)
+    .returning(["jid", "lid", "phone", "name", "push_name", "verified_name", "is_blocked"])
+    .executeTakeFirst();
+}
+
+/** Keeps what the network has taken, and answers with the addresses of the contact. */
+export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, is_blocked: boolean) {
+  const lid = isLidJid(jid) ? jid : null;
+  const phone = phoneOfJid(jid);
+  await deps.conversations.learn(owner, {
+    jid,
+    lid,
+    phone,
+    name: null,
+    push_name: null,
+    verified_name: null,
+  });
+  const kept = await deps.db
+    .updateTable("contact")
+    .set({ is_blocked, updated_at: sql<Date>`now()` })
+    .where("instance_id", "=", owner.id)
+    .where("jid", "=", await deps.conversations.addressOf(owner.id, jid))
+    .returning(["jid", "lid", "phone", "is_blocked"])
+    .executeTakeFirst();
+  return kept ?? { jid, lid, phone, is_blocked };
+}
+
+/** The network's list is the whole truth. */
+export async function saveBlocklist(db: Db, instanceId: number, blocked: Jid[]): Promise<void> {
+  await sql`
+    with changed as (
+      select id, not is_blocked as is_blocked from contact
+      where instance_id = ${instanceId} and is_blocked <> coalesce(jid = any(${blocked}) or lid = any(${blocked}), false)
+      order by jid for update
+    )
+    update contact c set is_blocked = n.is_blocked from changed n where c.id = n.id`.execute(db);
+}

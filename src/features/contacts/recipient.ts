@@ -1,0 +1,97 @@
+import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/min";
+import type { Jid } from "../../network/driver.ts";
+import { groupJid, lidJid, phoneJid } from "../../network/jid.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+
+/** One of the three names a recipient; `jid` wins over `number`, `number` over `phone`. */
+export interface RecipientInput {
+  jid?: string;
+  number?: string;
+  phone?: string;
+}
+
+/** A chat address that the network understands: a person by phone or LID, or a group. */
+export interface Recipient {
+  jid: Jid;
+  /** Digits only; null for groups and LIDs. */
+  phone: string | null;
+  lid: Jid | null;
+  type: "contact" | "group";
+}
+
+const SERVERS: Record<string, string> = {
+  "s.whatsapp.net": "s.whatsapp.net",
+  "c.us": "s.whatsapp.net",
+  "g.us": "g.us",
+  lid: "lid",
+};
+
+/** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only where it is set. */
+export function resolveRecipient(target: RecipientInput, defaultCountry?: string): Recipient {
+  const field = target.jid !== undefined ? "jid" : target.number !== undefined ? "number" : "phone";
+  const given = (target[field] ?? "").trim();
+  if (given === "") throw invalidField("number", "one of number, phone or jid is required");
+  return readAddress(field, given, defaultCountry);
+}
+
+/** A person or group by digits or jid, as `field` of a request names it. */
+export function readAddress(field: string, text: string, defaultCountry?: string): Recipient {
+  const given = text.trim();
+  return given.includes("@") ? readJid(field, given) : toPerson(readDigits(field, given, defaultCountry));
+}
+
+function readJid(field: string, jid: string): Recipient {
+  const [user = "", server = ""] = jid.split("@");
+  const known = SERVERS[server.toLowerCase()];
+  if (known === undefined || jid.split("@").length !== 2) {
+    throw invalidField(field, "must end in @s.whatsapp.net, @g.us or @lid");
+  }
+  const id = user.replace(/:\d+$/, "");
+  if (known === "g.us") {
+    if (!/^\d{5,25}(-\d{1,15})?$/.test(id)) throw invalidField(field, "is not the jid of a group");
+    return { jid: groupJid(id), phone: null, lid: null, type: "group" };
+  }
+  if (known === "lid") {
+    if (!/^\d{5,20}$/.test(id)) throw invalidField(field, "is not a LID");
+    return { jid: lidJid(id), phone: null, lid: lidJid(id), type: "contact" };
+  }
+  return toPerson(readDigits(field, id));
+}
+
+/** A number that begins with + or 00 has its country code; another one gets the default country's. */
+function readDigits(field: string, text: string, defaultCountry?: string): string {
+  const bare = text.replace(/[+()\-.\s]/g, "");
+  if (!/^\d+$/.test(bare)) throw invalidField(field, "may hold digits and + ( ) - . and spaces only");
+  const isInternational = text.startsWith("+") || bare.startsWith("00");
+  const dialled = bare.replace(/^00/, "");
+  const digits = defaultCountry && !isInternational ? withCountry(dialled, defaultCountry) : dialled;
+  if (digits.length < 7 || digits.length > 15) {
+    throw invalidField(field, "must have 7 to 15 digits, with country and area code");
+  }
+  if (digits.startsWith("0")) throw invalidField(field, WITHOUT_COUNTRY);
+  return digits;
+}
+
+const WITHOUT_COUNTRY =
+  "has no country code. Send it in international format, for example 5511999990004, or set WAYGATE_DEFAULT_COUNTRY";
+
+function withCountry(digits: string, country: string): string {
+  const parsed = parsePhoneNumberFromString(digits, country as CountryCode);
+  return parsed?.isValid() ? parsed.number.slice(1) : digits;
+}
+
+/** Whether no country has such a phone, so that the digits may be those of a LID; a real phone is never taken for one. */
+export function isImpossiblePhone(digits: string): boolean {
+  return parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true;
+}
+
+function toPerson(digits: string): Recipient {
+  return { jid: phoneJid(digits), phone: digits, lid: null, type: "contact" };
+}
+
+/** The digits of a person who must have a phone, such as the one on a contact card. */
+export function readPhone(field: string, text: string, defaultCountry?: string): string {
+  const { phone } = readAddress(field, text, defaultCountry);
+  if (phone === null) throw invalidField(field, "must be a phone number");
+  return phone;
+}

@@ -1,0 +1,38 @@
+import { type Selectable, sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import type { LeadTable } from "../../tables.ts";
+import { searchedNumbers } from "../contacts/contacts.ts";
+
+export type LeadRow = Selectable<LeadTable>;
+
+export interface LeadFilter {
+  search?: string;
+  tag?: string;
+  status?: string;
+  kanban_status?: string;
+  opted_out?: boolean;
+}
+
+/** Newest first, below an id. */
+export function findLeads(
+  db: Db,
+  accountId: number,
+  { search, tag, status, kanban_status, opted_out }: LeadFilter,
+  before: number | undefined,
+  limit: number,
+): Promise<LeadRow[]> {
+  let query = db.selectFrom("lead").selectAll().where("account_id", "=", accountId);
+  if (before !== undefined) query = query.where("id", "<", before);
+  if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);
+  if (status !== undefined) query = query.where("status", "=", status);
+  if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
+  if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
+  if (search) {
+    const parts = [search.toLowerCase(), ...searchedNumbers(search)];
+    query = query.where(
+      sql<boolean>`exists (select from unnest(${parts}::text[]) part
+        where position(part in lower(concat_ws(' ', name, email, phone))) > 0)`,
+    );
+  }
+  return query.orderBy("id", "desc").limit(limit).execute();
+}

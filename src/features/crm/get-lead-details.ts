@@ -1,0 +1,77 @@
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { numberVariantsOf } from "../contacts/contacts.ts";
+import { selectMessages, toStoredMessageView } from "../messages/messages.ts";
+import type { LeadRow } from "./find-leads.ts";
+
+const LAST_MESSAGES = 20;
+const LAST_NOTES = 200;
+/** Chats of one person, one per instance that they have written with. */
+const CHATS = 50;
+
+/** A lead with everything that is known of the person. Throws NOT_FOUND. */
+export async function getLeadDetails(db: Db, accountId: number, id: number) {
+  const lead = await db
+    .selectFrom("lead")
+    .selectAll()
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  if (!lead) throw new GatewayError("NOT_FOUND", "There is no such lead.");
+  const notes = await db
+    .selectFrom("lead_note")
+    .selectAll()
+    .where("lead_id", "=", id)
+    .orderBy("id", "desc")
+    .limit(LAST_NOTES)
+    .execute();
+  const conversations = await findConversations(db, lead);
+  return { ...lead, notes, conversations, messages: await readMessages(db, conversations) };
+}
+
+/** By the phone, and by the contacts that are known by it or by the LID of the lead. */
+async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
+  const phones = phone === null ? [""] : numberVariantsOf(phone);
+  return db
+    .selectFrom("conversation as c")
+    .innerJoin("instance as i", "i.id", "c.instance_id")
+    .select(["c.id", "c.instance_id", "c.jid", "c.phone", "c.title"])
+    .where("c.account_id", "=", account_id)
+    .where("c.type", "=", "contact")
+    .where("i.removed_at", "is", null)
+    .where((eb) =>
+      eb.or([
+        eb("c.phone", "in", phones),
+        eb("c.jid", "=", lid ?? ""),
+        eb(
+          "c.jid",
+          "in",
+          db
+            .selectFrom("contact as p")
+            .select("p.jid")
+            .where("p.account_id", "=", account_id)
+            .where((or) => or.or([or("p.phone", "in", phones), or("p.lid", "=", lid ?? "")])),
+        ),
+      ]),
+    )
+    .orderBy("c.id")
+    .limit(CHATS)
+    .execute();
+}
+
+async function readMessages(db: Db, conversations: readonly { id: number }[]) {
+  const perChat = await Promise.all(
+    conversations.map(({ id }) =>
+      selectMessages(db)
+        .where("m.conversation_id", "=", id)
+        .orderBy("m.id", "desc")
+        .limit(LAST_MESSAGES)
+        .execute(),
+    ),
+  );
+  return perChat
+    .flat()
+    .sort((a, b) => b.id - a.id)
+    .slice(0, LAST_MESSAGES)
+    .map((row) => ({ ...toStoredMessageView(row), instance_id: row.instance_id }));
+}

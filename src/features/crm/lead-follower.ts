@@ -1,0 +1,80 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db/database.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import type { SuppressionList } from "../consent/consent.ts";
+import type { InboundFollower, MessageRow } from "../messages/messages.ts";
+
+const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
+
+/**
+ * Makes a lead of who writes for the first time, in accounts that want it, and takes a person who writes STOP, SAIR,
+ * PARAR or CANCELAR and nothing else at their word.
+ */
+export function createLeadFollower(suppression: SuppressionList): InboundFollower {
+  return async (trx, rows) => {
+    const people = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
+    if (people.length === 0) return;
+    await addLeads(trx, people);
+    const leaving = people.filter(({ text }) => OPT_OUT.test(text));
+    if (leaving.length > 0) await optOut(trx, suppression, leaving);
+  };
+}
+
+interface Person {
+  account_id: number;
+  phone: string | null;
+  lid: string | null;
+  name: string | null;
+  text: string;
+}
+
+function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: MessageRow): Person {
+  const lid = chat_lid ?? sender?.lid ?? (jid.endsWith("@lid") ? jid : null);
+  return {
+    account_id,
+    phone: chat_phone ?? sender?.phone ?? null,
+    lid,
+    name: sender?.push_name ?? null,
+    text: content.kind === "text" ? content.text : "",
+  };
+}
+
+/** As many as the plan has room for; who is a lead already, by phone or by LID, stays the one they are. */
+async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
+  await sql`
+    with person as (
+      select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
+      from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
+      where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
+    ), fresh as (
+      select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads
+      from person p join account a on a.id = p.account_id join plan on plan.id = a.plan_id
+      where a.settings ->> 'auto_create_leads' = 'true'
+        and not exists (select from lead l where l.account_id = p.account_id and l.phone is not null
+          and person_of(l.phone) = person_of(p.phone))
+        and not exists (select from lead l where l.account_id = p.account_id and l.lid = p.lid)
+    )
+    insert into lead (account_id, phone, lid, name)
+    select account_id, phone, lid, name from fresh
+    where max_leads is null
+      or nth + (select count(*) from lead l where l.account_id = fresh.account_id) <= max_leads
+    on conflict do nothing`.execute(trx);
+}
+
+async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly Person[]): Promise<void> {
+  const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
+  // The phone of a LID may be learnt later.
+  const lids = leaving.flatMap(({ account_id, lid }) => (lid === null ? [] : [{ account_id, phone: lid }]));
+  await suppression.add(trx, [...known, ...lids], "keyword");
+  if (known.length > 0) await withdrawSendsTo(trx, known);
+  await sql`
+    with leaving as (
+      select l.id from lead l
+      join jsonb_to_recordset(${JSON.stringify(leaving)}::jsonb) as x (account_id bigint, phone text, lid text)
+        on x.account_id = l.account_id
+          and (person_of(l.phone) = person_of(x.phone) and l.phone is not null or x.lid = l.lid)
+      order by l.id for update of l
+    )
+    update lead set opted_out_at = coalesce(opted_out_at, now()), updated_at = now()
+    from leaving where lead.id = leaving.id`.execute(trx);
+}

@@ -1,0 +1,241 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
+import { canonicalNumberOf, findLidMappings, readPhone } from "../contacts/contacts.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
+import { type crmContract, MAX_TAGS } from "./contract.ts";
+import { exportLeads } from "./export-leads.ts";
+import { findLeads, type LeadRow } from "./find-leads.ts";
+import { type FieldChange, mergeFields, readFieldChange } from "./merge-fields.ts";
+
+export interface LeadDeps {
+  db: Db;
+  suppression: SuppressionList;
+  defaultCountry?: string;
+}
+
+interface LeadChange {
+  phone?: string | null;
+  name?: string | null;
+  email?: string | null;
+  status?: string;
+  kanban_status?: string | null;
+  tags?: string[];
+  custom_fields?: FieldChange;
+  opted_out?: boolean;
+}
+
+type LeadHandlers = Pick<
+  Handlers<typeof crmContract>,
+  "listLeads" | "exportLeads" | "createLead" | "updateLead" | "deleteLead" | "addLeadTags" | "setLeadFields"
+>;
+
+export function leadHandlers(deps: LeadDeps): LeadHandlers {
+  const { db } = deps;
+  return {
+    async listLeads({ input, caller }) {
+      const { account_id } = requireUser(caller);
+      const found = await findLeads(db, account_id, input, readCursor(input.cursor), input.limit + 1);
+      const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
+
+    exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller).account_id, input),
+
+    async createLead({ input, caller }) {
+      return db.transaction().execute((trx) => createLead(trx, deps, requireUser(caller).account_id, input));
+    },
+
+    async updateLead({ input: { id, ...change }, caller }) {
+      const { account_id } = requireUser(caller);
+      const lead = await db.transaction().execute(async (trx) => {
+        const known = await lockLead(trx, account_id, id);
+        requireSomebodyStill(known, change);
+        return changeLead(trx, deps, known, change);
+      });
+      // After the commit, so that whoever recalls while they hold messages never waits for the lead.
+      if (change.opted_out && lead.phone !== null) await recall(db, { account_id, phone: lead.phone });
+      return lead;
+    },
+
+    async deleteLead({ input: { id }, caller }) {
+      await db.transaction().execute(async (trx) => {
+        await lockLead(trx, requireUser(caller).account_id, id);
+        await trx.deleteFrom("lead").where("id", "=", id).execute();
+      });
+      return { id };
+    },
+
+    async addLeadTags({ input: { id, tags = [], tag }, caller }) {
+      const added = [...tags, ...(tag === undefined ? [] : [tag])];
+      if (added.length === 0) throw invalidField("tags", "is required");
+      return db.transaction().execute(async (trx) => {
+        const lead = await lockLead(trx, requireUser(caller).account_id, id);
+        return changeLead(trx, deps, lead, { tags: [...lead.tags, ...added] });
+      });
+    },
+
+    async setLeadFields({ input: { id, ...body }, caller }) {
+      const custom_fields = readFieldChange(body);
+      return db.transaction().execute(async (trx) => {
+        const lead = await lockLead(trx, requireUser(caller).account_id, id);
+        return changeLead(trx, deps, lead, { custom_fields });
+      });
+    },
+  };
+}
+
+/** What is queued for somebody who has just opted out does not go out any more. */
+function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
+  return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
+}
+
+/** The lead of the account, locked. Throws NOT_FOUND. */
+export async function lockLead(trx: Trx, accountId: number, id: number): Promise<LeadRow> {
+  const found = await trx
+    .selectFrom("lead")
+    .selectAll()
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such lead.");
+  return found;
+}
+
+async function createLead(
+  trx: Trx,
+  deps: LeadDeps,
+  account_id: number,
+  change: LeadChange,
+): Promise<LeadRow> {
+  requireSomebody(change);
+  await requirePlanQuota(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
+  const { phone, lid } = await readPerson(trx, deps, account_id, change.phone);
+  const name = phone ?? lid;
+  const suppressed = await deps.suppression.among(trx, account_id, name === null ? [] : [name]);
+  const [added] = await trx
+    .insertInto("lead")
+    .values({
+      account_id,
+      phone,
+      lid,
+      custom_fields: "{}",
+      opted_out_at: suppressed.size > 0 ? sql<Date>`now()` : null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .execute();
+  if (!added) throw phoneTaken();
+  const { phone: _, ...rest } = change;
+  return changeLead(trx, deps, added, rest);
+}
+
+/** A body with misspelt fields would make a lead of nobody. */
+function requireSomebody({ phone, name, email }: LeadChange): void {
+  if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
+  throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
+}
+
+/** A change may not take away the last that says who a lead is. */
+function requireSomebodyStill(lead: LeadRow, change: LeadChange): void {
+  const { phone = lead.phone, name = lead.name, email = lead.email } = change;
+  const takesAway = [change.phone, change.name, change.email].some((one) => one === null || one === "");
+  if (takesAway && lead.lid === null) requireSomebody({ phone, name, email });
+}
+
+export async function countLeads(trx: Trx, accountId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom("lead")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function phoneTaken(): GatewayError {
+  return new GatewayError("CONFLICT", "There is a lead with this phone already.");
+}
+
+/** Who a lead is. Digits of a known LID are that person, by phone where it is known. */
+async function readPerson(
+  trx: Trx,
+  { defaultCountry }: LeadDeps,
+  accountId: number,
+  given: string | null | undefined,
+): Promise<{ phone: string | null; lid: string | null }> {
+  if (typeof given !== "string") return { phone: null, lid: null };
+  const digits = readPhone("phone", given, defaultCountry);
+  const person = (await findLidMappings(trx, accountId, [digits])).get(digits);
+  if (!person) return { phone: digits, lid: null };
+  return person.phone === null ? person : { phone: person.phone, lid: null };
+}
+
+async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
+  const { opted_out, tags, custom_fields, ...rest } = change;
+  const phone = change.phone === undefined ? lead.phone : await readNewPhone(trx, deps, lead, change.phone);
+  if (phone !== null && phone !== lead.phone) await takePhone(trx, lead, phone);
+  const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
+  return trx
+    .updateTable("lead")
+    .set({
+      ...rest,
+      phone,
+      ...optOut,
+      ...(tags && { tags: unique(tags) }),
+      ...(custom_fields && {
+        custom_fields: JSON.stringify(
+          await mergeFields(trx, lead.account_id, lead.custom_fields, custom_fields),
+        ),
+      }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", lead.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function readNewPhone(
+  trx: Trx,
+  deps: LeadDeps,
+  lead: LeadRow,
+  given: string | null,
+): Promise<string | null> {
+  const { phone, lid } = await readPerson(trx, deps, lead.account_id, given);
+  if (lid !== null && lid !== lead.lid)
+    throw invalidField("phone", "is the LID of somebody whose phone is not known");
+  return phone;
+}
+
+/** Another spelling of the phone that the lead has already is no other phone. */
+async function takePhone(trx: Trx, { id, account_id, phone: before }: LeadRow, phone: string): Promise<void> {
+  const other = await trx
+    .selectFrom("lead")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("id", "<>", id)
+    .where("phone", "is not", null)
+    .where(sql<boolean>`person_of(phone) = ${canonicalNumberOf(phone)}`)
+    .executeTakeFirst();
+  if (other) throw phoneTaken();
+  if (before === null) await copyConsentToPhone(trx, id, phone);
+}
+
+async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, optedOut: boolean) {
+  const { account_id, phone } = lead;
+  if (phone === null) throw invalidField("opted_out", "needs a lead with a phone");
+  if (optedOut) await suppression.add(trx, [{ account_id, phone }], "panel");
+  else await suppression.remove(trx, { account_id, phone, lid: lead.lid });
+  return { opted_out_at: optedOut ? (lead.opted_out_at ?? sql<Date>`now()`) : null };
+}
+
+function unique(tags: readonly string[]): string[] {
+  const all = [...new Set(tags)];
+  if (all.length > MAX_TAGS) throw invalidField("tags", `a lead has ${MAX_TAGS} tags at most`);
+  return all;
+}

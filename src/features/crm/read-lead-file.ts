@@ -1,0 +1,170 @@
+import type { z } from "zod";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
+import { type CsvRecord, readCsvTable } from "../../platform/text/csv-table.ts";
+import { unescapeFormulaCell } from "../../platform/text/to-csv-line.ts";
+import { canonicalNumberOf, readPhone } from "../contacts/contacts.ts";
+import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
+import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
+
+/** A row of a file that names a lead, and what it says of it. */
+export interface ParsedLead {
+  line: number;
+  text: string;
+  id: number | undefined;
+  phone: string | undefined;
+  name: string | undefined;
+  email: string | undefined;
+  status: string | undefined;
+  kanban_status: string | undefined;
+  tags: string[];
+  custom_fields: Record<string, string | number | boolean>;
+  opted_out: boolean;
+}
+
+export interface RejectedRow {
+  line: number;
+  value: string;
+  reason: string;
+}
+
+export interface LeadFile {
+  /** The custom fields that it has columns for. */
+  fields: string[];
+  rows(
+    declared: ReadonlyMap<string, DeclaredField>,
+    defaultCountry?: string,
+  ): Generator<ParsedLead | RejectedRow>;
+}
+
+const TEXTS = ["name", "email", "status", "kanban_status"] as const;
+const COLUMNS = ["id", "phone", ...TEXTS, "tags", "opted_out"];
+/** An export has them, and nobody can set them. */
+const PASSED_OVER = ["lid", "opted_out_at", "created_at", "updated_at", ""];
+const PHONE_NAMES = ["number", "whatsapp"];
+const SHOWN = 100;
+
+/** Throws VALIDATION_ERROR for a file with columns that are not known, and for one with too many rows. */
+export function readLeadFile(bytes: Uint8Array): LeadFile {
+  const table = readCsvTable(bytes);
+  const columns = table.columns.map(toColumn);
+  if (!columns.includes("phone") && !columns.includes("id"))
+    throw invalidField(
+      "file",
+      "the first line names neither a column phone, number or whatsapp nor a column id",
+    );
+  const fields = columns.flatMap((name) => fieldOf(name) ?? []);
+  if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
+  if (table.count() > MAX_IMPORTED) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
+  return {
+    fields,
+    *rows(declared, defaultCountry) {
+      const seen = new Map<string, number>();
+      for (const record of table.records())
+        yield readRow(record, { columns, declared, defaultCountry, seen });
+    },
+  };
+}
+
+/** The name of a column as this file knows it. */
+function toColumn(name: string): string {
+  const lower = name.toLowerCase();
+  if (PHONE_NAMES.includes(lower)) return "phone";
+  if ([...COLUMNS, ...PASSED_OVER].includes(lower)) return lower;
+  if (fieldOf(name) !== undefined) return name;
+  throw invalidField(
+    "file",
+    `has a column ${JSON.stringify(name.slice(0, SHOWN))}. Columns are ${COLUMNS.join(", ")}, and ${CUSTOM_FIELD_COLUMN} with a name`,
+  );
+}
+
+function fieldOf(column: string): string | undefined {
+  return column.startsWith(CUSTOM_FIELD_COLUMN) ? column.slice(CUSTOM_FIELD_COLUMN.length) : undefined;
+}
+
+interface RowContext {
+  columns: readonly string[];
+  declared: ReadonlyMap<string, DeclaredField>;
+  defaultCountry: string | undefined;
+  /** The lines that name somebody already. */
+  seen: Map<string, number>;
+}
+
+function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedRow {
+  try {
+    const given = toLead(record, context);
+    const key = given.phone === undefined ? `id ${given.id}` : canonicalNumberOf(given.phone);
+    const line = context.seen.get(key);
+    if (line !== undefined) return rejectRow(record, `names the same lead as line ${line}`);
+    context.seen.set(key, record.line);
+    return given;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return rejectRow(record, error.message);
+  }
+}
+
+export function rejectRow({ line, text }: { line: number; text: string }, reason: string): RejectedRow {
+  return { line, value: text.slice(0, SHOWN), reason };
+}
+
+function toLead(
+  { line, text, cells }: CsvRecord,
+  { columns, declared, defaultCountry }: RowContext,
+): ParsedLead {
+  if (!cells) throw new GatewayError("VALIDATION_ERROR", "is not CSV");
+  if (cells.length > columns.length)
+    throw new GatewayError(
+      "VALIDATION_ERROR",
+      `has ${cells.length} cells, the first line has ${columns.length}`,
+    );
+  const told = new Map(columns.map((name, at) => [name, unescapeFormulaCell((cells[at] ?? "").trim())]));
+  const cell = (name: string) => told.get(name) || undefined;
+  const id = readId(cell("id"));
+  const given = parseRow({
+    phone: cell("phone"),
+    ...Object.fromEntries(TEXTS.map((name) => [name, cell(name)])),
+    tags: (cell("tags") ?? "").split(TAG_SEPARATOR).filter((tag) => tag.trim() !== ""),
+    custom_fields: Object.fromEntries(
+      [...told].flatMap(([name, value]) => {
+        const field = fieldOf(name);
+        return field === undefined || value === "" ? [] : [[field, value]];
+      }),
+    ),
+  });
+  if (given.phone === undefined && id === undefined)
+    throw invalidField("phone", "is required, or the id of a lead");
+  return {
+    ...{ line, text, id },
+    phone: given.phone === undefined ? undefined : readPhone("phone", given.phone ?? "", defaultCountry),
+    ...{ name: given.name ?? undefined, email: given.email ?? undefined },
+    ...{ status: given.status, kanban_status: given.kanban_status ?? undefined },
+    tags: given.tags ?? [],
+    custom_fields: Object.fromEntries(
+      Object.entries(given.custom_fields ?? {}).map(([name, value]) => [
+        name,
+        readFieldCell(String(value), name, declared.get(name)),
+      ]),
+    ),
+    opted_out: readFlag(cell("opted_out")),
+  };
+}
+
+function parseRow(row: Record<string, unknown>): z.output<typeof leadRow> {
+  const parsed = leadRow.safeParse(row, { error: createIssueDescriber() });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalidField(issue?.path.join(".") ?? "", issue?.message ?? "is not valid");
+}
+
+function readId(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw invalidField("id", "must be the number of a lead");
+}
+
+function readFlag(text = "false"): boolean {
+  const flag = text.toLowerCase();
+  if (flag === "true" || flag === "false") return flag === "true";
+  throw invalidField("opted_out", "must be true or false");
+}

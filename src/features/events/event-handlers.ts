@@ -1,0 +1,88 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import type { eventsContract } from "./contract.ts";
+import { getEvent } from "./events.ts";
+import { groupBy } from "./group-by.ts";
+import { streamHandlers } from "./stream-handlers.ts";
+
+export function eventHandlers(db: Db): Handlers<typeof eventsContract> {
+  return {
+    ...streamHandlers(db),
+
+    async listEvents({ input }) {
+      const { rows, pagination } = await readPage(db, input);
+      const deliveries = await readDeliveries(db, rows);
+      const data = rows.map(({ body, ...row }) => ({
+        ...row,
+        deliveries: deliveries(row.event_id),
+        ...(body && { payload: toPayload(body) }),
+      }));
+      return new OkResponse(data, { beside: { pagination } });
+    },
+
+    async getEvent({ input }) {
+      const { body, ...row } = await getEvent(db, input.id, input.eventId);
+      const deliveries = await readDeliveries(db, [row]);
+      return { ...row, deliveries: deliveries(row.event_id), payload: toPayload(body) };
+    },
+  };
+}
+
+function toPayload(body: Buffer): unknown {
+  return JSON.parse(body.toString("utf8"));
+}
+
+/** With their bodies only where they are replayed. */
+async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>) {
+  const { id, limit, cursor, event, webhook_id, after } = input;
+  const from = readCursor(cursor);
+  let query = db
+    .selectFrom("event")
+    .select(["id", "event_id", "event", "sequence", "created_at"])
+    .$if(after !== undefined, (replay) => replay.select("body"))
+    .where("instance_id", "=", id)
+    .limit(limit + 1);
+  if (event) query = query.where("event", "=", event);
+  if (webhook_id !== undefined) query = query.where(hasDeliveryTo(webhook_id));
+  if (after === undefined) {
+    if (from !== undefined) query = query.where("sequence", "<", from);
+    query = query.orderBy("sequence", "desc");
+  } else {
+    query = query.where("sequence", ">", Math.max(after, from ?? 0)).orderBy("sequence", "asc");
+  }
+  return toPage(await query.execute(), limit, (row) => row.sequence);
+}
+
+/** A delivery has the time of its event, which names the one partition to look into. */
+function hasDeliveryTo(webhookId: number) {
+  // Not `exists`: that is planned as a join with every delivery there is.
+  return sql<boolean>`coalesce((
+    select true from delivery d
+    where d.event_id = event.event_id and d.created_at = event.created_at and d.webhook_id = ${webhookId}
+    limit 1), false)`;
+}
+
+/** The deliveries of an event by its `event_id`. */
+async function readDeliveries(db: Db, events: { event_id: string; created_at: Date }[]) {
+  return groupBy(await findDeliveries(db, events), (row) => row.event_id);
+}
+
+async function findDeliveries(db: Db, events: { event_id: string; created_at: Date }[]) {
+  if (events.length === 0) return [];
+  const times = events.map((event) => event.created_at.getTime());
+  return db
+    .selectFrom("delivery")
+    .selectAll()
+    .where(
+      "event_id",
+      "in",
+      events.map((event) => event.event_id),
+    )
+    .where("created_at", ">=", new Date(Math.min(...times)))
+    .where("created_at", "<=", new Date(Math.max(...times)))
+    .orderBy("id")
+    .execute();
+}

@@ -1,0 +1,359 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { type Client, createClient, type StreamBody } from "../../client/client.ts";
+import { createAccount } from "../accounts/create-account.ts";
+
+interface Frame {
+  id: string;
+  event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
+  data: any;
+}
+
+/** What a client has read of a stream so far. */
+interface Reading {
+  frames: Frame[];
+  comments: string[];
+  /** Resolves when the gateway has ended it. */
+  ended: Promise<void>;
+  /** Resolves with the first frames, at least so many. */
+  first(count: number): Promise<Frame[]>;
+  close(): Promise<void>;
+}
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let open: Reading[] = [];
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  shop = await gateway.connectInstance();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(open.map((reading) => reading.close()));
+  open = [];
+});
+
+const BIA = "5511977771011";
+const say = (text: string, instance = shop) =>
+  instance.client.sandboxReceive({ id: instance.id, from: BIA, text });
+
+async function follow(lastEventId?: string | number, instance = shop): Promise<Reading> {
+  return read((call) => instance.client.streamEvents({ id: instance.id }, call), lastEventId);
+}
+
+async function followAccount(lastEventId?: string, client: Client = gateway.owner): Promise<Reading> {
+  return read((call) => client.streamAccountEvents({}, call), lastEventId);
+}
+
+async function read(
+  begin: (call: { headers: Record<string, string>; signal: AbortSignal }) => Promise<StreamBody>,
+  lastEventId: string | number | undefined,
+): Promise<Reading> {
+  const given = new AbortController();
+  const headers: Record<string, string> = {};
+  if (lastEventId !== undefined) headers["last-event-id"] = String(lastEventId);
+  const { type, stream } = await begin({ headers, signal: given.signal });
+  expect(type).toMatch(/^text\/event-stream/);
+  const frames: Frame[] = [];
+  const comments: string[] = [];
+  const ended = consume(stream, frames, comments);
+  const reading: Reading = {
+    ...{ frames, comments, ended },
+    async first(count) {
+      await waitUntil(() => frames.length >= count);
+      return frames.slice(0, count);
+    },
+    async close() {
+      given.abort();
+      await ended;
+    },
+  };
+  open.push(reading);
+  return reading;
+}
+
+async function consume(
+  stream: ReadableStream<Uint8Array>,
+  frames: Frame[],
+  comments: string[],
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for await (const part of stream) {
+      const blocks = (rest + decoder.decode(part, { stream: true })).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s) as [string, string]));
+        const [id, event, data] = [fields.get("id"), fields.get("event"), fields.get("data")];
+        if (data === undefined) comments.push(block);
+        else frames.push({ id: id ?? "", event: event ?? "", data: JSON.parse(data) });
+      }
+    }
+  } catch {
+    // Cut by this side or by the other.
+  }
+}
+
+const textOf = ({ data }: Frame) => data.data.message?.text;
+
+describe("the stream of an instance", () => {
+  test("passes on what is recorded from then on, in order, with the bytes of the webhooks", async () => {
+    await say("Before");
+    await waitUntil(
+      async () =>
+        (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data.length === 1,
+    );
+    const stream = await follow();
+    for (const text of ["one", "two", "three"]) await say(text);
+    const frames = await stream.first(3);
+    expect(frames.map(textOf)).toEqual(["one", "two", "three"]);
+    const first = frames[0] as Frame;
+    expect(first.event).toBe("message.received");
+    expect(first.id).toBe(String(first.data.sequence));
+    const { data } = await shop.client.getEvent({ id: shop.id, eventId: first.data.event_id });
+    expect(data.payload).toEqual(first.data);
+  });
+
+  test("resumes after the Last-Event-ID: nothing is missed and nothing comes twice", async () => {
+    const before = await follow(0);
+    await say("seen");
+    await waitUntil(() => before.frames.some((frame) => textOf(frame) === "seen"));
+    const last = before.frames.at(-1)?.id;
+    await before.close();
+    for (const text of ["missed 1", "missed 2"]) await say(text);
+    const after = await follow(last);
+    await say("live");
+    await waitUntil(() => after.frames.some((frame) => textOf(frame) === "live"));
+    const sequences = [...before.frames, ...after.frames].map(({ data }) => data.sequence);
+    expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+  });
+
+  test("resumed from before what is kept begins with the oldest kept", async () => {
+    for (const text of ["dropped", "kept"]) await say(text);
+    await waitUntil(
+      async () =>
+        (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data.length === 2,
+    );
+    const { data } = await shop.client.listEvents({ id: shop.id, event: "message.received" });
+    await sql`delete from event where instance_id = ${shop.id} and sequence < ${data[0]?.sequence}`.execute(
+      gateway.database.db,
+    );
+    const [first] = await (await follow(0)).first(1);
+    expect(first && textOf(first)).toBe("kept");
+  });
+
+  test.each([
+    ["instances", "events/stream", "abc"],
+    ["instances", "events/stream", "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
+  ])("%s/:id/%s refuses the Last-Event-ID %s, and says what it must be", async (_, path, lastEventId) => {
+    const answer = await fetch(`${gateway.url}/api/v1/instances/${shop.id}/${path}`, {
+      headers: { "x-api-key": shop.api_key, "last-event-id": lastEventId },
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "Last-Event-ID", issue: expect.stringContaining("sequence") }] },
+    });
+  });
+
+  test("carries a backlog of thousands without a gap", async () => {
+    await makeEvents(3_000, 200);
+    const stream = await follow(0);
+    await waitUntil(() => stream.frames.length >= 3_000);
+    expect(stream.frames.map(({ data }) => data.sequence)).toEqual(
+      stream.frames.map((_, index) => index + 1),
+    );
+  });
+
+  test("says every 15 s that it is there", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const stream = await follow();
+    await waitUntil(() => stream.comments.length === 1);
+    expect(stream.comments).toEqual(["retry: 2000"]);
+    vi.advanceTimersByTime(15_000);
+    await waitUntil(() => stream.comments.length === 2);
+    expect(stream.comments[1]).toBe(": still here");
+  });
+
+  test("waits for a reader who does not read, without keeping the events in memory", async () => {
+    await makeEvents(800, 100_000);
+    const asked = request(`${gateway.url}/api/v1/instances/${shop.id}/events/stream`, {
+      headers: { "x-api-key": shop.api_key, "last-event-id": "0" },
+    }).end();
+    const [response] = await once(asked, "response");
+    response.pause();
+    const before = process.memoryUsage().rss;
+    await passTime();
+    expect(process.memoryUsage().rss - before).toBeLessThan(40 * 1_048_576);
+    let ids = 0;
+    response.on("data", (part: Buffer) => {
+      ids += part.toString("latin1").split("\nevent: ").length - 1;
+    });
+    response.resume();
+    await waitUntil(() => ids >= 795);
+    asked.destroy();
+  });
+
+  test("is for those who may read the instance", async () => {
+    const other = await gateway.createInstance();
+    await expect(other.client.streamEvents({ id: shop.id })).rejects.toMatchObject({ status: 403 });
+    await expect(gateway.anonymous.streamEvents({ id: shop.id })).rejects.toMatchObject({ status: 401 });
+    const { status } = await fetch(
+      `${gateway.url}/api/v1/instances/${shop.id}/events/stream?token=${shop.api_key}`,
+    );
+    expect(status).toBe(400);
+    await gateway.owner.streamEvents({ id: shop.id }).then(({ stream }) => stream.cancel());
+  });
+
+  test("ends soon after its key does", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const stream = await follow();
+    vi.advanceTimersByTime(5_000);
+    await say("Still there");
+    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "Still there"));
+    await gateway.owner.regenerateApiKey({ id: shop.id });
+    vi.advanceTimersByTime(5_000);
+    await stream.ended;
+  });
+
+  test("is open at most fifty times at once", async () => {
+    const streams = await Promise.all(Array.from({ length: 50 }, () => follow()));
+    await expect(shop.client.streamEvents({ id: shop.id })).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      status: 429,
+    });
+    await say("To all");
+    await Promise.all(streams.map((stream) => waitUntil(() => stream.frames.length > 0)));
+    await streams[0]?.close();
+    await waitUntil(() =>
+      follow().then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+});
+
+describe("the stream of an account", () => {
+  test("passes on the events of all its instances, also of those that are made later", async () => {
+    const stream = await followAccount();
+    const other = await gateway.connectInstance();
+    await say("first shop");
+    await say("second shop", other);
+    await waitUntil(() =>
+      ["first shop", "second shop"].every((text) => stream.frames.some((frame) => textOf(frame) === text)),
+    );
+    for (const id of [shop.id, other.id]) {
+      const own = stream.frames.filter(({ data }) => data.instance_id === `inst_${id}`);
+      expect(own.map(({ data }) => data.sequence)).toEqual(
+        own.map(({ data }) => data.sequence).sort((a, b) => a - b),
+      );
+    }
+    expect(stream.frames.every(({ id, data }) => id === data.event_id)).toBe(true);
+    expect(
+      stream.frames.filter(({ data }) => data.instance_id === `inst_${other.id}`)[0]?.data.sequence,
+    ).toBe(1);
+  });
+
+  test("resumes after the Last-Event-ID: nothing is missed, and what comes twice has the same id", async () => {
+    const other = await gateway.connectInstance();
+    const before = await followAccount();
+    await say("seen here");
+    await say("seen there", other);
+    await waitUntil(() =>
+      ["seen here", "seen there"].every((text) => before.frames.some((frame) => textOf(frame) === text)),
+    );
+    await before.close();
+    await say("missed here");
+    await say("missed there", other);
+    const after = await followAccount(before.frames.at(-1)?.id);
+    await say("live");
+    const awaited = ["missed here", "missed there", "live"];
+    await waitUntil(() => awaited.every((text) => after.frames.some((frame) => textOf(frame) === text)));
+    const bodies = new Map<string, string>();
+    for (const { id, data } of [...before.frames, ...after.frames]) {
+      expect(bodies.get(id) ?? JSON.stringify(data)).toBe(JSON.stringify(data));
+      bodies.set(id, JSON.stringify(data));
+    }
+  });
+
+  test("tells nothing of another account", async () => {
+    const stranger = {
+      name: "Stranger",
+      email: "stranger@example.com",
+      password: "correct horse battery staple",
+    };
+    await createAccount(gateway.database.db, { ...stranger, account_type: "client" });
+    const { token } = await gateway.anonymous.login({ email: stranger.email, password: stranger.password });
+    const client = createClient({ baseUrl: gateway.url, token });
+    const theirs = await client.createInstance({ name: "Theirs", network: "sandbox" });
+    const stream = await followAccount("evt_01JD0000000000000000000000", client);
+    await say("private");
+    await client.sandboxScan({ id: theirs.data.id });
+    await client.sandboxReceive({ id: theirs.data.id, from: BIA, text: "own" });
+    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "own"));
+    expect(new Set(stream.frames.map(({ data }) => data.account_id)).size).toBe(1);
+    expect(stream.frames.map(textOf)).not.toContain("private");
+  });
+
+  test("is for a signed-in user, until he signs out", async () => {
+    await expect(shop.client.streamAccountEvents()).rejects.toMatchObject({ status: 401 });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const email = "leaver@example.com";
+    const password = "correct horse battery staple";
+    await createAccount(gateway.database.db, { name: "Leaver", account_type: "client", email, password });
+    const { token } = await gateway.anonymous.login({ email, password });
+    const client = createClient({ baseUrl: gateway.url, token });
+    const stream = await followAccount(undefined, client);
+    await client.logout();
+    vi.advanceTimersByTime(5_000);
+    await stream.ended;
+  });
+});
+
+test("streams end when the gateway stops, and resume at the next start", async () => {
+  const stream = await follow(0);
+  await say("before the stop");
+  await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "before the stop"));
+  const began = performance.now();
+  await gateway.gateway.stop();
+  await stream.ended;
+  // A request that does not end is waited for so long.
+  expect(performance.now() - began).toBeLessThan(8_000);
+  await gateway.restart();
+  const client = createClient({ baseUrl: gateway.url, apiKey: shop.api_key });
+  await waitUntil(async () => (await client.getInstanceStatus({ id: shop.id })).data.connected);
+  const again = await follow(stream.frames.at(-1)?.id, { ...shop, client });
+  await client.sandboxReceive({ id: shop.id, from: BIA, text: "after the start" });
+  await waitUntil(() => again.frames.some((frame) => textOf(frame) === "after the start"));
+  const sequences = [...stream.frames, ...again.frames].map(({ data }) => data.sequence);
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+});
+
+/** Events of the instance as if they had been recorded, each with a text of so many characters. */
+async function makeEvents(count: number, length: number): Promise<void> {
+  const { db } = gateway.database;
+  await sql`
+    with head as (select last from event_head where instance_id = ${shop.id})
+    insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+    select 'evt_made' || ${shop.id}::text || '_' || n, 'message.received', i.account_id, i.id, head.last + n, 'c', '{}',
+      convert_to(json_build_object('sequence', head.last + n, 'data', json_build_object('text', repeat('x', ${length})))::text, 'UTF8'),
+      now()
+    from head, instance i, generate_series(1, ${count}::integer) n where i.id = ${shop.id}`.execute(db);
+  await sql`update event_head set last = last + ${count} where instance_id = ${shop.id}`.execute(db);
+}
+
+/** Long enough for a stream to read everything, if it did. */
+async function passTime(): Promise<void> {
+  const until = performance.now() + 1_500;
+  await waitUntil(() => performance.now() > until);
+}

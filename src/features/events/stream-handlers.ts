@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { sql } from "kysely";
+import { type Db, isDatabaseUnavailable } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Caller, type HandlerRequest, type Handlers, RawResponse } from "../../platform/http/handler.ts";
+import type { Route } from "../../platform/http/route.ts";
+import { ulidTime } from "../../platform/ulid.ts";
+import type { eventsContract } from "./contract.ts";
+import {
+  createEventFeed,
+  type EventCounter,
+  type EventFeed,
+  type FeedItem,
+  type FeedScope,
+} from "./event-feed.ts";
+
+type StreamHandlers = Pick<Handlers<typeof eventsContract>, "streamEvents" | "streamAccountEvents">;
+
+const HEARTBEAT_MS = 15_000;
+const LONGEST_MS = 3_600_000;
+const STREAMS_AT_ONCE = 50;
+/** Events of several instances come in no common order, and their times are those of several clocks. */
+const LOOK_BACK_MS = 30_000;
+
+/** Server-sent events: what is recorded, as it is recorded; a client that was away resumes by `Last-Event-ID`. */
+export function streamHandlers(db: Db): StreamHandlers {
+  const feed = createEventFeed(db);
+  const open = createStreams(feed);
+  return {
+    async streamEvents(call) {
+      const { id } = call.input;
+      const lastSeen = readSequence(call.headers["last-event-id"]);
+      const after =
+        lastSeen === undefined ? toMap(await feed.heads({ instance_id: id })) : new Map([[id, lastSeen]]);
+      return open(call, { instance_id: id }, after, (item) => String(item.sequence));
+    },
+
+    async streamAccountEvents(call) {
+      const account_id = accountOf(call.caller);
+      const lastSeen = readEventTime(call.headers["last-event-id"]);
+      const after = toMap(await feed.heads({ account_id }));
+      if (lastSeen) await lookBack(db, account_id, lastSeen, after);
+      return open(call, { account_id }, after, (item) => item.event_id);
+    },
+  };
+}
+
+type OpenStreams = (
+  call: Pick<HandlerRequest<Route>, "signal" | "log">,
+  followed: FeedScope,
+  after: ReadonlyMap<number, number>,
+  idOf: (item: FeedItem) => string,
+) => RawResponse;
+
+function createStreams(feed: EventFeed): OpenStreams {
+  const counts = new Map<string, number>();
+  return (call, followed, after, idOf) => {
+    const key = JSON.stringify(followed);
+    const count = counts.get(key) ?? 0;
+    if (count >= STREAMS_AT_ONCE) throw tooMany();
+    counts.set(key, count + 1);
+    const output = new PassThrough();
+    void run(feed, call, followed, after, idOf, output).finally(() => {
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left > 0) counts.set(key, left);
+      else counts.delete(key);
+    });
+    return new RawResponse("text/event-stream", output, 200, {
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    });
+  };
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("RATE_LIMITED", `There are ${STREAMS_AT_ONCE} of these streams open already.`, {
+    details: { limit: STREAMS_AT_ONCE },
+    retryAfterSeconds: 30,
+  });
+}
+
+/** Until the reader goes, the server stops, or it has lasted long enough. */
+async function run(
+  feed: EventFeed,
+  call: Parameters<OpenStreams>[0],
+  followed: FeedScope,
+  after: ReadonlyMap<number, number>,
+  idOf: (item: FeedItem) => string,
+  output: PassThrough,
+): Promise<void> {
+  const closed = new AbortController();
+  output.once("close", () => closed.abort());
+  const signal = AbortSignal.any([call.signal, closed.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const heartbeat = setInterval(() => {
+    if (!output.writableNeedDrain) output.write(": still here\n\n");
+  }, HEARTBEAT_MS);
+  output.write("retry: 2000\n\n");
+  try {
+    await feed.follow(followed, after, (item) => write(output, toFrame(item, idOf(item)), signal), signal);
+  } catch (error) {
+    if (!signal.aborted && !isDatabaseUnavailable(error))
+      call.log.error({ err: error }, "a stream of events broke");
+  } finally {
+    clearInterval(heartbeat);
+    if (call.signal.aborted) output.destroy();
+    else output.end();
+  }
+}
+
+function toFrame(item: FeedItem, id: string): string {
+  return `id: ${id}\nevent: ${item.event}\ndata: ${item.body.toString("utf8")}\n\n`;
+}
+
+/** A reader that is slower than the events holds them up here, not in memory. */
+async function write(output: PassThrough, frame: string, signal: AbortSignal): Promise<void> {
+  if (!output.write(frame)) await once(output, "drain", { signal });
+}
+
+type Header = string | string[] | undefined;
+
+function readSequence(header: Header): number | undefined {
+  if (header === undefined || header === "") return undefined;
+  if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
+  throw invalidField("Last-Event-ID", "must be the sequence of an event of this stream");
+}
+
+function readEventTime(header: Header): Date | undefined {
+  if (header === undefined || header === "") return undefined;
+  const refusal = invalidField("Last-Event-ID", "must be the event_id of an event of this stream");
+  if (typeof header !== "string" || !header.startsWith("evt_")) throw refusal;
+  try {
+    return ulidTime(header.slice("evt_".length));
+  } catch {
+    throw refusal;
+  }
+}
+
+function toMap(heads: readonly EventCounter[]): Map<number, number> {
+  return new Map(heads.map(({ instance_id, last }) => [instance_id, last]));
+}
+
+/** Sets each instance back to before its first event since shortly before the last one that the client has seen. */
+async function lookBack(
+  db: Db,
+  accountId: number,
+  lastSeen: Date,
+  after: Map<number, number>,
+): Promise<void> {
+  const since = new Date(lastSeen.getTime() - LOOK_BACK_MS);
+  const { rows } = await sql<{ instance_id: number; first: number }>`
+    select i.id as instance_id, e.sequence as first
+    from instance i cross join lateral (
+      select sequence from event where instance_id = i.id and created_at >= ${since} order by sequence limit 1
+    ) e
+    where i.account_id = ${accountId}`.execute(db);
+  for (const { instance_id, first } of rows) after.set(instance_id, first - 1);
+}
+
+function accountOf(caller: Caller): number {
+  if (caller.kind === "user") return caller.account_id;
+  throw new GatewayError("AUTH_REQUIRED", "This route needs a sign-in.");
+}

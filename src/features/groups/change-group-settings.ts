@@ -1,0 +1,68 @@
+import type { Jid } from "../../network/driver.ts";
+import type { GroupChange } from "../../network/session-operations.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
+import { applyGroupUpdate, type GroupInstance } from "./save-groups.ts";
+
+export interface GroupSettingsResult {
+  applied: string[];
+  errors: { setting: string; code: string; message: string }[];
+}
+
+/** Nothing can be told of what follows, so it is not tried. */
+const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "INSTANCE_NOT_CONNECTED",
+  "NOT_SUPPORTED",
+  "RATE_LIMITED",
+  "SEND_TIMEOUT",
+  "UNAVAILABLE",
+]);
+
+/** Changes one setting after the other, and tells of each what became of it. */
+export async function changeGroupSettings(
+  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  owner: GroupInstance,
+  jid: Jid,
+  changes: readonly GroupChange[],
+): Promise<GroupSettingsResult & { refusals: GatewayError[] }> {
+  const result = { applied: [] as string[], errors: [] as GroupSettingsResult["errors"] };
+  const refusals: GatewayError[] = [];
+  for (const change of changes) {
+    const setting = nameOf(change);
+    const last = refusals.at(-1);
+    const refusal =
+      last && HOPELESS.has(last.code) ? last : await changeOne({ db, callSession }, owner, jid, change);
+    if (refusal) {
+      refusals.push(refusal);
+      result.errors.push({ setting, code: refusal.code, message: refusal.message });
+    } else {
+      result.applied.push(setting);
+    }
+  }
+  return { ...result, refusals };
+}
+
+async function changeOne(
+  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  owner: GroupInstance,
+  jid: Jid,
+  change: GroupChange,
+): Promise<GatewayError | undefined> {
+  try {
+    await callSession(owner.id, (session) => session.groups?.update(jid, change));
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  if ("image" in change) return undefined;
+  const told = "description" in change ? { description: change.description || null } : change;
+  await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, jid, told));
+  return undefined;
+}
+
+/** As requests call it. */
+function nameOf(change: GroupChange): string {
+  const [field = ""] = Object.keys(change);
+  return field === "subject" ? "name" : field;
+}

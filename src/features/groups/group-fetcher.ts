@@ -1,0 +1,57 @@
+import { LRUCache } from "lru-cache";
+import type { Jid, Session } from "../../network/driver.ts";
+import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { createRateLimitedQuery } from "./group-reader.ts";
+import { type GroupInstance, saveGroups } from "./save-groups.ts";
+
+/** Beside the questions that customers ask. */
+const PER_MINUTE = 10;
+const REMEMBERED = 50_000;
+const REMEMBERED_MS = 3_600_000;
+
+export interface GroupFetcherDeps {
+  db: Db;
+  log: Log;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+/**
+ * Answers a function that is told of every chat in a group. The network is asked once about a group that is not known, so
+ * that its conversation has a name; nobody waits for that, and what came to nothing is tried again with a later message.
+ */
+export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
+  const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  const ask = createRateLimitedQuery(PER_MINUTE);
+
+  async function learn(owner: GroupInstance, jid: Jid): Promise<boolean> {
+    if (await isKnown(db, owner.id, jid)) return true;
+    const askedAt = await readDatabaseTime(db);
+    const answer = await connectedSession(owner.id)?.groups?.get(jid);
+    if (answer?.outcome === "done") await saveGroups(db, owner, [answer.value], askedAt);
+    return answer?.outcome === "done" || answer?.outcome === "refused";
+  }
+
+  return (owner: GroupInstance, jid: Jid): void => {
+    const key = `${owner.id} ${jid}`;
+    if (seen.has(key)) return;
+    seen.set(key, true);
+    ask(owner.id, jid, async () => {
+      if (!(await learn(owner, jid))) seen.delete(key);
+    }).catch((error: unknown) => {
+      seen.delete(key);
+      log.debug({ err: error, instance_id: owner.id }, "a group could not be asked for");
+    });
+  };
+}
+
+async function isKnown(db: Db, instanceId: number, jid: Jid): Promise<boolean> {
+  const row = await db
+    .selectFrom("group_chat")
+    .select("id")
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", jid)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,162 @@
+import { sql } from "kysely";
+import type { Jid } from "../../network/driver.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
+import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
+import { createRateLimiter } from "../../platform/rate-limiter.ts";
+import type { RunSessionOperation } from "../session-operations/session-operations.ts";
+import { type GroupInstance, type GroupRow, saveGroups } from "./save-groups.ts";
+
+/** Questions about groups that the network is asked for one instance; it cuts off who asks more. */
+const PER_MINUTE = 20;
+const INSTANCES_REMEMBERED = 10_000;
+/** How often somebody may ask for what is newer. */
+const REFRESH_MS = 60_000;
+/** Changes may have been missed while the instance was away. */
+const KEPT_MS = 12 * 3_600_000;
+
+/** An instance with the pairing that it has now. */
+export interface PairedGroupInstance extends GroupInstance {
+  jid: string | null;
+}
+
+export interface GroupReader {
+  /** Lets the list be as new as it must be; what is kept is good enough when the network cannot be asked. */
+  prepareList(owner: PairedGroupInstance, isRefreshWanted: boolean): Promise<Date | null>;
+  getGroup(owner: PairedGroupInstance, jid: Jid, isRefreshWanted: boolean): Promise<GroupRow>;
+}
+
+interface Deps {
+  db: Db;
+  callSession: RunSessionOperation;
+}
+
+export function createGroupReader({ db, callSession }: Deps): GroupReader {
+  const ask = createRateLimitedQuery(PER_MINUTE);
+
+  const refreshList = (owner: PairedGroupInstance) =>
+    ask(owner.id, "*", async () => {
+      const askedAt = await readDatabaseTime(db);
+      const groups = await callSession(owner.id, (session) => session.groups?.list());
+      await db.transaction().execute(async (trx) => {
+        const jids = groups.map((group) => group.jid);
+        await saveGroups(trx, owner, groups, askedAt);
+        await trx
+          .deleteFrom("group_chat")
+          .where("instance_id", "=", owner.id)
+          .where("updated_at", "<=", askedAt)
+          .where(sql<boolean>`jid <> all (${jids})`)
+          .execute();
+        await trx
+          .updateTable("group_list")
+          .set({ read_at: sql<Date>`now()`, is_stale: false })
+          .where("instance_id", "=", owner.id)
+          .execute();
+      });
+    });
+
+  const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
+    ask(owner.id, jid, async () => {
+      const askedAt = await readDatabaseTime(db);
+      const group = await callSession(owner.id, (session) => session.groups?.get(jid));
+      await saveGroups(db, owner, [group], askedAt);
+    });
+
+  return {
+    async prepareList(owner, isRefreshWanted) {
+      const list = await openList(db, owner);
+      if (isDue(list, isRefreshWanted)) await orKept(list?.read_at != null, refreshList(owner));
+      return (await openList(db, owner))?.read_at ?? null;
+    },
+
+    async getGroup(owner, jid, isRefreshWanted) {
+      await openList(db, owner);
+      const kept = await findGroup(db, owner.id, jid);
+      if (isDue(kept, isRefreshWanted)) await orKept(kept !== undefined, refreshGroup(owner, jid));
+      const row = await findGroup(db, owner.id, jid);
+      if (row) return row;
+      throw new GatewayError("NOT_FOUND", "There is no such group.");
+    },
+  };
+}
+
+function isDue(
+  kept: { read_at: Date | null; is_stale: boolean } | undefined,
+  isRefreshWanted: boolean,
+): boolean {
+  if (!kept?.read_at || kept.is_stale) return true;
+  const age = Date.now() - kept.read_at.getTime();
+  return age > (isRefreshWanted ? REFRESH_MS : KEPT_MS);
+}
+
+const UNANSWERED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "INSTANCE_NOT_CONNECTED",
+  "RATE_LIMITED",
+  "UNAVAILABLE",
+  "SEND_FAILED",
+  "SEND_TIMEOUT",
+]);
+
+/** Where something is kept, that is the answer when the network gives none. */
+async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
+  await refresh.catch((error: unknown) => {
+    if (!(isKept && error instanceof GatewayError && UNANSWERED.has(error.code))) throw error;
+  });
+}
+
+type RateLimitedQuery = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
+
+/** The same question is asked once at a time, and an instance asks only so many. */
+export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
+  const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
+  const flights = new Map<string, Promise<void>>();
+
+  return (instanceId, what, ask) => {
+    const key = `${instanceId} ${what}`;
+    const flying = flights.get(key);
+    if (flying) return flying;
+    const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
+    const { isGranted, standings } = limiter.take([claim]);
+    if (!isGranted) return Promise.reject(tooManyQuestions(standings[0]?.resetMs ?? 0));
+    const flight = ask().finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  };
+}
+
+function tooManyQuestions(waitMs: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", "The network is asked about groups only so often.", {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
+}
+
+/** The list of this pairing; what an earlier one left is dropped. Undefined while the instance has no pairing. */
+async function openList(db: Db, { id, account_id, jid: me }: PairedGroupInstance) {
+  const list = await db
+    .selectFrom("group_list")
+    .select(["me", "read_at", "is_stale"])
+    .where("instance_id", "=", id)
+    .executeTakeFirst();
+  if (me === null) return undefined;
+  if (list?.me === me) return list;
+  return db.transaction().execute(async (trx) => {
+    await trx.deleteFrom("group_chat").where("instance_id", "=", id).execute();
+    return trx
+      .insertInto("group_list")
+      .values({ instance_id: id, account_id, me, read_at: null })
+      .onConflict((conflict) =>
+        conflict.column("instance_id").doUpdateSet({ me, read_at: null, is_stale: false }),
+      )
+      .returning(["me", "read_at", "is_stale"])
+      .executeTakeFirst();
+  });
+}
+
+function findGroup(db: Db, instanceId: number, jid: string): Promise<GroupRow | undefined> {
+  return db
+    .selectFrom("group_chat")
+    .selectAll()
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", jid)
+    .executeTakeFirst();
+}

@@ -1,0 +1,114 @@
+import { type Selectable, sql } from "kysely";
+import type { Jid } from "../../network/driver.ts";
+import type { Group, GroupUpdate } from "../../network/session-operations.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
+import type { GroupChatTable } from "../../tables.ts";
+import { applyMemberChange } from "./apply-member-change.ts";
+
+/** The instance whose groups they are. */
+export interface GroupInstance {
+  id: number;
+  account_id: number;
+}
+
+export type GroupRow = Selectable<GroupChatTable>;
+
+/** Takes a group as the network has it; what became known after `askedAt` is newer and stays. */
+export async function saveGroups(
+  trx: Db | Trx,
+  owner: GroupInstance,
+  groups: readonly Group[],
+  askedAt?: Date,
+): Promise<void> {
+  if (groups.length === 0) return;
+  const input = JSON.stringify(cleanJson(groups));
+  await sql`
+    insert into group_chat (account_id, instance_id, jid, subject, description, owner, announce, locked, participants,
+      group_created_at)
+    select ${owner.account_id}, ${owner.id}, jid, subject, description, owner, announce, locked, participants, created_at
+    from jsonb_to_recordset(${input}::jsonb) as x (jid text, subject text, description text, owner text,
+      announce boolean, locked boolean, participants jsonb, created_at timestamptz)
+    order by jid
+    on conflict (instance_id, jid) do update set subject = excluded.subject, description = excluded.description,
+      owner = excluded.owner, announce = excluded.announce, locked = excluded.locked,
+      participants = excluded.participants, group_created_at = excluded.group_created_at, read_at = now(),
+      is_stale = false, updated_at = now()
+    where ${askedAt ?? null}::timestamptz is null or group_chat.updated_at <= ${askedAt ?? null}`.execute(
+    trx,
+  );
+  await nameConversations(
+    trx,
+    owner.id,
+    groups.map((group) => group.jid),
+  );
+}
+
+/** A chat is called like its group. Rows are locked in the order in which conversations are saved. */
+async function nameConversations(trx: Db | Trx, instanceId: number, jids: string[]): Promise<void> {
+  await sql`
+    with named as (
+      select c.id, g.subject from conversation c
+      join group_chat g on g.instance_id = c.instance_id and g.jid = c.jid
+      where c.instance_id = ${instanceId} and c.jid = any (${jids}) and c.title is distinct from g.subject
+      order by c.instance_id, c.jid for no key update of c
+    )
+    update conversation c set title = named.subject from named where c.id = named.id`.execute(trx);
+}
+
+/** Applies what changed in a group, as far as it was told; what was not told is looked for at the next read. */
+export async function applyGroupUpdate(
+  trx: Trx,
+  owner: GroupInstance,
+  jid: Jid,
+  update: GroupUpdate,
+): Promise<void> {
+  const { group, left, ...change } = cleanJson(update);
+  if (left) return deleteGroup(trx, owner.id, jid);
+  if (group) return learnGroup(trx, owner, group);
+  const row = await trx
+    .selectFrom("group_chat")
+    .selectAll()
+    .where("instance_id", "=", owner.id)
+    .where("jid", "=", jid)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) return markGroupListStale(trx, owner.id);
+  const { subject, description, announce, locked, participants } = change;
+  const told = { subject, description, announce, locked };
+  const isTold = participants !== undefined || Object.values(told).some((value) => value !== undefined);
+  await trx
+    .updateTable("group_chat")
+    .set({
+      ...told,
+      ...(participants && {
+        participants: JSON.stringify(applyMemberChange(row.participants, participants)),
+      }),
+      updated_at: sql<Date>`now()`,
+      is_stale: row.is_stale || !isTold,
+    })
+    .where("id", "=", row.id)
+    .execute();
+  if (subject !== undefined) await nameConversations(trx, owner.id, [jid]);
+}
+
+/** News of a whole group may be stored after what was set in it since: one that has just changed is looked up anew. */
+async function learnGroup(trx: Trx, owner: GroupInstance, group: Group): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable("group_chat")
+    .set({ is_stale: true })
+    .where("instance_id", "=", owner.id)
+    .where("jid", "=", group.jid)
+    .where("updated_at", ">", sql<Date>`now() - interval '10 seconds'`)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) await saveGroups(trx, owner, [group]);
+}
+
+export async function deleteGroup(db: Db | Trx, instanceId: number, jid: string): Promise<void> {
+  await db.deleteFrom("group_chat").where("instance_id", "=", instanceId).where("jid", "=", jid).execute();
+}
+
+/** There is a group that is not in the list yet. */
+export async function markGroupListStale(db: Db | Trx, instanceId: number): Promise<void> {
+  await db.updateTable("group_list").set({ is_stale: true }).where("instance_id", "=", instanceId).execute();
+}

@@ -1,0 +1,57 @@
+import type { Config } from "../../platform/config/config.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import {
+  readVersionState,
+  type VersionState,
+  versionAgeSeconds,
+  versionPolicyOf,
+  WEB_CLIENT_URL,
+} from "../client-version/client-version.ts";
+import type { DoctorFinding } from "./doctor-checks.ts";
+
+const WHAT = "client version";
+const OLD_S = 3 * 86_400;
+const PIN = "set WAYGATE_WHATSAPP_VERSION and renew it yourself";
+
+/** Whether sessions log in as a version of WhatsApp's web client that is kept fresh. */
+export async function checkClientVersion(
+  db: Db,
+  config: Config,
+  outgoing: Pick<SafeFetch, "refusal">,
+): Promise<DoctorFinding> {
+  const policy = versionPolicyOf(config);
+  const state = await readVersionState(db, policy);
+  if (!state.searching) return { what: WHAT, grade: "ok", words: describeFixed(state) };
+  const words = `${state.version}, ${state.source}`;
+  const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
+  if (await outgoing.refusal(origin, "operator")) {
+    const mend = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp refuses versions after some months.`;
+    return {
+      what: WHAT,
+      grade: "warn",
+      words: `${words}; the rules of outgoing calls forbid to look for a newer one`,
+      mend,
+    };
+  }
+  return { what: WHAT, ...gradeAge(state, words) };
+}
+
+function describeFixed({ version, source }: VersionState): string {
+  return source === "pinned"
+    ? `${version}, which WAYGATE_WHATSAPP_VERSION sets; newer ones are not looked for`
+    : `${version}, built in; newer ones are not looked for while WAYGATE_WHATSAPP_URL is set`;
+}
+
+function gradeAge(state: VersionState, words: string): Omit<DoctorFinding, "what"> {
+  const age = versionAgeSeconds(state);
+  const why = state.problem === null ? "" : ` (last search: ${state.problem.replace(/\.$/, "")})`;
+  const mend = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
+  if (age === null) {
+    if (state.problem === null)
+      return { grade: "ok", words: `${words}; a running gateway looks for a newer one` };
+    return { grade: "warn", words: `${words}; no search has found a version yet${why}`, mend };
+  }
+  const aged = `${words}, confirmed by WhatsApp ${Math.floor(age / 3600)} h ago`;
+  return age > OLD_S ? { grade: "warn", words: `${aged}${why}`, mend } : { grade: "ok", words: aged };
+}

@@ -1,0 +1,34 @@
+import type { Config } from "../../platform/config/config.ts";
+import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
+import type { DoctorFinding } from "./doctor-checks.ts";
+
+type Policy = Pick<Config, "allowedHosts" | "localTargets">;
+
+/** Whether outgoing calls may go to this machine now. */
+export function reachesThisMachine({ allowedHosts, localTargets }: Policy, hasOthers: boolean): boolean {
+  return allowedHosts.includes("loopback") || (localTargets === "auto" && !hasOthers);
+}
+
+/** Where outgoing calls may go, in one line for the operator. */
+export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, hasOthers: boolean): string {
+  const list = allowedHosts.join(", ");
+  if (localTargets !== "auto") return list;
+  return hasOthers
+    ? `${list}; no longer this machine, since there is a second account (WAYGATE_LOCAL_TARGETS)`
+    : `${list}, and this machine while the owner's account is the only one (WAYGATE_LOCAL_TARGETS)`;
+}
+
+/** `hasOthers`: whether there is a second account; undefined where the database cannot be asked. */
+export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefined): DoctorFinding {
+  const { allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied } = config;
+  const what = "outgoing calls";
+  const lifted =
+    allowAlwaysDenied.length > 0 ? `, and ${allowAlwaysDenied.join(", ")} although always denied` : "";
+  const how = `${httpsOnly ? ", over https only" : ""}${egressProxy ? ", through a proxy" : ""}`;
+  const where = describeOutgoingPolicy(config, hasOthers ?? false);
+  const words = `webhooks, media and integrations may go to: ${where}${lifted}${how}`;
+  const open = findBroadEntries(allowedHosts);
+  if (!hasOthers || open.length === 0) return { what, grade: "ok", words };
+  const mend = `Every account can reach ${open.join(", ")} on any port: name single hosts with a port in WAYGATE_ALLOWED_HOSTS.`;
+  return { what, grade: "warn", words, mend };
+}

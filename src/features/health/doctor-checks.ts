@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto";
+import { access, constants, mkdtemp, rm, statfs } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import type { Config } from "../../platform/config/config.ts";
+import { verifySecretCheck } from "../../platform/config/require-secret-key.ts";
+import { isWeak } from "../../platform/config/setting-types.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { findPendingMigrations } from "../../platform/db/find-pending-migrations.ts";
+import { createStoreName } from "../../platform/media/media-store.ts";
+import { openMediaStore } from "../../platform/media/open-media-store.ts";
+import { isUnbound, type SecretBox } from "../../platform/secrets/secret-box.ts";
+
+/** What one check has found, and what to do about it. */
+export interface DoctorFinding {
+  what: string;
+  grade: "ok" | "warn" | "fail";
+  words: string;
+  mend?: string;
+}
+
+const MIB = 1024 * 1024;
+const FREE = { fail: 0.05, warn: 0.15 };
+const SKEW_MS = { fail: 30_000, warn: 5_000 };
+const REACH_MS = 4_000;
+const DAY_MS = 86_400_000;
+const WHATSAPP = "wss://web.whatsapp.com:443";
+/** The name is not known, or nothing can be reached from here. */
+const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
+
+export async function checkDisk(directory: string): Promise<DoctorFinding> {
+  const what = "data directory";
+  try {
+    await access(directory, constants.W_OK);
+    const { bavail, blocks, bsize } = await statfs(directory);
+    const words = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
+    const mend = "Make room, or set WAYGATE_DATA_DIR to a larger disk.";
+    return { what, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, words, mend) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return { what, grade: "ok", words: `${directory} is made at the first start` };
+    const mend = "Give this user the right to write there, or set WAYGATE_DATA_DIR.";
+    return { what, grade: "fail", words: `${directory} cannot be written (${code})`, mend };
+  }
+}
+
+/** Version, migrations and clock of a database that answers. */
+export async function checkDatabase(db: Db, words: string): Promise<DoctorFinding[]> {
+  const askedAt = Date.now();
+  const { rows } = await sql<{ version: string; now: Date }>`
+    select current_setting('server_version') as version, clock_timestamp() as now`.execute(db);
+  const skewMs = (rows[0]?.now.getTime() ?? 0) - (askedAt + Date.now()) / 2;
+  const pending = await findPendingMigrations(db);
+  const behind = `${pending.length} migrations of this version are to come`;
+  return [
+    { what: "database", grade: "ok", words: `${words} answers: PostgreSQL ${rows[0]?.version}` },
+    pending.length === 0
+      ? { what: "migrations", grade: "ok", words: "the database has had all of this version" }
+      : { what: "migrations", grade: "warn", words: behind, mend: "Start the gateway: it applies them." },
+    {
+      what: "clock",
+      ...graded(
+        Math.abs(skewMs),
+        SKEW_MS.warn,
+        SKEW_MS.fail,
+        `${Math.round(Math.abs(skewMs))} ms from the database's`,
+        "Let NTP set the clocks of this machine and of the database's.",
+      ),
+    },
+  ];
+}
+
+const UNBOUND = {
+  words: "values in the database are sealed in the older format, which does not tie them to their rows",
+  mend: "Run waygate key rotate, and restart the nodes.",
+};
+
+/** Whether this key opens what the database holds; a database without secrets has nothing to say. */
+export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFinding> {
+  const what = "secret key";
+  const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
+  try {
+    if (row) verifySecretCheck(box, row.sealed);
+    if (row && isUnbound(row.sealed)) return { what, grade: "warn", ...UNBOUND };
+    return { what, grade: "ok", words: `key ${box.key_id} opens the secrets of the database` };
+  } catch {
+    const words = "it is not the one that the secrets of the database are sealed with";
+    return { what, grade: "fail", words, mend: "Set WAYGATE_SECRET_KEY to that one." };
+  }
+}
+
+/** Secrets that are set and can be guessed, by the names of their variables. */
+export function findWeakSecrets(
+  config: Pick<Config, "adminToken" | "adminTokenSecond" | "metricsToken">,
+): string[] {
+  const secrets = {
+    WAYGATE_ADMIN_TOKEN: config.adminToken,
+    WAYGATE_ADMIN_TOKEN_SECOND: config.adminTokenSecond,
+    WAYGATE_METRICS_TOKEN: config.metricsToken,
+  };
+  return Object.entries(secrets).flatMap(([name, secret]) =>
+    secret && isWeak(secret.reveal()) ? [name] : [],
+  );
+}
+
+export function checkSecrets(config: Config): DoctorFinding {
+  const what = "other secrets";
+  const weak = findWeakSecrets(config);
+  const mend = "Make new ones: openssl rand -base64 32.";
+  if (weak.length > 0) return { what, grade: "warn", words: `${weak.join(", ")} can be guessed`, mend };
+  if (!config.adminToken)
+    return { what, grade: "ok", words: "no administrative token: its routes are closed" };
+  return { what, grade: "ok", words: "none can be guessed" };
+}
+
+const MOST_NAMED = 20;
+
+/** Keys that read more than their own instance. */
+export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
+  const wide = await db
+    .selectFrom("api_key")
+    .select("instance_id")
+    .distinct()
+    .where("scope", "=", "account")
+    .orderBy("instance_id")
+    .limit(MOST_NAMED + 1)
+    .execute();
+  const what = "API keys";
+  if (wide.length === 0) return { what, grade: "ok", words: "each reads its own instance only" };
+  const named = wide.slice(0, MOST_NAMED).map(({ instance_id }) => instance_id);
+  const more = wide.length > MOST_NAMED ? " and others" : "";
+  return {
+    what,
+    grade: "ok",
+    words: `those of the instances ${named.join(", ")}${more} read their whole account`,
+  };
+}
+
+/** The backup key and the age of the last good backup. */
+export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
+  const age = (await findBackupAge(db)) ?? 0;
+  const isOld = age > 2 * DAY_MS;
+  const words = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the beginning`;
+  const mend = "Make one: waygate backup. See the list for why the daily one failed.";
+  return [
+    config.backupKey
+      ? { what: "backup key", grade: "ok", words: "set" }
+      : {
+          ...{
+            what: "backup key",
+            grade: "warn",
+            words: "generated in the data directory, beside what it protects",
+          },
+          mend: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
+        },
+    { what: "backups", grade: isOld ? "warn" : "ok", words, ...(isOld && { mend }) },
+  ];
+}
+
+/** Milliseconds since the last verified backup or, where there is none, since the first account was made. */
+export async function findBackupAge(db: Db): Promise<number | undefined> {
+  const { rows } = await sql<{ age: number | null }>`
+    select (extract(epoch from now() - coalesce(
+      (select max(verified_at) from backup), (select min(created_at) from account))) * 1000)::float8 as age`.execute(
+    db,
+  );
+  return rows[0]?.age ?? undefined;
+}
+
+/** Writes a small file into the media store and takes it away again. */
+export async function checkMediaStore({ media }: Config, dataDir: string): Promise<DoctorFinding> {
+  const what = "media store";
+  const scratch = await mkdtemp(join(tmpdir(), "waygate-doctor-"));
+  try {
+    const isBucket = media?.reveal().startsWith("s3:");
+    const store = await openMediaStore({
+      address: media,
+      dataDir: isBucket ? scratch : dataDir,
+      node: "doctor",
+    });
+    const draft = await store.begin();
+    try {
+      await draft.write(Buffer.from("waygate doctor"));
+      await draft.end();
+      const name = createStoreName(createHash("sha256").update(`doctor ${Date.now()}`).digest("hex"), "0");
+      await draft.keep(name);
+      await store.remove(name);
+    } finally {
+      await draft.drop();
+    }
+    return { what, grade: "ok", words: `${store.words} can be written` };
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return { what, grade: "fail", words, mend: "Check WAYGATE_MEDIA, its rights and its room." };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Whether the network's server takes a connection. */
+export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<DoctorFinding> {
+  const what = "WhatsApp";
+  const { hostname, port, protocol } = new URL(whatsappUrl ?? WHATSAPP);
+  const reason = await knock(
+    hostname.replace(/^\[|\]$/g, ""),
+    Number(port) || (protocol === "ws:" ? 80 : 443),
+  );
+  if (reason === undefined) return { what, grade: "ok", words: `${hostname} takes connections` };
+  const words = `${hostname} cannot be reached (${reason})`;
+  if (OFFLINE.has(reason))
+    return { what, grade: "warn", words: `${words}: this machine seems to be offline` };
+  return { what, grade: "fail", words, mend: "Let a firewall pass port 443 to it." };
+}
+
+function knock(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: REACH_MS });
+    const end = (reason?: string) => {
+      socket.destroy();
+      resolve(reason);
+    };
+    socket.once("connect", () => end());
+    socket.once("timeout", () => end("no answer"));
+    socket.once("error", (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}
+
+/** `isRunning`: a gateway holds the data directory, and so the port may be its. */
+export async function checkPort(
+  { host, port }: Pick<Config, "host" | "port">,
+  isRunning: boolean,
+): Promise<DoctorFinding> {
+  const what = "port";
+  const reason = await new Promise<string | undefined>((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+  if (reason === undefined) return { what, grade: "ok", words: `${port} on ${host} is free` };
+  if (reason === "EADDRINUSE" && isRunning) {
+    return { what, grade: "ok", words: `${port} on ${host} is in use, and a gateway is running` };
+  }
+  const mend = "Stop the program that has it, or set WAYGATE_PORT and WAYGATE_HOST.";
+  return { what, grade: "fail", words: `${port} on ${host} cannot be listened to (${reason})`, mend };
+}
+
+function graded(value: number, warnAt: number, failAt: number, words: string, mend: string) {
+  if (value <= warnAt) return { grade: "ok" as const, words };
+  return { grade: value > failAt ? ("fail" as const) : ("warn" as const), words, mend };
+}

@@ -1,0 +1,195 @@
+import { sql } from "kysely";
+import type { Engine, Lane } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import type { PairingError } from "../../network/driver.ts";
+import type { PasskeyState } from "../../network/session-operations.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { cleanJson } from "../../platform/text/clean-text.ts";
+import type { PasskeyRow } from "../../tables.ts";
+import { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
+import { hasCredential } from "./credential-store.ts";
+import { type ConnectionEvent, findStatusTransition } from "./find-status-transition.ts";
+import { findAndLockInstance } from "./instance-row.ts";
+import { toQrDataUrl } from "./qr-code-image.ts";
+import { QR_HINTS } from "./to-instance-view.ts";
+
+export interface ConnectionRecorder {
+  /** Resolves once what the session told is stored. Rejects when this node does not own the instance's lane any more. */
+  record(instanceId: number, event: ConnectionEvent): Promise<void>;
+}
+
+export interface ConnectionRecorderOptions {
+  db: Db;
+  engine: Pick<Engine, "node" | "laneOf" | "laneLost" | "wake" | "tell">;
+}
+
+export function createConnectionRecorder({ db, engine }: ConnectionRecorderOptions): ConnectionRecorder {
+  return {
+    async record(instanceId, event) {
+      const lane = engine.laneOf("session", String(instanceId));
+      const lanes = lane && (await recordEvent(db, engine.node.id, lane, event));
+      if (lane && !lanes) engine.laneLost(lane.id);
+      if (!lanes) throw new Error(`This node does not own the session of instance ${instanceId} any more.`);
+      engine.wake(lanes);
+      engine.tell("instance", String(instanceId));
+    },
+  };
+}
+
+/** The lanes to wake; undefined when the lane is lost, and then nothing is recorded. */
+async function recordEvent(
+  db: Db,
+  node: string,
+  lane: Lane,
+  event: ConnectionEvent,
+): Promise<number[] | undefined> {
+  // Drawn before the transaction, so that no lock waits for it.
+  const image = event.type === "qr" ? await toQrDataUrl(event.qr) : "";
+  return db.transaction().execute(async (trx) => {
+    const held = await lockOwnedLanes(node, [lane]).execute(trx);
+    if (held.rows.length === 0) return undefined;
+    const row = await findAndLockInstance(trx, Number(lane.key));
+    const found = row && findStatusTransition(row, event);
+    if (!found) return [];
+    const change = describeChange(event, image);
+    const isFinal = found.isFinal || (await isRefusedPairing(trx, row.id, event));
+    const set = { ...change.set, ...(isFinal && { wanted: "stopped" as const }) };
+    return changeStatus(trx, row, { ...change, status: found.to, set });
+  });
+}
+
+/** A later client version brings back who is paired; a QR that comes days later has nobody to scan it. */
+async function isRefusedPairing(trx: Trx, id: number, event: ConnectionEvent): Promise<boolean> {
+  const isRefused = event.type === "disconnected" && event.reason === "outdated" && !event.will_retry;
+  return isRefused && !(await hasCredential(trx, id));
+}
+
+/** A pairing that is gone; what it was called stays in the log and in the events. */
+export const NO_IDENTITY = {
+  phone: null,
+  jid: null,
+  lid: null,
+  profile_name: null,
+  profile_picture_url: null,
+  platform: null,
+  attention: null,
+} satisfies InstanceColumnChange;
+
+const now = sql<Date>`now()`;
+
+function describeChange(event: ConnectionEvent, image: string): Omit<InstanceStatusChange, "status"> {
+  switch (event.type) {
+    case "qr":
+      return describeQr(event, image);
+    case "pairing_code":
+      return { reason: null, set: describePairingCode(event) };
+    case "passkey_required":
+      return describePasskey(event.passkey);
+    case "qr_expired":
+      return { reason: "qr_expired", pairing_error: event.error };
+    case "pairing_failed":
+      return describeFailure(event.error);
+    case "connected":
+      return { reason: null, set: describeIdentity(event) };
+    case "disconnected":
+      return describeEnd(event);
+    case "logged_out":
+      return { reason: event.reason, set: NO_IDENTITY };
+    case "failed":
+      return { reason: event.reason, detail: event.detail };
+    default:
+      return { reason: event.reason };
+  }
+}
+
+function describeQr(
+  { qr, attempt, max_attempts, expires_at, reason }: Extract<ConnectionEvent, { type: "qr" }>,
+  image: string,
+): Omit<InstanceStatusChange, "status"> {
+  const hint = QR_HINTS[reason];
+  const data = { qr: image, qr_code: qr, expires_at, attempt, max_attempts, reason, hint };
+  return {
+    reason: null,
+    set: {
+      qr,
+      qr_attempt: attempt,
+      qr_max_attempts: max_attempts,
+      qr_expires_at: expires_at,
+      qr_reason: reason,
+      pairing_error: null,
+      last_qr_at: now,
+    },
+    events: [{ event: "instance.qr", data }],
+  };
+}
+
+function describeEnd({
+  reason,
+  detail,
+  will_retry,
+  error,
+}: Extract<ConnectionEvent, { type: "disconnected" }>): Omit<InstanceStatusChange, "status"> {
+  const reconnect_attempts = sql<number>`reconnect_attempts + 1`;
+  return {
+    reason,
+    detail,
+    will_retry,
+    pairing_error: error,
+    ...(will_retry && { set: { reconnect_attempts } }),
+  };
+}
+
+/** What is shown stays. */
+function describeFailure(error: PairingError): Omit<InstanceStatusChange, "status"> {
+  return {
+    reason: null,
+    pairing_error: error,
+    events: [{ event: "instance.pairing_failed", data: { ...error } }],
+  };
+}
+
+/** Takes the place of the QR. */
+function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { type: "pairing_code" }>) {
+  return {
+    pairing_code: code,
+    qr_expires_at: expires_at,
+    pairing_error: null,
+    qr: null,
+    qr_reason: null,
+    qr_attempt: null,
+    qr_max_attempts: null,
+  } satisfies InstanceColumnChange;
+}
+
+/** Told to who must act: whoever has the passkey signs, and whoever has the phone compares. */
+function describePasskey(state: PasskeyState): Omit<InstanceStatusChange, "status"> {
+  const { stage, options, code, expires_at } = cleanJson(state);
+  const passkey = JSON.stringify({
+    stage,
+    options,
+    code,
+    expires_at: expires_at.toISOString(),
+  } satisfies PasskeyRow);
+  const statusEvents = {
+    required: [{ event: "instance.passkey_required" as const, data: { challenge: options, expires_at } }],
+    confirmation_required: [{ event: "instance.passkey_confirmation" as const, data: { code, expires_at } }],
+    awaiting_phone: [],
+    finishing: [],
+  }[stage];
+  return { reason: "passkey_required", set: { passkey }, statusEvents };
+}
+
+function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "connected" }>) {
+  return {
+    phone: me.phone,
+    jid: me.jid,
+    lid: me.lid,
+    profile_name: me.push_name,
+    platform,
+    pairing_error: null,
+    reconnect_attempts: 0,
+    connected_at: now,
+    disconnected_at: null,
+    last_seen_at: now,
+  } satisfies InstanceColumnChange;
+}

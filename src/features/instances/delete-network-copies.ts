@@ -1,0 +1,76 @@
+import { sql } from "kysely";
+import type { SandboxControl } from "../../network/sandbox-control.ts";
+import type { Db } from "../../platform/db/database.ts";
+
+export interface DeleteNetworkCopiesDeps {
+  db: Db;
+  /** The sandbox network of an account, which keeps copies of what passes through it. */
+  sandboxOf(account_id: number): Pick<SandboxControl, "forget" | "forgetPhone">;
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/**
+ * Has the sandbox network drop its copies of the messages of an instance that is about to go, then the messages
+ * themselves, piece by piece: a piece that is interrupted is found again. Nothing to do on the real network.
+ */
+export async function deleteNetworkCopies(
+  { db, sandboxOf }: DeleteNetworkCopiesDeps,
+  id: number,
+): Promise<void> {
+  const instance = await db
+    .selectFrom("instance")
+    .select(["account_id", "network", "phone"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (instance?.network !== "sandbox") return;
+  const { account_id } = instance;
+  const sandbox = sandboxOf(account_id);
+  const forgetPhone = async (phone: string) => {
+    if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.forgetPhone(phone);
+  };
+  let found: Copy[];
+  do {
+    found = await findCopies(db, id);
+    const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
+    // A logout has taken the number from the row: the network knows who wrote the messages that it had sent.
+    for (const phone of await sandbox.forget([], written)) await forgetPhone(phone);
+    const ids = found.map((copy) => copy.id);
+    await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
+    await sql`delete from message where id = any(${ids}::bigint[])`.execute(db);
+  } while (found.length === ROWS_AT_ONCE);
+  if (instance.phone !== null) await forgetPhone(instance.phone);
+}
+
+interface Copy {
+  id: number;
+  message_id: string;
+  writer: string | null;
+}
+
+async function findCopies(db: Db, id: number): Promise<Copy[]> {
+  const { rows } = await sql<Copy>`
+    select m.id, m.message_id,
+      case when m.from_me then i.jid else coalesce(m.sender ->> 'jid', m.jid) end as writer
+    from message m join instance i on i.id = m.instance_id
+    where m.instance_id = ${id} limit ${ROWS_AT_ONCE}`.execute(db);
+  return rows;
+}
+
+/** Another instance of the account goes on with the phone. */
+async function isSharedPhone(
+  db: Db,
+  { id, account_id, phone }: { id: number; account_id: number; phone: string },
+): Promise<boolean> {
+  const others = await db
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("network", "=", "sandbox")
+    .where("phone", "=", phone)
+    .where("id", "!=", id)
+    .where("removed_at", "is", null)
+    .limit(1)
+    .execute();
+  return others.length > 0;
+}

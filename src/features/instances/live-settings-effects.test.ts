@@ -1,0 +1,233 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { newMessageId, phoneJid } from "../../network/jid.ts";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+});
+afterAll(() => story.stop());
+
+const sales = () => ({ id: story.sales.id });
+const set = (settings: Record<string, unknown>) =>
+  story.sales.client.updateInstance({ ...sales(), settings });
+
+afterEach(async () => {
+  await set({
+    ...{ reject_calls: false, reject_message: null, ignore_groups: false, read_messages: false },
+    ...{ mark_online: false, send_delay_min_ms: 0, send_delay_max_ms: 0 },
+  });
+});
+
+let people = 0;
+const newNumber = () => `55118${7000 + people++}1111`;
+const GROUP = "120363000000000001@g.us";
+
+async function messagesIn(chat: string) {
+  const { rows } = await sql<{ text: string; direction: string; origin: string; read_at: Date | null }>`
+    select content ->> 'text' as text, direction, origin, read_at from message
+    where instance_id = ${story.sales.id} and jid = ${chat} order by id`.execute(story.gateway.database.db);
+  return rows;
+}
+
+describe("a call", () => {
+  const call = async (from: string) =>
+    (await story.sales.client.sandboxCall({ ...sales(), from })) as unknown as { data: { call_id: string } };
+  const told = (from: string) =>
+    story.receiver.waitFor(({ body }) => body.event === "call.received" && body.data.from.phone === from);
+
+  test("is refused as soon as the setting says so, and the caller is told once", async () => {
+    const from = newNumber();
+    await set({ reject_calls: true, reject_message: "Please write to us." });
+    const { data } = await call(from);
+    await told(from);
+    await waitUntil(async () => (await messagesIn(phoneJid(from))).length === 1);
+    expect(await messagesIn(phoneJid(from))).toMatchObject([
+      { text: "Please write to us.", direction: "outbound", origin: "api" },
+    ]);
+    expect(await story.ledger({ action: "reject_call", target_id: data.call_id })).toHaveLength(1);
+    await repeatCall(data.call_id, from);
+    await waitUntil(
+      async () => (await story.ledger({ action: "reject_call", target_id: data.call_id })).length > 1,
+    );
+    await waitUntil(async () => (await story.rows()).jobs === 0);
+    expect(await messagesIn(phoneJid(from))).toHaveLength(1);
+  });
+
+  /** The network tells of one call several times. */
+  async function repeatCall(call_id: string, phone: string): Promise<void> {
+    const { db } = story.gateway.database;
+    const ref = {
+      do: "refuse_call",
+      call_id,
+      from: { jid: phoneJid(phone), lid: null, phone },
+      at: new Date(),
+    };
+    const { rows } = await sql<{ lane: number }>`
+      insert into job (lane, prio, pos, grp, ref)
+      select lane, 0, 0, 'act 0', ${JSON.stringify(ref)} from instance where id = ${story.sales.id}
+      returning lane`.execute(db);
+    story.gateway.gateway.engine.wake(rows.map(({ lane }) => lane));
+  }
+
+  test("rings on where the setting does not refuse it", async () => {
+    const from = newNumber();
+    const { data } = await call(from);
+    await told(from);
+    expect(await story.ledger({ action: "reject_call", target_id: data.call_id })).toEqual([]);
+    expect(await messagesIn(phoneJid(from))).toEqual([]);
+  });
+});
+
+describe("messages of groups", () => {
+  test("are neither stored nor told while they are ignored, and can still be sent", async () => {
+    const from = newNumber();
+    await set({ ignore_groups: true });
+    const hidden = await story.sales.client.sandboxReceive({
+      ...sales(),
+      from,
+      group_jid: GROUP,
+      text: "Hidden",
+    });
+    await story.sales.client.sandboxReact({
+      ...{ ...sales(), from, group_jid: GROUP, message_id: hidden.data.message_id, reaction: "👍" },
+    });
+    const direct = await story.sales.client.sandboxReceive({ ...sales(), from, text: "Direct" });
+    await story.event("message.received", direct.data.message_id);
+    expect(await messagesIn(GROUP)).toEqual([]);
+    const about = story.receiver.received.filter(({ raw }) => raw.includes(hidden.data.message_id));
+    expect(about).toEqual([]);
+    const sent = await story.sales.client.sendText({ ...sales(), jid: GROUP, text: "To all" });
+    expect(sent.data.status).toMatch(/sent|delivered|read/);
+    await set({ ignore_groups: false });
+    const shown = await story.sales.client.sandboxReceive({
+      ...sales(),
+      from,
+      group_jid: GROUP,
+      text: "Shown",
+    });
+    await story.event("message.received", shown.data.message_id);
+  });
+});
+
+describe("what has come in", () => {
+  test("is marked as read by itself, several of a chat together, once the setting says so", async () => {
+    const from = newNumber();
+    const before = await story.sales.client.sandboxReceive({ ...sales(), from, text: "Before" });
+    await story.event("message.received", before.data.message_id);
+    await set({ read_messages: true });
+    for (const text of ["One", "Two", "Three"])
+      await story.sales.client.sandboxReceive({ ...sales(), from, text });
+    const isRead = async () => (await messagesIn(phoneJid(from))).map(({ read_at }) => read_at !== null);
+    await waitUntil(async () => (await isRead()).filter(Boolean).length === 3);
+    expect(await isRead()).toEqual([false, true, true, true]);
+  });
+});
+
+describe("being shown as online", () => {
+  test("follows the setting while the session is connected", async () => {
+    const shown = async () =>
+      (await story.ledger({ action: "presence", chat: phoneJid(story.sales.phone) })).map(({ kind }) => kind);
+    await set({ mark_online: true });
+    await waitUntil(async () => (await shown()).length === 1);
+    await story.sales.client.updateInstance({ ...sales(), name: "Sales" });
+    await set({ mark_online: false });
+    await waitUntil(async () => (await shown()).length === 2);
+    expect(await shown()).toEqual(["available", "unavailable"]);
+  });
+});
+
+describe("the pause between sends", () => {
+  const sentAt = async (chats: string[]) => {
+    const { rows } = await sql<{ at: Date }>`
+      select at from sandbox.ledger where action = 'send' and chat = any(${chats}) order by id`.execute(
+      story.gateway.database.db,
+    );
+    return rows.map(({ at }) => at.getTime());
+  };
+
+  test("is kept whatever the priority of the sends, who can be seen typing meanwhile", async () => {
+    await set({ send_delay_min_ms: 2_000, send_delay_max_ms: 2_050 });
+    const numbers = Array.from({ length: 4 }, newNumber);
+    const chats = numbers.map(phoneJid);
+    const texts = numbers.map((number, n) => ({ ...sales(), number, text: "Hi", async: n < 3 }));
+    await Promise.all(texts.map((text) => story.sales.client.sendText(text)));
+    await waitUntil(async () => (await sentAt(chats)).length === 4);
+    const times = await sentAt(chats);
+    const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
+    // The network writes down what has come in batches, later than it came on a slow machine.
+    expect(Math.min(...gaps)).toBeGreaterThan(800);
+    const typing = await story.ledger({ action: "presence" });
+    expect(
+      typing.filter(({ kind, chat }) => kind === "typing" && chats.some((one) => one === chat)).length,
+    ).toBeGreaterThan(0);
+  });
+
+  test("holds up no reaction, and is over when the setting is", async () => {
+    const number = newNumber();
+    const { data } = await story.sales.client.sendText({ ...sales(), number, text: "Hi" });
+    await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_600_000 });
+    await story.sales.client.sendText({ ...sales(), number, text: "The first is not held up" });
+    const late = await story.sales.client.sendText({ ...sales(), number, text: "Late", async: true });
+    const { pendingMessageId } = late as unknown as { pendingMessageId: string };
+    await story.sales.client.react({ ...sales(), message_id: data.message_id ?? "", reaction: "👍" });
+    expect(await story.ledger({ message_id: pendingMessageId })).toEqual([]);
+    await set({ send_delay_min_ms: 0, send_delay_max_ms: 0 });
+    await story.outcome(pendingMessageId);
+  });
+
+  test("lets sync sends go first with what waits before them in their chat, and the lowest at every tenth pick", async () => {
+    await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_000_000 });
+    const queue = async (number: string) => {
+      const answer = await story.sales.client.sendText({ ...sales(), number, text: "Hi", async: true });
+      return (answer as unknown as { pendingMessageId: string }).pendingMessageId;
+    };
+    await story.outcome(await queue(newNumber()));
+    const others: string[] = [];
+    for (let n = 0; n < 20; n++) others.push(await queue(newNumber()));
+    const number = newNumber();
+    const earlier = await queue(number);
+    const low = await queueLast(newNumber());
+    const sync = story.sales.client.sendText({ ...sales(), number, text: "Now" });
+    await waitUntil(async () => (await messagesIn(phoneJid(number))).length === 2);
+    await set({ send_delay_min_ms: 150, send_delay_max_ms: 150 });
+    const { data } = await sync;
+    await story.outcome(others.at(-1) ?? "");
+    const { rows } = await sql<{ message_id: string }>`
+      select message_id from sandbox.ledger where action = 'send' order by id`.execute(
+      story.gateway.database.db,
+    );
+    const placeOf = (id: string) => rows.findIndex((row) => row.message_id === id);
+    const last = placeOf(others.at(-1) ?? "");
+    expect(placeOf(earlier)).toBeLessThan(placeOf(data.message_id ?? ""));
+    expect(placeOf(earlier)).toBeLessThan(placeOf(others[3] ?? ""));
+    // Its chat waits for the network's word on the message before; the others need not.
+    expect(placeOf(data.message_id ?? "")).toBeLessThan(last);
+    expect(placeOf(low)).toBeGreaterThan(0);
+    expect(placeOf(low)).toBeLessThan(last);
+  });
+
+  /** As those of campaigns stand in the lane. */
+  async function queueLast(number: string): Promise<string> {
+    const { db } = story.gateway.database;
+    const { rows } = await sql<{ message_id: string; lane: number }>`
+      with sent as (
+        insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode, jid,
+          type, content, status)
+        select account_id, instance_id, conversation_id, ${newMessageId()}, direction, from_me, 'inbox', 'async',
+          ${phoneJid(number)}, type, content, 'pending'
+        from message where instance_id = ${story.sales.id} and origin = 'api' limit 1
+        returning id, message_id
+      ), queued as (
+        insert into job (lane, prio, pos, grp, ref)
+        select i.lane, 2, s.id, 'job:' || s.id, jsonb_build_object('do', 'send', 'message', s.id)
+        from sent s, instance i where i.id = ${story.sales.id}
+        returning lane
+      )
+      select message_id, lane from sent, queued`.execute(db);
+    story.gateway.gateway.engine.wake(rows.map(({ lane }) => lane));
+    return rows[0]?.message_id ?? "";
+  }
+});

@@ -1,0 +1,42 @@
+import { sql } from "kysely";
+import type { SessionOptions } from "../../network/session-registry.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { DEFAULT_SETTINGS } from "./contract.ts";
+import { toPolicyUrl } from "./outgoing-policy.ts";
+
+export interface SessionOptionsDeps {
+  db: Db;
+  box: SecretBox;
+  outgoing: Pick<SafeFetch, "refusal" | "lookup">;
+}
+
+/** What is set for the session of an instance; undefined when the proxy may not be dialled; there is no other way for its session then. */
+export async function readSessionOptions(
+  { db, box, outgoing }: SessionOptionsDeps,
+  id: number,
+): Promise<SessionOptions | undefined> {
+  const { account_id, proxy, settings, active_at } = await db
+    .selectFrom("instance")
+    .select(["account_id", "proxy", "settings", newestMessage(id).as("active_at")])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const { mark_online, device_name } = { ...DEFAULT_SETTINGS, ...settings };
+  const options = {
+    account_id,
+    markOnline: mark_online,
+    ...(device_name !== null && { deviceName: device_name }),
+    ...(active_at && { activeAt: active_at }),
+  };
+  if (!proxy) return options;
+  const url = box.open(proxy, encryptionContextOf("instance", "proxy", id));
+  const policyUrl = toPolicyUrl(url);
+  if (await outgoing.refusal(policyUrl)) return undefined;
+  return { ...options, proxy: url, lookup: outgoing.lookup(policyUrl) };
+}
+
+function newestMessage(id: number) {
+  return sql<Date | null>`
+    (select sent_at from message where instance_id = ${id} order by message.sent_at desc, message.id desc limit 1)`;
+}

@@ -1,0 +1,117 @@
+import { deserialize, serialize } from "node:v8";
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { OkResponse } from "../../platform/http/handler.ts";
+import {
+  type EncryptionContext,
+  encryptionContextOf,
+  type SecretBox,
+} from "../../platform/secrets/secret-box.ts";
+
+/** A request of an account that may come twice: same route, key and body have one answer, for 24 hours. */
+export interface IdempotentRequest {
+  account_id: number;
+  route: string;
+  key: string;
+  /** Hex SHA-256 of the body. */
+  fingerprint: string;
+}
+
+/**
+ * Claims the key in the transaction of what it stands for; undefined: it was free. Else the answer of the first request,
+ * whose end has been waited for. Throws IDEMPOTENCY_MISMATCH for another body.
+ */
+export async function claimIdempotencyKey(
+  trx: Trx,
+  box: SecretBox,
+  { account_id, route, key, fingerprint }: IdempotentRequest,
+): Promise<{ answer: unknown } | undefined> {
+  const digest = Buffer.from(fingerprint, "hex");
+  const claimed = await sql`
+    insert into account_idempotency as i (account_id, route, key, fingerprint)
+    values (${account_id}, ${route}, ${key}, ${digest})
+    on conflict (account_id, route, key) do update
+      set fingerprint = excluded.fingerprint, answer = null, created_at = now()
+      where i.created_at < now() - interval '24 hours'
+    returning i.key`.execute(trx);
+  if (claimed.rows.length > 0) return undefined;
+  const earlier = await findStoredResponse(trx, box, { account_id, route, key, fingerprint });
+  if (!earlier) throw new Error("A claimed Idempotency-Key has gone.");
+  return earlier;
+}
+
+/** The answer that the key has by now; undefined: none. Throws IDEMPOTENCY_MISMATCH for another body. */
+export async function findStoredResponse(
+  db: Db | Trx,
+  box: SecretBox,
+  { account_id, route, key, fingerprint }: IdempotentRequest,
+): Promise<{ answer: unknown } | undefined> {
+  const first = await db
+    .selectFrom("account_idempotency")
+    .select(["fingerprint", "answer"])
+    .where("account_id", "=", account_id)
+    .where("route", "=", route)
+    .where("key", "=", key)
+    .where("created_at", ">=", sql<Date>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+  if (!first) return undefined;
+  if (!first.fingerprint.equals(Buffer.from(fingerprint, "hex"))) {
+    throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
+  }
+  if (!first.answer) throw new Error("An answer was claimed and committed without being kept.");
+  return {
+    answer: deserialize(
+      Buffer.from(box.open(first.answer, answerPlace({ account_id, route, key })), "base64"),
+    ),
+  };
+}
+
+/** Keeps the answer, sealed, since it may hold what is shown once. */
+export async function storeResponse(
+  trx: Trx,
+  box: SecretBox,
+  { account_id, route, key }: IdempotentRequest,
+  answer: unknown,
+): Promise<void> {
+  const place = answerPlace({ account_id, route, key });
+  await trx
+    .updateTable("account_idempotency")
+    .set({ answer: box.seal(serialize(answer).toString("base64"), place) })
+    .where("account_id", "=", account_id)
+    .where("route", "=", route)
+    .where("key", "=", key)
+    .execute();
+}
+
+function answerPlace({ account_id, route, key }: Omit<IdempotentRequest, "fingerprint">): EncryptionContext {
+  return encryptionContextOf("account_idempotency", "answer", account_id, route, key);
+}
+
+/** Does the work of a request with its answer in one commit, or repeats the answer that its key has already. */
+export async function runIdempotently<Answer>(
+  { db, box }: { db: Db; box: SecretBox },
+  once: IdempotentRequest | undefined,
+  work: (trx: Trx) => Promise<Answer>,
+): Promise<Answer | OkResponse<Answer>> {
+  return db.transaction().execute(async (trx) => {
+    const earlier = once && (await claimIdempotencyKey(trx, box, once));
+    if (earlier) return replayedResponse(earlier.answer as Answer);
+    const answer = await work(trx);
+    if (once) await storeResponse(trx, box, once, answer);
+    return answer;
+  });
+}
+
+/** The answer of a request that came before. */
+export function replayedResponse<Answer>(answer: Answer): OkResponse<Answer> {
+  return new OkResponse(answer, { headers: { "idempotent-replayed": "true" } });
+}
+
+/** An hour after the 24 for which a key counts: a request that has just met one must still find its answer. */
+export async function deleteExpiredResponses(db: Db): Promise<void> {
+  await db
+    .deleteFrom("account_idempotency")
+    .where("created_at", "<", sql<Date>`now() - interval '25 hours'`)
+    .execute();
+}

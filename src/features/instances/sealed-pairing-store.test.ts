@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import type { PairingChange } from "../../network/driver.ts";
+import { createSecretBox } from "../../platform/secrets/secret-box.ts";
+import { createCredentialStore } from "./credential-store.ts";
+import { createSealedPairingStore } from "./sealed-pairing-store.ts";
+
+let test: TestDatabase;
+let instance = 100;
+let lane = { id: 0, kind: "session", key: "", epoch: 1 };
+const box = createSecretBox("k".repeat(43));
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+beforeEach(async () => {
+  const { db } = test.database;
+  const { id: account_id } = await db
+    .insertInto("account")
+    .values({ name: "Shop", account_type: "client", plan_id: 1, settings: "{}" })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const { id } = await db
+    .insertInto("instance")
+    .values({
+      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "whatsapp" },
+      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  instance = id;
+  const added = await db
+    .insertInto("lane")
+    .values({ kind: "session", key: String(id), owner: "a", epoch: 1 })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  lane = { id: added.id, kind: "session", key: String(id), epoch: 1 };
+});
+
+const open = (epoch = 1, node = "a") => {
+  const options = { db: test.database.db, box, node };
+  const store = createCredentialStore({
+    ...options,
+    lane: { ...lane, epoch },
+    vault: createSealedPairingStore(options),
+  });
+  return { ...store, keys: store.keys ?? expect.fail("no keys") };
+};
+const change = (part: Partial<PairingChange>): PairingChange => ({
+  ...{ keys: [], letters: [], forgotten_letters: [] },
+  ...part,
+});
+const key = (id: string, value: string | null, kind = "session") => ({ kind, id, value });
+const letter = (id: string, is_done = false) => ({ id, is_done, body: `body of ${id}` });
+
+describe("the keys of a pairing", () => {
+  it("are read as they were written last, and are sealed", async () => {
+    const { save, keys } = open();
+    await save(bytes("identity"));
+    await keys.commit(change({ keys: [key("ana.0", "first"), key("bia.0", "other")] }));
+    await keys.commit(change({ keys: [key("ana.0", "second"), key("bia.0", null)] }));
+    expect(await keys.read("session", ["ana.0", "bia.0", "caio.0"])).toEqual(new Map([["ana.0", "second"]]));
+    expect(await keys.read("sender-key", ["ana.0"])).toEqual(new Map());
+    const rows = await test.database.db.selectFrom("pairing_key").selectAll().execute();
+    expect(rows.map(({ secret }) => secret.toString("latin1")).join()).not.toContain("second");
+  });
+
+  it("do not open in the place of another key, and the others are read", async () => {
+    const { save, keys } = open();
+    await save(bytes("identity"));
+    await keys.commit(change({ keys: [key("ana.0", "hers"), key("bia.0", "other")] }));
+    await test.database.pool.query(
+      `update pairing_key set secret = (select secret from pairing_key where instance_id = $1 and id = 'bia.0')
+       where instance_id = $1 and id = 'ana.0'`,
+      [instance],
+    );
+    const [moved, whole] = await Promise.allSettled([
+      keys.read("session", ["ana.0"]),
+      keys.read("session", ["bia.0"]),
+    ]);
+    expect(moved).toMatchObject({
+      reason: { message: expect.stringMatching(/pairing_key\.secret of \d+ was changed, or was sealed for/) },
+    });
+    expect(whole).toMatchObject({ value: new Map([["bia.0", "other"]]) });
+  });
+
+  it("go together with the identity and the letters, or not at all", async () => {
+    const { save, keys, load } = open();
+    await save(bytes("one"));
+    const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], letters: [letter("hash")] };
+    expect(await keys.commit(change(all))).toBe("kept");
+    expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
+    await test.database.db
+      .updateTable("lane")
+      .set({ owner: "b", epoch: 2 })
+      .where("id", "=", lane.id)
+      .execute();
+    const late = { credentials: bytes("three"), keys: [key("ana.0", "y")], letters: [letter("late")] };
+    expect(await keys.commit(change(late))).toBe("lost");
+    expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
+    expect(await keys.read("session", ["ana.0"])).toEqual(new Map([["ana.0", "x"]]));
+    expect((await keys.letters()).map(({ id }) => id)).toEqual(["hash"]);
+  });
+
+  it("of an earlier pairing are never seen, and cannot be written any more", async () => {
+    const old = open();
+    await old.save(bytes("old"));
+    await old.keys.commit(change({ keys: [key("ana.0", "old")], letters: [letter("old")] }));
+    const next = open();
+    await next.load();
+    await next.erase();
+    expect(await next.keys.read("session", ["ana.0"])).toEqual(new Map());
+    expect(await next.keys.commit(change({ keys: [key("ana.0", "none")] }))).toBe("lost");
+    await next.save(bytes("new"));
+    expect(await old.keys.commit(change({ keys: [key("ana.0", "late")] }))).toBe("lost");
+    expect(await next.keys.read("session", ["ana.0"])).toEqual(new Map());
+    expect(await next.keys.letters()).toEqual([]);
+    const left = await test.database.db
+      .selectFrom("pairing_key")
+      .selectAll()
+      .where("instance_id", "=", instance)
+      .execute();
+    expect(left).toEqual([]);
+  });
+
+  it("share one statement without getting in each other's way", async () => {
+    const { save, keys } = open();
+    await save(bytes("identity"));
+    const ids = Array.from({ length: 250 }, (_, i) => `${i}`);
+    const results = await Promise.all(
+      ids.map((id) => keys.commit(change({ keys: [key(id, id), key("x", id)] }))),
+    );
+    expect(new Set(results)).toEqual(new Set(["kept"]));
+    const found = await Promise.all(ids.map((id) => keys.read("session", [id, "x"])));
+    expect(found.map((one, i) => one.get(`${i}`))).toEqual(ids);
+    expect(found[0]?.get("x")).toBe("249");
+  });
+});
+
+describe("the letters of a pairing", () => {
+  it("come back in the order in which they came, until they are forgotten", async () => {
+    const { save, keys } = open();
+    await save(bytes("identity"));
+    await keys.commit(change({ letters: [letter("c"), letter("a")] }));
+    await keys.commit(change({ letters: [letter("b")] }));
+    await keys.commit(change({ letters: [letter("c", true)], forgotten_letters: ["a"] }));
+    expect(await keys.letters()).toEqual([letter("c", true), letter("b")]);
+    expect(await keys.letters(["b", "nobody"])).toEqual([letter("b")]);
+  });
+});

@@ -1,0 +1,260 @@
+import { sql } from "kysely";
+import { createBatchWriter } from "../../engine/batch-writer.ts";
+import type { Lane } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import type { KeyChange, PairingChange, StoredJournalEntry } from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+
+export interface SealedPairingStoreOptions {
+  db: Db;
+  box: SecretBox;
+  /** Id of this node in the engine. */
+  node: string;
+}
+
+/** One pairing of an instance, as this node owns it. */
+export interface OwnedPairing {
+  lane: Lane;
+  generation: number;
+}
+
+/** Keys and letters of all pairings of a node, sealed; what sessions do at the same time goes into one statement. */
+export interface SealedPairingStore {
+  read(claim: OwnedPairing, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
+  letters(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
+  /** False: nothing was kept, because the lane or the pairing is not ours any more. */
+  commit(claim: OwnedPairing, change: PairingChange): Promise<boolean>;
+}
+
+interface ReadKeysRequest {
+  instance: number;
+  generation: number;
+  kind: string;
+  ids: readonly string[];
+}
+
+interface CommitRequest {
+  claim: OwnedPairing;
+  change: PairingChange;
+}
+
+/** Long after the network has stopped bringing it again. */
+const LETTER_DAYS = 30;
+
+export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
+  const reader = createBatchWriter<ReadKeysRequest, Map<string, string>>({
+    write: (reads) => readAll(db, box, reads),
+  });
+  const writer = createBatchWriter<CommitRequest, boolean>({
+    write: (commits) => commitAll(db, box, node, commits),
+  });
+  return {
+    read: ({ lane, generation }, kind, ids) =>
+      reader.write({ instance: Number(lane.key), generation, kind, ids }),
+    letters: (claim, ids) => readLetters(db, box, claim, ids),
+    commit: (claim, change) => writer.write({ claim, change }),
+  };
+}
+
+async function readAll(
+  db: Db,
+  box: SecretBox,
+  reads: readonly ReadKeysRequest[],
+): Promise<Map<string, string>[]> {
+  const wanted = reads.flatMap(({ instance, generation, kind, ids }, read) =>
+    ids.map((id) => ({ read, instance, generation, kind, id })),
+  );
+  const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`${PREPARED_STATEMENT}
+    select w.read, k.id, k.secret
+    from (
+      select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w
+        (read integer, instance bigint, generation bigint, kind text, id text) ${rowCountHint(wanted)}
+    ) w join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
+      and k.kind = w.kind and k.id = w.id`.execute(db);
+  const found = reads.map(() => new Map<string, string>());
+  for (const { read, id, secret } of rows) {
+    const { instance = 0, generation = 0, kind = "" } = reads[read] ?? {};
+    const place = encryptionContextOf("pairing_key", "secret", instance, generation, kind, id);
+    found[read]?.set(id, box.open(secret, place));
+  }
+  return found;
+}
+
+async function readLetters(
+  db: Db,
+  box: SecretBox,
+  { lane, generation }: OwnedPairing,
+  ids: readonly string[] | undefined,
+): Promise<StoredJournalEntry[]> {
+  const instance = Number(lane.key);
+  if (ids === undefined) await removeOld(db, instance, generation);
+  const rows = await db
+    .selectFrom("pairing_letter")
+    .select(["id", "is_done", "secret"])
+    .where("instance_id", "=", instance)
+    .where("generation", "=", generation)
+    .$if(ids !== undefined, (query) => query.where("id", "in", [...(ids ?? []), ""]))
+    .orderBy("position")
+    .execute();
+  const open = (id: string, secret: Buffer) =>
+    box.open(secret, encryptionContextOf("pairing_letter", "secret", instance, generation, id));
+  return rows.map(({ id, is_done, secret }) => ({ id, is_done, body: open(id, secret) }));
+}
+
+async function removeOld(db: Db, instance: number, generation: number): Promise<void> {
+  await sql`
+    delete from pairing_letter where instance_id = ${instance}
+      and (generation < ${generation} or created_at < now() - make_interval(days => ${LETTER_DAYS}))`.execute(
+    db,
+  );
+}
+
+/** The changes of one pairing in the order in which they came; what comes later takes the place of what came before. */
+interface Merged {
+  claim: OwnedPairing;
+  credentials: Uint8Array | undefined;
+  keys: Map<string, KeyChange>;
+  letters: Map<string, StoredJournalEntry>;
+  forgotten: Set<string>;
+}
+
+function merge(commits: readonly CommitRequest[]): Map<string, Merged> {
+  const merged = new Map<string, Merged>();
+  for (const { claim, change } of commits) {
+    const one = merged.get(claimKey(claim)) ?? emptyOf(claim);
+    merged.set(claimKey(claim), one);
+    one.credentials = change.credentials ?? one.credentials;
+    for (const key of change.keys) one.keys.set(`${key.kind} ${key.id}`, key);
+    for (const letter of change.letters) {
+      one.letters.set(letter.id, letter);
+      one.forgotten.delete(letter.id);
+    }
+    for (const id of change.forgotten_letters) {
+      one.letters.delete(id);
+      one.forgotten.add(id);
+    }
+  }
+  return merged;
+}
+
+function emptyOf(claim: OwnedPairing): Merged {
+  return { claim, credentials: undefined, keys: new Map(), letters: new Map(), forgotten: new Set() };
+}
+
+function claimKey({ lane, generation }: OwnedPairing): string {
+  return `${lane.id}:${lane.epoch}:${generation}`;
+}
+
+async function commitAll(
+  db: Db,
+  box: SecretBox,
+  node: string,
+  commits: readonly CommitRequest[],
+): Promise<boolean[]> {
+  const pairings = [...merge(commits).values()];
+  const claims = pairings.map(({ claim: { lane, generation }, credentials }, nth) => ({
+    nth,
+    lane: lane.id,
+    epoch: lane.epoch,
+    instance: Number(lane.key),
+    generation,
+    secret: credentials ? sealCredentials(box, Number(lane.key), credentials) : null,
+  }));
+  const lanes = pairings.map(({ claim }) => claim.lane);
+  const { rows } = await sql<{ nth: number }>`${PREPARED_STATEMENT}
+    with held as materialized (${lockOwnedLanes(node, lanes)}),
+    claim as materialized (
+      select c.* from jsonb_to_recordset(${JSON.stringify(claims)}::jsonb) as c
+        (nth integer, lane bigint, epoch bigint, instance bigint, generation bigint, secret text)
+      join held on held.id = c.lane and held.epoch = c.epoch
+      join credential on credential.instance_id = c.instance and credential.generation = c.generation
+        and credential.secret is not null
+      ${rowCountHint(claims)}
+    ),
+    saved as (
+      update credential set secret = decode(claim.secret, 'hex'), updated_at = now() from claim
+      where credential.instance_id = claim.instance and credential.generation = claim.generation
+        and credential.secret is not null and claim.secret is not null
+    ),
+    ${writesOf(pairings, box)}
+    select nth from claim`.execute(db);
+  const kept = new Set(rows.flatMap(({ nth }) => (pairings[nth] ? [claimKey(pairings[nth].claim)] : [])));
+  return commits.map(({ claim }) => kept.has(claimKey(claim)));
+}
+
+/** Begins the primary key of what belongs to a pairing. */
+function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generation: number] {
+  return [Number(claim?.lane.key), Number(claim?.generation)];
+}
+
+function writesOf(pairings: readonly Merged[], box: SecretBox) {
+  const keys = pairings.flatMap(({ keys }, nth) => [...keys.values()].map((key) => ({ nth, ...key })));
+  const letters = pairings.flatMap((one, nth) =>
+    [...one.letters.values()].map((letter) => ({ nth, ...letter })),
+  );
+  const forgotten = pairings.flatMap((one, nth) => [...one.forgotten].map((id) => ({ nth, id })));
+  const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
+  const sealed = keys.map(({ nth, kind, id, value }) =>
+    value === null
+      ? null
+      : box.seal(value, encryptionContextOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
+  );
+  const bodies = letters.map(({ nth, id, body }) =>
+    box.seal(body, encryptionContextOf("pairing_letter", "secret", ...rowOf(nth), id)),
+  );
+  return sql`
+    key as materialized (
+      select claim.instance, claim.generation, k.kind, k.id, k.secret
+      from unnest(${keys.map(({ nth }) => nth)}::integer[], ${keys.map(({ kind }) => kind)}::text[],
+        ${keys.map(({ id }) => id)}::text[], ${sealed}::bytea[]) as k (nth, kind, id, secret)
+      join claim on claim.nth = k.nth
+    ),
+    put as (
+      insert into pairing_key (instance_id, generation, kind, id, secret)
+      select instance, generation, kind, id, secret from key where secret is not null
+      on conflict (instance_id, generation, kind, id) do update set secret = excluded.secret
+    ),
+    gone as (
+      delete from pairing_key using key
+      where key.secret is null and pairing_key.instance_id = key.instance
+        and pairing_key.generation = key.generation and pairing_key.kind = key.kind and pairing_key.id = key.id
+    ),
+    entered as (
+      insert into pairing_letter (instance_id, generation, id, is_done, secret)
+      select claim.instance, claim.generation, l.id, l.is_done, l.secret
+      from unnest(${letters.map(({ nth }) => nth)}::integer[], ${letters.map(({ id }) => id)}::text[],
+        ${letters.map((letter) => letter.is_done)}::boolean[], ${bodies}::bytea[])
+        with ordinality as l (nth, id, is_done, secret, place)
+      join claim on claim.nth = l.nth order by l.place
+      on conflict (instance_id, generation, id) do update set is_done = excluded.is_done, secret = excluded.secret
+    ),
+    forgotten as (
+      delete from pairing_letter using (
+        select claim.instance, claim.generation, f.id
+        from unnest(${forgotten.map(({ nth }) => nth)}::integer[], ${forgotten.map(({ id }) => id)}::text[])
+          as f (nth, id)
+        join claim on claim.nth = f.nth
+      ) as old
+      where pairing_letter.instance_id = old.instance and pairing_letter.generation = old.generation
+        and pairing_letter.id = old.id
+    )`;
+}
+
+/** In hex digits, as JSON carries it. */
+function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Array): string {
+  const text = Buffer.from(credentials).toString("base64");
+  return box.seal(text, encryptionContextOf("credential", "secret", instance)).toString("hex");
+}
+
+/** Removes what belongs to earlier generations of the pairing, or to all of them. */
+export async function deletePairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
+  for (const table of ["pairing_key", "pairing_letter"] as const) {
+    await db
+      .deleteFrom(table)
+      .where("instance_id", "=", instance)
+      .$if(before !== undefined, (query) => query.where("generation", "<", before ?? 0))
+      .execute();
+  }
+}

@@ -1,0 +1,307 @@
+import { createHmac } from "node:crypto";
+import { z } from "zod";
+import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import type { Integration } from "../integration-row.ts";
+import { chatwootConfigOf, chatwootStateOf } from "./chatwoot-config.ts";
+import {
+  type ChatwootError,
+  chatwootErrorOf,
+  unexpectedResponse,
+  unreadableAnswer,
+} from "./chatwoot-error.ts";
+import { escapeLiquid } from "./escape-liquid.ts";
+import { createMultipartForm, type FormFile } from "./multipart-form.ts";
+
+/** What came of a call: their no is a value. */
+export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; refusal: ChatwootError };
+
+const CALL_MS = 15_000;
+const UPLOAD_MS = 120_000;
+const ANSWER_BYTES = 8 * 1024 * 1024;
+
+const id = z.coerce.number().int();
+const version = z.object({ version: z.string() });
+const profile = z.object({
+  accounts: z.array(z.object({ id, role: z.string().nullish(), status: z.string().nullish() })),
+});
+const inbox = z.object({
+  id,
+  name: z.string(),
+  channel_type: z.string(),
+  webhook_url: z.string().nullish(),
+  inbox_identifier: z.string().nullish(),
+  lock_to_single_conversation: z.boolean().nullish(),
+  hmac_token: z.string().nullish(),
+  secret: z.string().nullish(),
+});
+const contact = z.object({
+  id,
+  name: z.string().nullish(),
+  phone_number: z.string().nullish(),
+  identifier: z.string().nullish(),
+});
+const conversation = z.object({ id, inbox_id: id.nullish(), status: z.string() });
+const message = z.object({
+  id,
+  source_id: z.string().nullish(),
+  created_at: z.number(),
+  content_attributes: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export type ChatwootInbox = z.output<typeof inbox>;
+export type ChatwootContact = z.output<typeof contact>;
+export type ChatwootMessage = z.output<typeof message>;
+export type ChatwootConversation = z.output<typeof conversation>;
+
+/** A message as we post it. */
+export interface NewChatwootMessage {
+  content: string;
+  message_type: "incoming" | "outgoing";
+  source_id: string;
+  private?: boolean;
+  content_attributes?: Record<string, unknown>;
+  is_voice_message?: boolean;
+}
+
+/** Who a contact is, as far as it is known. */
+export interface NewChatwootContact {
+  source_id: string;
+  identifier: string;
+  name: string;
+  phone_number?: string;
+  avatar_url?: string;
+}
+
+/** What a contact is looked for by. */
+export interface ContactFilter {
+  attribute_key: "phone_number" | "identifier";
+  value: string;
+}
+
+/** Where to, and on whose behalf. */
+export interface ChatwootAccess {
+  url: string;
+  access_token: string;
+  account_id: number;
+  inbox_id: number;
+  inbox_identifier: string;
+  /** Signs the identifiers of contacts; an inbox takes a signature also where it demands none. */
+  hmac_token: string | undefined;
+}
+
+export function chatwootAccessOf(integration: Integration): ChatwootAccess {
+  const { url, access_token, account_id, inbox_id } = chatwootConfigOf(integration);
+  const { inbox_identifier } = chatwootStateOf(integration);
+  const { hmac_token } = integration.secrets;
+  return { url, access_token, account_id, inbox_id, inbox_identifier, hmac_token };
+}
+
+interface ChatwootRequest<T> {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  path: string;
+  body?: unknown;
+  form?: { fields: Record<string, string>; file: FormFile };
+  answer: z.ZodType<T>;
+}
+
+const nothing = z.unknown();
+
+/** The way to Chatwoot. */
+export interface ChatwootTransport {
+  outgoing: SafeFetch;
+  instance_id: number;
+  /** Told how each call went. */
+  note?: (outcome: FetchOutcome, beganAt: number, refusal: ChatwootError | undefined) => Promise<void>;
+}
+
+/** The calls of Chatwoot's API that a gateway needs. */
+export function createChatwootApi(line: ChatwootTransport, access: ChatwootAccess) {
+  const call = <T>(made: ChatwootRequest<T>) => carryOut(line, access, made);
+  return { ...inboxCalls(access, call), ...contactCalls(access, call), ...conversationCalls(access, call) };
+}
+
+export type ChatwootApi = ReturnType<typeof createChatwootApi>;
+
+type ExecuteRequest = <T>(made: ChatwootRequest<T>) => Promise<ChatwootResult<T>>;
+
+function inboxCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
+  const inboxes = `/api/v1/accounts/${account_id}/inboxes`;
+  return {
+    version: () => call({ method: "GET", path: "/api", answer: version }),
+    profile: () => call({ method: "GET", path: "/api/v1/profile", answer: profile }),
+    inbox: () => call({ method: "GET", path: `${inboxes}/${inbox_id}`, answer: inbox }),
+    createInbox: (body: { name: string; webhook_url: string; lock_to_single_conversation: boolean }) => {
+      const { webhook_url, ...fields } = body;
+      const channel = { type: "api", webhook_url };
+      return call({ method: "POST", path: inboxes, body: { ...fields, channel }, answer: inbox });
+    },
+    updateInbox: (body: { channel?: { webhook_url: string }; lock_to_single_conversation?: boolean }) =>
+      call({ method: "PATCH", path: `${inboxes}/${inbox_id}`, body, answer: inbox }),
+  };
+}
+
+function contactCalls(
+  { account_id, inbox_id, inbox_identifier, hmac_token }: ChatwootAccess,
+  call: ExecuteRequest,
+) {
+  const contacts = `/api/v1/accounts/${account_id}/contacts`;
+  const sign = (identifier: string) =>
+    hmac_token && { identifier_hash: createHmac("sha256", hmac_token).update(identifier).digest("hex") };
+  return {
+    /** Safe to repeat: by source id, then identifier, then phone, else a new contact. */
+    upsertContact: (given: NewChatwootContact) =>
+      call({
+        method: "POST",
+        path: `/public/api/v1/inboxes/${inbox_identifier}/contacts`,
+        body: { ...given, ...sign(given.identifier) },
+        answer: contact,
+      }),
+    /** Those to whom one of the clauses applies. */
+    findContacts: (clauses: readonly ContactFilter[]) =>
+      call({
+        method: "POST",
+        path: `${contacts}/filter`,
+        body: { payload: toFilter(clauses) },
+        answer: z.object({ payload: z.array(contact) }),
+      }),
+    addToInbox: (contactId: number, source_id: string) =>
+      call({
+        method: "POST",
+        path: `${contacts}/${contactId}/contact_inboxes`,
+        body: { inbox_id, source_id },
+        answer: nothing,
+      }),
+    contact: (contactId: number) =>
+      call({
+        method: "GET",
+        path: `${contacts}/${contactId}`,
+        answer: z.object({ payload: contact }),
+      }),
+    updateContact: (contactId: number, body: { name?: string; phone_number?: string; identifier?: string }) =>
+      call({ method: "PATCH", path: `${contacts}/${contactId}`, body, answer: nothing }),
+    mergeContacts: (base_contact_id: number, mergee_contact_id: number) =>
+      call({
+        method: "POST",
+        path: `/api/v1/accounts/${account_id}/actions/contact_merge`,
+        body: { base_contact_id, mergee_contact_id },
+        answer: nothing,
+      }),
+    conversationsOf: (contactId: number) =>
+      call({
+        method: "GET",
+        path: `${contacts}/${contactId}/conversations`,
+        answer: z.object({ payload: z.array(conversation) }),
+      }),
+  };
+}
+
+/** Chatwoot reads one value of each clause, and the last clause joins nothing. */
+function toFilter(clauses: readonly ContactFilter[]) {
+  return clauses.map(({ attribute_key, value }, at) => ({
+    ...{ attribute_key, filter_operator: "equal_to", values: [value] },
+    query_operator: at < clauses.length - 1 ? "OR" : null,
+  }));
+}
+
+function conversationCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
+  const conversations = `/api/v1/accounts/${account_id}/conversations`;
+  const messages = (conversationId: number) => `${conversations}/${conversationId}/messages`;
+  return {
+    createConversation: (contact_id: number, source_id: string, status: string) =>
+      call({
+        method: "POST",
+        path: conversations,
+        body: { inbox_id, contact_id, source_id, status },
+        answer: conversation,
+      }),
+    postMessage: (conversationId: number, post: NewChatwootMessage, file?: FormFile) =>
+      call({
+        method: "POST",
+        path: messages(conversationId),
+        ...(file ? { form: { fields: toFields(literal(post)), file } } : { body: literal(post) }),
+        answer: message,
+      }),
+    listMessages: (conversationId: number, before?: number) =>
+      call({
+        method: "GET",
+        path: `${messages(conversationId)}${before === undefined ? "" : `?before=${before}`}`,
+        answer: z.object({ payload: z.array(message) }),
+      }),
+    setStatus: (
+      conversationId: number,
+      messageId: string,
+      body: { status: "delivered" | "read" | "failed"; external_error?: string },
+    ) => call({ method: "PATCH", path: `${messages(conversationId)}/${messageId}`, body, answer: nothing }),
+    deleteMessage: (conversationId: number, messageId: string) =>
+      call({ method: "DELETE", path: `${messages(conversationId)}/${messageId}`, answer: nothing }),
+  };
+}
+
+/** What is incoming is not rendered. */
+function literal(post: NewChatwootMessage): NewChatwootMessage {
+  return post.message_type === "outgoing" ? { ...post, content: escapeLiquid(post.content) } : post;
+}
+
+/** A form has only texts: attributes go as JSON. */
+function toFields({ content_attributes, content, ...post }: NewChatwootMessage): Record<string, string> {
+  const texts = Object.entries(post).map(([name, value]) => [name, String(value)]);
+  return {
+    ...Object.fromEntries(texts),
+    ...(content !== "" && { content }),
+    ...(content_attributes && { content_attributes: JSON.stringify(content_attributes) }),
+  };
+}
+
+async function carryOut<T>(
+  line: ChatwootTransport,
+  access: ChatwootAccess,
+  made: ChatwootRequest<T>,
+): Promise<ChatwootResult<T>> {
+  const beganAt = performance.now();
+  const tenant = { instance_id: line.instance_id };
+  const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
+  const refusal = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
+  await line.note?.(outcome, beganAt, refusal);
+  if (refusal) return { ok: false, refusal };
+  const parsed = made.answer.safeParse(readBody(outcome));
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : { ok: false, refusal: unexpectedResponse(outcome) };
+}
+
+async function toRequest<T>(
+  access: ChatwootAccess,
+  { method, path, body, form }: ChatwootRequest<T>,
+): Promise<OutgoingRequest> {
+  const written = form && (await createMultipartForm(form.fields, "attachments[]", form.file));
+  const isPublic = path === "/api" || path.startsWith("/public/");
+  return {
+    url: `${access.url}${path}`,
+    method,
+    headers: {
+      accept: "application/json",
+      ...(!isPublic && { api_access_token: access.access_token }),
+      ...(written?.headers ?? (body !== undefined && { "content-type": "application/json" })),
+    },
+    ...(written ? { body: written.body } : body !== undefined && { body: JSON.stringify(body) }),
+    totalMs: form ? UPLOAD_MS : CALL_MS,
+    maxBytes: ANSWER_BYTES,
+    // By the width of its lane.
+    isPaced: true,
+  };
+}
+
+/** One that is larger than what is read would be so again. */
+function isUnreadable(outcome: FetchOutcome): boolean {
+  if (outcome.outcome === "failed" || outcome.body.length >= ANSWER_BYTES) return false;
+  return outcome.truncated || readBody(outcome) === undefined;
+}
+
+function readBody(outcome: FetchOutcome): unknown {
+  if (outcome.outcome === "failed" || outcome.body.length === 0) return {};
+  try {
+    return JSON.parse(outcome.body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

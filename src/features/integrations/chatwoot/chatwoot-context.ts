@@ -1,0 +1,80 @@
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { HealthUpdate, IntegrationHealth } from "../integration-health.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
+import type { Integration } from "../integration-row.ts";
+import { retryCall } from "../retry-call.ts";
+import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./chatwoot-api.ts";
+import type { ChatwootError } from "./chatwoot-error.ts";
+
+/** What the work of one job needs. */
+export interface ChatwootContext {
+  deps: IntegrationDeps;
+  health: IntegrationHealth;
+  integration: Integration;
+  chatwoot: ChatwootApi;
+  /** What the call of this job that failed last says of the connection. */
+  lastFailure(): HealthUpdate | undefined;
+}
+
+/** Only their owner can set these right, and until then nothing is lost. */
+const UNTIL_SAVED = new Set<ChatwootError["reason"]>([
+  ...(["token", "role", "suspended", "forbidden", "blocked", "inbox_gone"] as const),
+]);
+const UNTIL_SAVED_MS = 300_000;
+const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
+
+export function createChatwootContext(
+  deps: IntegrationDeps,
+  health: IntegrationHealth,
+  integration: Integration,
+): ChatwootContext {
+  let failure: HealthUpdate | undefined;
+  const note: Parameters<typeof createChatwootApi>[0]["note"] = async (outcome, beganAt, refusal) => {
+    // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
+    const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
+    if (isPart) return;
+    const { reason, verdict, words } = refusal ?? {};
+    const said = verdict && {
+      ...{ status: verdict.status, error: words },
+      // Its status alone says that all is well.
+      ...(reason === "unreadable" && { verdict }),
+    };
+    const noted = await health.note(integration, outcome, beganAt, said);
+    if (refusal) failure = noted;
+  };
+  const { instance_id } = integration;
+  const chatwoot = createChatwootApi(
+    { outgoing: deps.outgoing, instance_id, note },
+    chatwootAccessOf(integration),
+  );
+  return { deps, health, integration, chatwoot, lastFailure: () => failure };
+}
+
+/** Whether it is worth to try again what was refused. */
+export function isTransientError({ reason, verdict }: ChatwootError): boolean {
+  return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
+}
+
+/** The same of a change to what is there: a proxy that lets no PATCH or DELETE through holds up no chat. */
+export function isTransientForUpdate(refusal: ChatwootError): boolean {
+  return refusal.reason !== "forbidden" && isTransientError(refusal);
+}
+
+/** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */
+export async function endWithError(
+  desk: ChatwootContext,
+  job: Job,
+  refusal: ChatwootError,
+  since: Date,
+): Promise<JobResult> {
+  const { reason, verdict, words } = refusal;
+  if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
+    await desk.health.warn(desk.integration, words);
+    return { end: "done" };
+  }
+  if (reason === "identity") await desk.health.warn(desk.integration, words, "failing");
+  const failure = desk.lastFailure();
+  if (!failure || (verdict.verdict === "stop" && !failure.isStale))
+    return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
+  return retryCall(desk.deps, job, { ...failure, verdict });
+}

@@ -1,0 +1,54 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
+import { createTtlCache } from "../../../platform/ttl-cache.ts";
+import { openIntegration, selectIntegrations } from "../integration-row.ts";
+
+export interface ChatwootPathTokensDeps {
+  db: Db;
+  box: SecretBox;
+  engine: Pick<Engine, "tell" | "hear">;
+}
+
+/** Tokens in the addresses that Chatwoot inboxes call, as digests and at most 5 s old; `forget` drops one on all nodes. */
+export interface ChatwootPathTokens {
+  isKnown(instanceId: number): boolean;
+  isRight(instanceId: number, token: string): Promise<boolean>;
+  forget(instanceId: number): void;
+}
+
+const TTL_MS = 5_000;
+const MOST_INSTANCES = 20_000;
+const TOPIC = "chatwoot_token";
+/** What no token has: stands for "there is none", which is remembered too, so that guessing loads nothing. */
+const NONE = randomBytes(32);
+
+export function createChatwootPathTokens({ db, box, engine }: ChatwootPathTokensDeps): ChatwootPathTokens {
+  const digests = createTtlCache({ max: MOST_INSTANCES, ttlMs: TTL_MS, load });
+  engine.hear(TOPIC, (instanceId) => digests.forget(instanceId));
+
+  async function load(instanceId: string): Promise<Buffer> {
+    const row = await selectIntegrations(db, Number(instanceId))
+      .where("provider", "=", "chatwoot")
+      .executeTakeFirst();
+    const token = row && openIntegration(row, box).secrets.our_webhook_token;
+    return token === undefined ? NONE : digestOf(token);
+  }
+
+  return {
+    isKnown: (instanceId) => instanceId === 0 || digests.has(String(instanceId)),
+    async isRight(instanceId, token) {
+      const right = instanceId === 0 ? NONE : ((await digests.get(String(instanceId))) ?? NONE);
+      return timingSafeEqual(digestOf(token), right);
+    },
+    forget(instanceId) {
+      digests.forget(String(instanceId));
+      engine.tell(TOPIC, String(instanceId));
+    },
+  };
+}
+
+function digestOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

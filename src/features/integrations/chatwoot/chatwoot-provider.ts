@@ -1,0 +1,60 @@
+import type { JobResult } from "../../../engine/engine.ts";
+import { createIntegrationHealth } from "../integration-health.ts";
+import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
+import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./chatwoot-config.ts";
+import { type ChatwootContext, createChatwootContext } from "./chatwoot-context.ts";
+import { postMessage } from "./post-message.ts";
+import { postDeletion, postEdit, postReaction } from "./post-message-change.ts";
+import { registerInbox, unregisterInbox } from "./register-inbox.ts";
+import { reportFailure, reportStatus } from "./report-status.ts";
+import { runInboundTask } from "./run-inbound-task.ts";
+import { testInbox } from "./test-inbox.ts";
+
+/** A support inbox: what is written on WhatsApp comes into it, and what agents answer goes out by the instance. */
+export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvider {
+  const health = createIntegrationHealth(deps);
+  return {
+    name: "chatwoot",
+    config: chatwootConfig,
+    aliases: CHATWOOT_ALIASES,
+    secrets: ["access_token"],
+    address: "url",
+    isTold: true,
+    wants: (config) => wants(config as ChatwootConfig),
+    prepare: (draft) => registerInbox(deps, draft),
+    dismiss: (integration) => unregisterInbox(deps, integration),
+    test: (integration) => testInbox(deps, integration),
+    onEvent: (work) => takeEvent(createChatwootContext(deps, health, work.integration), work),
+    onTask: ({ job, integration, task }) =>
+      runInboundTask(createChatwootContext(deps, health, integration), job, task),
+  };
+}
+
+function wants({ groups, sync_status }: ChatwootConfig): ReturnType<IntegrationProvider["wants"]> {
+  return {
+    events: [
+      ...(["message.received", "message.sent", "message.failed", "message.edited"] as const),
+      ...(["message.deleted", "message.reaction"] as const),
+      ...(sync_status ? (["message.delivered", "message.read"] as const) : []),
+    ],
+    exclude: groups ? [] : ["groups"],
+  };
+}
+
+async function takeEvent(desk: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
+  switch (event.event) {
+    case "message.received":
+    case "message.sent":
+      return postMessage(desk, job, event);
+    case "message.edited":
+      return postEdit(desk, job, event);
+    case "message.deleted":
+      return postDeletion(desk, job, event);
+    case "message.reaction":
+      return postReaction(desk, job, event);
+    case "message.failed":
+      return reportFailure(desk, job, event);
+    default:
+      return reportStatus(desk, job, event);
+  }
+}

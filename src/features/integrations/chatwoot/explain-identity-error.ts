@@ -1,0 +1,18 @@
+import type { ChatwootApi } from "./chatwoot-api.ts";
+import type { ChatwootError } from "./chatwoot-error.ts";
+
+export const IDENTITY_CHANGED =
+  "Chatwoot refuses new contacts, because the token that signs them (HMAC) is not the one of the inbox any more. Save the " +
+  "integration again.";
+
+/** Chatwoot answers a wrong signature of a contact with a 500 like any other: only the inbox tells that its token changed. */
+export async function explainIdentityError(
+  chatwoot: ChatwootApi,
+  hmacToken: string | undefined,
+  refusal: ChatwootError,
+): Promise<ChatwootError> {
+  if (refusal.status_code !== 500) return refusal;
+  const inbox = await chatwoot.inbox();
+  if (!inbox.ok || (inbox.value.hmac_token || undefined) === hmacToken) return refusal;
+  return { ...refusal, reason: "identity", words: IDENTITY_CHANGED };
+}

@@ -1,0 +1,210 @@
+import { alternativeNumber } from "../../contacts/contacts.ts";
+import type {
+  ChatwootApi,
+  ChatwootContact,
+  ChatwootResult,
+  ContactFilter,
+  NewChatwootContact,
+} from "./chatwoot-api.ts";
+import type { ChatwootError } from "./chatwoot-error.ts";
+import { explainIdentityError } from "./explain-identity-error.ts";
+
+/** Somebody, or a group, as WhatsApp knows them. */
+export interface ChatwootPerson {
+  /** By phone where that is known. */
+  jid: string;
+  phone: string | null;
+  lid: string | null;
+  /** The name that they go by. */
+  name: string | null;
+  is_group: boolean;
+}
+
+/** A contact in Chatwoot, as we remember it. */
+export interface MappedContact {
+  contact_id: number;
+  /** What the inbox calls the contact; it stays also when its phone becomes known later. */
+  source_id: string;
+  /** The name that we gave last; one that an agent typed is not ours to change. */
+  name: string;
+  phone: string | null;
+}
+
+interface PeopleOptions {
+  chatwoot: ChatwootApi;
+  mergeBrazil: boolean;
+  /** Signs the identifiers of contacts. */
+  hmacToken: string | undefined;
+  pictureOf(person: ChatwootPerson): Promise<string | undefined>;
+}
+
+/** Finds or makes the contact of somebody. Safe to repeat. */
+export async function findOrCreateContact(
+  options: PeopleOptions,
+  person: ChatwootPerson,
+): Promise<ChatwootResult<MappedContact>> {
+  const { chatwoot, mergeBrazil, pictureOf } = options;
+  const source_id = person.jid;
+  const known = await findSpellings(chatwoot, person);
+  if (!known.ok) return known;
+  const adopted = await adoptOtherSpelling(chatwoot, person, known.value);
+  if (!adopted.ok) return adopted;
+  const name = nameOf(person);
+  const avatar_url = await pictureOf(person);
+  const given = {
+    ...{ source_id, identifier: person.jid, name },
+    ...(person.phone && { phone_number: `+${person.phone}` }),
+    ...(avatar_url && { avatar_url }),
+  };
+  const found = await upsert(options, person, given);
+  if (!found.ok) return found;
+  const contact_id = mergeBrazil ? await mergeSpellings(chatwoot, found.value, known.value) : found.value.id;
+  return { ok: true, value: { contact_id, source_id, name, phone: person.phone } };
+}
+
+async function upsert(
+  { chatwoot, hmacToken }: PeopleOptions,
+  person: ChatwootPerson,
+  given: NewChatwootContact,
+): Promise<ChatwootResult<ChatwootContact>> {
+  const made = await chatwoot.upsertContact(given);
+  if (made.ok) return made;
+  if (made.refusal.reason === "taken") return adopt(chatwoot, person, made.refusal);
+  return { ok: false, refusal: await explainIdentityError(chatwoot, hmacToken, made.refusal) };
+}
+
+/** A phone, never a LID: those are as long, and Chatwoot would take one for a number. */
+function nameOf({ name, phone, jid, is_group }: ChatwootPerson): string {
+  if (is_group) return `${name ?? jid.split("@")[0]} (GROUP)`;
+  return name ?? (phone === null ? "WhatsApp" : `+${phone}`);
+}
+
+/** Who is there under either spelling of a number that has two, or under the name that we give. */
+async function findSpellings(
+  chatwoot: ChatwootApi,
+  person: ChatwootPerson,
+): Promise<ChatwootResult<ChatwootContact[]>> {
+  const other = person.phone === null ? undefined : alternativeNumber(person.phone);
+  if (other === undefined) return { ok: true, value: [] };
+  const found = await chatwoot.findContacts([
+    { attribute_key: "phone_number", value: `+${person.phone}` },
+    { attribute_key: "phone_number", value: `+${other}` },
+    { attribute_key: "identifier", value: person.jid },
+  ]);
+  if (found.ok) return { ok: true, value: found.value.payload };
+  return isPassing(found.refusal) ? found : { ok: true, value: [] };
+}
+
+/** Somebody who is there under the other spelling of the number only is the same person. */
+async function adoptOtherSpelling(
+  chatwoot: ChatwootApi,
+  { jid, phone }: ChatwootPerson,
+  known: readonly ChatwootContact[],
+): Promise<ChatwootResult<null>> {
+  const oldest = oldestOf(known);
+  const isThere = known.some(
+    ({ phone_number, identifier }) => phone_number === `+${phone}` || identifier === jid,
+  );
+  if (!oldest || isThere) return { ok: true, value: null };
+  return addToInbox(chatwoot, oldest.id, jid);
+}
+
+/** That it is there already is an answer too. */
+async function addToInbox(
+  chatwoot: ChatwootApi,
+  contactId: number,
+  jid: string,
+): Promise<ChatwootResult<null>> {
+  const added = await chatwoot.addToInbox(contactId, jid);
+  // A `source_id` of another contact is a 500, and stays one: the upsert finds that contact.
+  if (added.ok || added.refusal.status_code === 500 || !isPassing(added.refusal))
+    return { ok: true, value: null };
+  return added;
+}
+
+/** Answers the contact that stays: the oldest, whose values Chatwoot prefers, as agents have worked with it longest. */
+async function mergeSpellings(
+  chatwoot: ChatwootApi,
+  found: ChatwootContact,
+  known: readonly ChatwootContact[],
+): Promise<number> {
+  const others = known.filter(({ id }) => id !== found.id);
+  const base = oldestOf([found, ...others]) ?? found;
+  let contactId = found.id;
+  for (const twin of [found, ...others]) {
+    if (twin.id === base.id) continue;
+    const merged = await chatwoot.mergeContacts(base.id, twin.id);
+    if (merged.ok && twin.id === found.id) contactId = base.id;
+    if (merged.ok && isBareName(base) && !isBareName(twin))
+      await chatwoot.updateContact(base.id, { name: twin.name ?? "" });
+  }
+  return contactId;
+}
+
+function oldestOf(contacts: readonly ChatwootContact[]): ChatwootContact | undefined {
+  return contacts.toSorted((one, other) => one.id - other.id)[0];
+}
+
+/** One that nobody has typed. */
+function isBareName({ name }: ChatwootContact): boolean {
+  return /^(\+?\d*|WhatsApp)$/.test(name ?? "");
+}
+
+/** The phone or the identifier is somebody's whom the inbox does not know yet. */
+async function adopt(
+  chatwoot: ChatwootApi,
+  person: ChatwootPerson,
+  refusal: ChatwootError,
+): Promise<ChatwootResult<ChatwootContact>> {
+  const { phone, jid } = person;
+  const byPhone = phone === null ? undefined : await findBy(chatwoot, "phone_number", `+${phone}`);
+  const found = byPhone ?? (await findBy(chatwoot, "identifier", jid));
+  if (!found) return { ok: false, refusal };
+  const added = await addToInbox(chatwoot, found.id, jid);
+  return added.ok ? { ok: true, value: found } : added;
+}
+
+async function findBy(
+  chatwoot: ChatwootApi,
+  attribute_key: ContactFilter["attribute_key"],
+  value: string,
+): Promise<ChatwootContact | undefined> {
+  const found = await chatwoot.findContacts([{ attribute_key, value }]);
+  return found.ok ? found.value.payload[0] : undefined;
+}
+
+/**
+ * What became known of somebody since: a phone behind a private address, or another name. Only the contact that this is
+ * from now on is answered; that an update is refused never stops a message.
+ */
+export async function updateContact(
+  { chatwoot }: PeopleOptions,
+  known: MappedContact,
+  person: ChatwootPerson,
+): Promise<MappedContact> {
+  const learned =
+    known.phone === null && person.phone ? await addPhone(chatwoot, known, person.phone) : known;
+  const name = nameOf(person);
+  if (name === learned.name || (person.name === null && !person.is_group)) return learned;
+  const shown = await chatwoot.contact(learned.contact_id);
+  const now = shown.ok ? (shown.value.payload.name ?? "") : undefined;
+  const isOurs = now !== undefined && ["", learned.name, person.phone, `+${person.phone}`].includes(now);
+  if (isOurs) await chatwoot.updateContact(learned.contact_id, { name });
+  return { ...learned, name };
+}
+
+/** The one with the phone is the one that stays. */
+async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: string): Promise<MappedContact> {
+  const phone_number = `+${phone}`;
+  const updated = await chatwoot.updateContact(known.contact_id, { phone_number });
+  if (updated.ok) return { ...known, phone };
+  if (updated.refusal.reason !== "taken") return known;
+  const owner = await findBy(chatwoot, "phone_number", phone_number);
+  if (!owner || owner.id === known.contact_id) return known;
+  const merged = await chatwoot.mergeContacts(owner.id, known.contact_id);
+  return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
+}
+
+function isPassing({ verdict }: ChatwootError): boolean {
+  return verdict.verdict === "retry";
+}

@@ -1,0 +1,21 @@
+import type { Jid } from "../../../network/driver.ts";
+import { withTimeout } from "../../../platform/with-timeout.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
+import type { ChatwootPerson } from "./find-or-create-contact.ts";
+
+const PATIENCE_MS = 3_000;
+
+/** The address of somebody's picture, which Chatwoot fetches itself; undefined where the network does not tell it soon. */
+export async function findProfilePicture(
+  { reachSession }: Pick<IntegrationDeps, "reachSession">,
+  instanceId: number,
+  { jid, is_group }: ChatwootPerson,
+): Promise<string | undefined> {
+  if (is_group) return undefined;
+  const asking = reachSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
+  const told = await withTimeout(
+    asking.catch(() => undefined),
+    PATIENCE_MS,
+  );
+  return told?.outcome === "done" ? (told.value.picture_url ?? undefined) : undefined;
+}

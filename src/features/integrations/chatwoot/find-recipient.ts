@@ -1,0 +1,68 @@
+import type { Jid } from "../../../network/driver.ts";
+import { phoneJid } from "../../../network/jid.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { resolveRecipient } from "../../contacts/contacts.ts";
+import { findChatByConversation } from "../integration-chat.ts";
+import { findReplyTarget, type ReplyTarget } from "../queue-replies.ts";
+import type { ChatwootContext } from "./chatwoot-context.ts";
+import type { WebhookConversation } from "./chatwoot-webhook-body.ts";
+import { inboxKeyOf, type MappedChat, saveMappedChat } from "./find-or-create-conversation.ts";
+
+/**
+ * Where the messages of a conversation go; undefined when its contact cannot be reached by WhatsApp. A conversation that
+ * an agent has begun is remembered, so that the answers come into it.
+ */
+export async function findRecipient(
+  desk: ChatwootContext,
+  conversation: WebhookConversation,
+): Promise<ReplyTarget | undefined> {
+  const { deps, integration } = desk;
+  const known = await findChatByConversation<MappedChat>(deps.db, integration, String(conversation.id));
+  const isOfInbox = known?.state.inbox === inboxKeyOf(integration);
+  const target = isOfInbox ? (known?.chat as Jid) : await addressOf(desk, conversation);
+  const recipient = target && readTarget(target);
+  if (!recipient) return undefined;
+  const route = await findReplyTarget(deps, integration, recipient);
+  if (!isOfInbox) await remember(desk, conversation, { jid: route.jid, phone: recipient.phone });
+  return route;
+}
+
+/** What we have called the contact, else what agents know of it: an identifier of ours, or the phone. */
+async function addressOf(
+  { deps, integration }: ChatwootContext,
+  told: WebhookConversation,
+): Promise<Jid | undefined> {
+  const sender = told.meta?.sender;
+  const named = [told.contact_inbox?.source_id, sender?.identifier].find((name) => name && isJid(name));
+  if (named) return named as Jid;
+  const phone = sender?.phone_number?.replace(/\D/g, "");
+  if (!phone) return undefined;
+  const { instance_id: id, account_id } = integration;
+  return deps.numbers.settle({ id, account_id }, phoneJid(phone));
+}
+
+function isJid(name: string): boolean {
+  return /@(s\.whatsapp\.net|lid|g\.us)$/.test(name);
+}
+
+function readTarget(jid: Jid) {
+  try {
+    return resolveRecipient({ jid });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return undefined;
+  }
+}
+
+async function remember(
+  desk: ChatwootContext,
+  { id, contact_inbox, meta }: WebhookConversation,
+  { jid, phone }: { jid: string; phone: string | null },
+): Promise<void> {
+  const contact_id = contact_inbox?.contact_id ?? meta?.sender?.id;
+  const source_id = contact_inbox?.source_id;
+  if (contact_id == null || source_id == null) return;
+  // Its name is the agents', and not ours to change.
+  const contact = { contact_id, source_id, name: "", phone };
+  await saveMappedChat(desk, { jid }, contact, id);
+}

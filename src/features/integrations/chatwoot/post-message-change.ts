@@ -1,0 +1,82 @@
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { EventWork } from "../integration-provider.ts";
+import { findProviderLinks, setLink } from "../message-link.ts";
+import { chatwootConfigOf } from "./chatwoot-config.ts";
+import { type ChatwootContext, endWithError, isTransientForUpdate } from "./chatwoot-context.ts";
+import { DELETED_MARK, findLinkOfMessage } from "./find-link-of-message.ts";
+import {
+  attributesOf,
+  chatwootPersonOf,
+  isForwardedChat,
+  messageDirectionOf,
+  postOnce,
+} from "./post-message.ts";
+import { type EventMessage, withSpeaker } from "./render-message.ts";
+import { toMarkdown } from "./to-markdown.ts";
+
+type Event = EventWork["event"];
+type Speaker = NonNullable<EventMessage["sender"]>;
+
+/** Messages of Chatwoot cannot be edited: what it says now is an answer to it. */
+export async function postEdit(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const { text, by } = event.data as { text: string; by: Speaker };
+  return postNote(desk, job, event, by, `✏️ ${toMarkdown(text)}`);
+}
+
+export async function postReaction(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const { reaction, removed, sender } = event.data as { reaction: string; removed: boolean; sender: Speaker };
+  return removed ? { end: "done" } : postNote(desk, job, event, sender, reaction);
+}
+
+/** Deletes it there too, or says that it was deleted, as configured. */
+export async function postDeletion(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const { db } = desk.deps;
+  const { message_id, by } = event.data as { message_id: string; by: Speaker };
+  const link = await findLinkOfMessage(db, desk.integration, message_id);
+  if (!link?.provider_message_id || link.error === DELETED_MARK) return { end: "done" };
+  if (chatwootConfigOf(desk.integration).keep_deleted)
+    return postNote(desk, job, event, by, "🗑️ The message was deleted.");
+  const parts = await findProviderLinks(db, desk.integration.id, link.provider_message_id);
+  // The other parts of it are still there.
+  if (parts.length > 1) return postNote(desk, job, event, by, "🗑️ A part of the message was deleted.");
+  await setLink(db, link.id, { error: DELETED_MARK });
+  const conversation = Number(link.provider_conversation_id);
+  const deleted = await desk.chatwoot.deleteMessage(conversation, link.provider_message_id);
+  if (deleted.ok || !isTransientForUpdate(deleted.refusal)) return { end: "done" };
+  await setLink(db, link.id, { error: null });
+  return endWithError(desk, job, deleted.refusal, event.recorded_at);
+}
+
+/** Something that happened to a message of the log, as an answer to that message. */
+async function postNote(
+  desk: ChatwootContext,
+  job: Job,
+  event: Event,
+  by: Speaker,
+  words: string,
+): Promise<JobResult> {
+  const message = event.data.message as EventMessage | undefined;
+  // Of a message that is not in the log nobody knows anything.
+  if (!message) return { end: "done" };
+  const person = chatwootPersonOf(event);
+  const from_me = isOwn(event, by);
+  const way = messageDirectionOf(desk, { from_me, origin: "phone" });
+  if (!way || !isForwardedChat(desk, person)) return { end: "done" };
+  const told = { ...message, from_me, timestamp: event.recorded_at.toISOString() };
+  return postOnce(desk, job, {
+    key: event.event_id,
+    person,
+    post: {
+      content: withSpeaker(told, by, words),
+      ...way,
+      ...(await attributesOf(desk, told, message.message_id)),
+    },
+    since: event.recorded_at,
+  });
+}
+
+/** Whether the phone of the instance did it, or the gateway for it. */
+function isOwn({ body }: Event, by: Speaker): boolean {
+  const { instance } = JSON.parse(body.toString("utf8")) as { instance: { phone: string | null } };
+  return instance.phone !== null && by.phone === instance.phone;
+}

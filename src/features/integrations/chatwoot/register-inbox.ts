@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import { parseUrlOrigin } from "../../../platform/outgoing/parse-url-origin.ts";
+import type { IntegrationDeps, IntegrationDraft, PreparedIntegration } from "../integration-provider.ts";
+import type { Integration } from "../integration-row.ts";
+import {
+  type ChatwootAccess,
+  type ChatwootApi,
+  type ChatwootInbox,
+  type ChatwootResult,
+  type ChatwootTransport,
+  createChatwootApi,
+} from "./chatwoot-api.ts";
+import {
+  type ChatwootConfig,
+  type ChatwootState,
+  chatwootConfigOf,
+  webhookUrlOf,
+} from "./chatwoot-config.ts";
+import type { ChatwootError } from "./chatwoot-error.ts";
+import { privateNetworkWarning } from "./private-network-warning.ts";
+
+/**
+ * Checks what was given, from the address to the inbox, and has the inbox tell this gateway what agents write. Throws
+ * VALIDATION_ERROR with the field that is wrong, CONNECT_FAILED, or CONFLICT when the inbox belongs to another gateway.
+ */
+export async function registerInbox(
+  deps: IntegrationDeps,
+  draft: IntegrationDraft,
+): Promise<PreparedIntegration> {
+  const config = withInbox(draft);
+  const { instance_id } = draft;
+  const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, accessTo(config));
+  const { version } = take(await chatwoot.version(), "url");
+  await requireAdministrator(chatwoot, config);
+  const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
+  const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${instance_id}/`;
+  const webhook_url = `${webhook_base}${our_webhook_token}`;
+  const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
+  const { id, inbox_identifier, hmac_token, secret } = inbox;
+  const state: ChatwootState = {
+    inbox_identifier: inbox_identifier ?? "",
+    version,
+    webhook_base,
+  };
+  const now = { ...config, inbox_id: id, auto_create: false, force: false };
+  const lock = await unlock({ outgoing: deps.outgoing, instance_id }, now, inbox);
+  await leaveOldInbox(deps, draft.before, now);
+  return {
+    state: { ...state },
+    secrets: {
+      our_webhook_token,
+      ...(secret && { webhook_secret: secret }),
+      ...(hmac_token && { hmac_token }),
+    },
+    config: now,
+    warnings: [lock, privateNetworkWarning(version, deps.baseUrl)].filter((one) => one !== undefined),
+    isElsewhere: draft.before !== undefined && chatwootConfigOf(draft.before).url !== now.url,
+  };
+}
+
+/** Stays while the origin does: another Chatwoot must not learn what the one before presents here. */
+function doorTokenOf({ before, config }: IntegrationDraft): string | undefined {
+  return parseUrlOrigin(before?.config.url) === parseUrlOrigin(config.url)
+    ? before?.secrets.our_webhook_token
+    : undefined;
+}
+
+/** Saved again without an inbox, the one that was made stays. */
+function withInbox({ config, before }: IntegrationDraft): ChatwootConfig {
+  const given = config as ChatwootConfig;
+  const old = before && chatwootConfigOf(before);
+  const isSameAccount = old?.url === given.url && old.account_id === given.account_id;
+  return given.inbox_id === undefined && isSameAccount ? { ...given, inbox_id: old.inbox_id } : given;
+}
+
+function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfig): ChatwootAccess {
+  return { url, access_token, account_id, inbox_id, inbox_identifier: "", hmac_token: undefined };
+}
+
+/** The value of a call, or its refusal as the refusal of the save. */
+function take<T>(answer: ChatwootResult<T>, field: string): T {
+  if (answer.ok) return answer.value;
+  throw toError(answer.refusal, field);
+}
+
+const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
+  token: "access_token",
+  role: "access_token",
+  suspended: "account_id",
+};
+
+function toError({ reason, words, verdict }: ChatwootError, field: string): GatewayError {
+  const known = FIELD[reason];
+  if (known) return invalidField(known, words);
+  if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
+  if (verdict.verdict === "stop" || reason === "unreadable") return invalidField(field, words);
+  return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${words}`);
+}
+
+async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
+  const { accounts } = take(await chatwoot.profile(), "access_token");
+  const account = accounts.find(({ id }) => id === account_id);
+  if (!account) throw invalidField("account_id", "is not an account of the user whose token this is");
+  if (account.role === "administrator") return;
+  const words =
+    "belongs to a user who is not an administrator of the account, which registering the webhook needs";
+  throw invalidField("access_token", words);
+}
+
+interface NewInboxInput {
+  config: ChatwootConfig;
+  chatwoot: ChatwootApi;
+  webhook_url: string;
+}
+
+/** The inbox as it is once it tells us what agents write, with its secret. */
+async function openInbox(
+  deps: IntegrationDeps,
+  draft: IntegrationDraft,
+  opening: NewInboxInput,
+): Promise<ChatwootInbox> {
+  const { config, chatwoot, webhook_url } = opening;
+  if (config.inbox_id === undefined) {
+    const { inbox_name: name, reopen_conversation: lock_to_single_conversation } = config;
+    const asked = await chatwoot.createInbox({ name, webhook_url, lock_to_single_conversation });
+    const { id } = take(asked, "inbox_name");
+    const line = { outgoing: deps.outgoing, instance_id: draft.instance_id };
+    const created = createChatwootApi(line, accessTo({ ...config, inbox_id: id }));
+    return take(await created.inbox(), "inbox_id");
+  }
+  const inbox = take(await chatwoot.inbox(), "inbox_id");
+  if (inbox.channel_type !== "Channel::Api") throw invalidField("inbox_id", wrongChannel(inbox));
+  if (inbox.webhook_url === webhook_url) return inbox;
+  if (inbox.webhook_url && !config.force) requireOurs(deps, draft, inbox.webhook_url);
+  take(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");
+  return take(await chatwoot.inbox(), "inbox_id");
+}
+
+/** An inbox that keeps one conversation for each contact would open a resolved one again, whatever is configured here. */
+async function unlock(
+  line: ChatwootTransport,
+  config: ChatwootConfig,
+  { name, lock_to_single_conversation }: ChatwootInbox,
+): Promise<string | undefined> {
+  if (config.reopen_conversation || !lock_to_single_conversation) return undefined;
+  const chatwoot = createChatwootApi(line, accessTo(config));
+  take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
+  return `The inbox "${name}" kept a single conversation for each contact. That was switched off in Chatwoot, because \`reopen_conversation\` is false.`;
+}
+
+export function wrongChannel({ name, channel_type }: ChatwootInbox): string {
+  return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
+}
+
+/** Given by us before, under another address of ours or another token. */
+function requireOurs(
+  { baseUrl }: IntegrationDeps,
+  { instance_id, before }: IntegrationDraft,
+  found: string,
+): void {
+  const isOurs = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
+  if (isOurs || (before && found === webhookUrlOf(before))) return;
+  const host = URL.canParse(found) ? new URL(found).host : "another address";
+  throw new GatewayError(
+    "CONFLICT",
+    `The inbox already tells ${host} what agents write. Remove that webhook there, or save with "force": true to take the inbox over.`,
+    { details: { reason: "webhook_taken", host } },
+  );
+}
+
+/** An inbox that is not used any more stops telling us. */
+async function leaveOldInbox(
+  deps: IntegrationDeps,
+  before: Integration | undefined,
+  now: ChatwootConfig,
+): Promise<void> {
+  if (!before?.enabled) return;
+  const old = chatwootConfigOf(before);
+  const isSame = old.url === now.url && old.account_id === now.account_id && old.inbox_id === now.inbox_id;
+  if (!isSame) await unregisterInbox(deps, before);
+}
+
+/** Takes the webhook out of the inbox, as long as it is ours; what Chatwoot says to that is only logged. */
+export async function unregisterInbox(
+  deps: Pick<IntegrationDeps, "outgoing" | "log">,
+  integration: Integration,
+): Promise<void> {
+  const { instance_id } = integration;
+  const chatwoot = createChatwootApi(
+    { outgoing: deps.outgoing, instance_id },
+    accessTo(chatwootConfigOf(integration)),
+  );
+  const inbox = await chatwoot.inbox();
+  if (inbox.ok && inbox.value.webhook_url !== webhookUrlOf(integration)) return;
+  const removed = inbox.ok ? await chatwoot.updateInbox({ channel: { webhook_url: "" } }) : inbox;
+  if (removed.ok) return;
+  deps.log.warn(
+    { instance_id, reason: removed.refusal.words },
+    "the webhook of a Chatwoot inbox was not removed",
+  );
+}

@@ -1,0 +1,202 @@
+import { sql } from "kysely";
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { Jid } from "../../../network/driver.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { queueAction, selectMessages } from "../../messages/messages.ts";
+import { completeJob } from "../complete-job.ts";
+import { findChatByConversation } from "../integration-chat.ts";
+import { findProviderLinks, type MessageLink, setLink } from "../message-link.ts";
+import { chatwootConfigOf } from "./chatwoot-config.ts";
+import type { ChatwootContext } from "./chatwoot-context.ts";
+import {
+  type AgentMessage,
+  type ConversationStatusChange,
+  readWebhookBody,
+  type TypingEvent,
+} from "./chatwoot-webhook-body.ts";
+import { DELETED_MARK } from "./find-link-of-message.ts";
+import { inboxKeyOf } from "./find-or-create-conversation.ts";
+import { sendAgentMessage } from "./send-agent-message.ts";
+
+/** Works off one thing that Chatwoot has told. */
+export async function runInboundTask(
+  desk: ChatwootContext,
+  job: Job,
+  task: Record<string, unknown>,
+): Promise<JobResult> {
+  const row = await desk.deps.db
+    .selectFrom("integration_inbound")
+    .select(["body", "created_at"])
+    .where("id", "=", Number(task.inbound))
+    .executeTakeFirst();
+  const body = row && readWebhookBody(row.body);
+  if (!body) return { end: "done" };
+  // Its ids would mean others in the inbox that has been saved since.
+  if (task.inbox !== inboxKeyOf(desk.integration)) return leaveBehind(desk);
+  switch (body.event) {
+    case "message_created":
+    case "message_updated":
+      return takeMessage(desk, job, body);
+    case "conversation_status_changed":
+      return takeStatus(desk, body);
+    default:
+      return takeTyping(desk, body, row.created_at);
+  }
+}
+
+async function leaveBehind({ health, integration }: ChatwootContext): Promise<JobResult> {
+  await health.warn(integration, "What agents wrote in the inbox before it was changed was not sent.");
+  return { end: "done" };
+}
+
+const OLDEST_UPDATE_MS = 24 * 3_600_000;
+
+/**
+ * What we have seen before is not sent again, unless it has failed and the agent wants it once more. Webhooks come in any
+ * order, and the first may never have come: an update can be the first word of a message.
+ */
+async function takeMessage(desk: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
+  const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
+  if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
+  if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
+  if (links.length === 0) return sendAgentMessage(desk, job, message);
+  // An earlier try of this job has failed, and Chatwoot did not take the reason.
+  const isUntold = job.attempts > 0 && links.some(({ status }) => status === "failed");
+  return isUntold ? sendAgentMessage(desk, job, message, links) : { end: "done" };
+}
+
+async function takeUpdate(
+  desk: ChatwootContext,
+  job: Job,
+  message: AgentMessage,
+  links: readonly MessageLink[],
+): Promise<JobResult> {
+  const error = message.content_attributes?.external_error;
+  if (error !== undefined && error !== null) return { end: "done" };
+  if (links.length === 0)
+    return isUnheardOf(message) ? sendAgentMessage(desk, job, message) : { end: "done" };
+  const parts = await settleArrived(desk, links);
+  return parts.some(({ status }) => status === "failed")
+    ? sendAgentMessage(desk, job, message, parts)
+    : { end: "done" };
+}
+
+/**
+ * Whether nobody has dealt with it yet. Retry empties the attributes; of what was ever shown as sent, delivered or failed
+ * they hold the place of the error, also when the integration that did so is gone.
+ */
+function isUnheardOf({ created_at, content_attributes }: AgentMessage): boolean {
+  const isRecent = Date.now() - Date.parse(created_at ?? "") < OLDEST_UPDATE_MS;
+  return isRecent && !Object.hasOwn(content_attributes ?? {}, "external_error");
+}
+
+/** A receipt may come after a send was given up: what has arrived after all is not sent once more. */
+async function settleArrived(
+  { deps, integration }: ChatwootContext,
+  links: readonly MessageLink[],
+): Promise<MessageLink[]> {
+  const failed = links.filter(({ status }) => status === "failed");
+  const ids = failed.flatMap(({ message_id }) => message_id ?? []);
+  const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
+  const arrived = new Set<string | null>(
+    rows.flatMap(({ status, message_id }) => (status === "failed" ? [] : message_id)),
+  );
+  const settled = failed.filter(({ message_id }) => arrived.has(message_id));
+  for (const { id } of settled) await setLink(deps.db, id, { status: "done", error: null });
+  return links.map((link) => (settled.includes(link) ? { ...link, status: "done" } : link));
+}
+
+function selectByIds(db: Db, instanceId: number, ids: string[]) {
+  return selectMessages(db)
+    .where("m.instance_id", "=", instanceId)
+    .where("m.message_id", "in", ids)
+    .execute();
+}
+
+const AGAIN_MS = 1_000;
+const TRIES = 900;
+
+/** Deletes every part for everyone; what was not sent yet is waited for. */
+async function takeDeletion(
+  desk: ChatwootContext,
+  job: Job,
+  message: AgentMessage,
+  links: readonly MessageLink[],
+): Promise<JobResult> {
+  const { deps, integration } = desk;
+  // We have deleted it ourselves, as it was on WhatsApp.
+  if (links.some(({ error }) => error === DELETED_MARK)) return { end: "done" };
+  const ids = links.flatMap(({ message_id }) => message_id ?? []);
+  const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
+  if (rows.some(({ status }) => status === "pending") && job.attempts < TRIES)
+    return { end: "retry", at: new Date(Date.now() + AGAIN_MS) };
+  const there = rows.filter(
+    ({ from_me, status, deleted_at }) => from_me && status !== "failed" && deleted_at === null,
+  );
+  const lane = there.length > 0 ? await findLane(desk) : undefined;
+  return completeJob(deps, job, async (trx) => {
+    await trx
+      .insertInto("integration_link")
+      .values({
+        ...{ account_id: integration.account_id, integration_id: integration.id, chat: "", part: 0 },
+        provider_conversation_id: String(message.conversation.id),
+        provider_message_id: String(message.id),
+        ...{ origin: "provider", status: "skipped", error: DELETED_MARK },
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["integration_id", "provider_message_id", "part"])
+          .where("provider_message_id", "is not", null)
+          .doUpdateSet({ error: DELETED_MARK }),
+      )
+      .execute();
+    if (lane === undefined) return [];
+    const instance = { id: integration.instance_id, account_id: integration.account_id, lane };
+    for (const { message_id, jid } of there) {
+      const targets = [{ id: message_id, from_me: true }];
+      await queueAction(trx, instance, { action: "delete", jid, targets }, deps.sendHoldMs);
+    }
+    return [lane];
+  });
+}
+
+async function findLane({ deps, integration }: ChatwootContext): Promise<number | undefined> {
+  const row = await deps.db
+    .selectFrom("instance")
+    .select("lane")
+    .where("id", "=", integration.instance_id)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row?.lane;
+}
+
+/** Where resolved conversations stay closed, the next message begins another one. */
+async function takeStatus(
+  { deps, integration }: ChatwootContext,
+  { id, status }: ConversationStatusChange,
+): Promise<JobResult> {
+  if (status !== "resolved" || chatwootConfigOf(integration).reopen_conversation) return { end: "done" };
+  await deps.db
+    .updateTable("integration_chat")
+    .set({ provider_conversation_id: null, updated_at: sql<Date>`now()` })
+    .where("integration_id", "=", integration.id)
+    .where("provider_conversation_id", "=", String(id))
+    .execute();
+  return { end: "done" };
+}
+
+const TYPING_IS_OVER_MS = 10_000;
+
+/** Shown while somebody can be shown it; nothing waits for it. */
+async function takeTyping(
+  { deps, integration }: ChatwootContext,
+  { event, conversation }: TypingEvent,
+  at: Date,
+): Promise<JobResult> {
+  if (Date.now() - at.getTime() > TYPING_IS_OVER_MS) return { end: "done" };
+  const chat = await findChatByConversation(deps.db, integration, String(conversation.id));
+  const session = chat && (await deps.reachSession(integration.instance_id));
+  const presence = event === "conversation_typing_on" ? "typing" : "paused";
+  await session?.setPresence?.(presence, chat?.chat as Jid)?.catch(() => {});
+  return { end: "done" };
+}

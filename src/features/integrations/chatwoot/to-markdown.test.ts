@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { leastCpuMs } from "../../../../test/cpu-time.ts";
+import { toMarkdown, toWhatsAppMarkup } from "./to-markdown.ts";
+
+describe("marks of WhatsApp for the inbox", () => {
+  test.each([
+    ["*bold* and _slanted_ and ~gone~", "**bold** and _slanted_ and ~~gone~~"],
+    ["2*3*4 = 24", "2*3*4 = 24"],
+    ["* no list *", "* no list *"],
+    ["`*code*` and ```\n*more*\n```", "`*code*` and ```\n*more*\n```"],
+    ["https://a.example/x*y*z?_q_=~1~ *b*", "https://a.example/x*y*z?_q_=~1~ **b**"],
+    ["first\nsecond", "first\nsecond"],
+  ])("%j is %j", (given, wanted) => {
+    expect(toMarkdown(given)).toBe(wanted);
+  });
+});
+
+describe("Markdown of an agent for WhatsApp", () => {
+  test.each([
+    ["**bold** and *slanted* and _slanted_ and ~~gone~~", "*bold* and _slanted_ and _slanted_ and ~gone~"],
+    ["[our page](https://a.example/x_y__z)", "our page (https://a.example/x_y__z)"],
+    ["[https://a.example](https://a.example)", "https://a.example"],
+    ["https://a.example/__x__/**y**", "https://a.example/__x__/**y**"],
+    ["one\\\ntwo", "one\ntwo"],
+    ["- one\n- two", "- one\n- two"],
+    ["a\\_b and 1\\. c", "a_b and 1. c"],
+    ["`**code**`", "`**code**`"],
+    ["**Total:** 5*3", "*Total:* 5*3"],
+    ["**one** and **two**\n**three\nfour**", "*one* and *two*\n**three\nfour**"],
+    ["** no ** mark ** here", "** no ** mark ** here"],
+    ["**a ** b** c", "*a ** b* c"],
+    ["[[inner](https://a.example/x)]", "[inner (https://a.example/x)]"],
+    ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
+    ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
+  ])("%j is %j", (given, wanted) => {
+    expect(toWhatsAppMarkup(given)).toBe(wanted);
+  });
+});
+
+describe("text that is made to be slow costs a few milliseconds", () => {
+  const units = [
+    "[",
+    "**a ",
+    "~~a ",
+    "*a ",
+    "~a ",
+    "`",
+    "``` ",
+    "[t](http://",
+    "](http://a",
+    "\\",
+    "** ",
+    "_",
+    "\n",
+  ];
+
+  test.each(units)("1 MB of %j", (unit) => {
+    const text = `x${unit.repeat(1_000_000 / unit.length)}`;
+    expect(leastCpuMs(3, () => toWhatsAppMarkup(text))).toBeLessThan(500);
+    expect(leastCpuMs(3, () => toMarkdown(text))).toBeLessThan(500);
+  });
+});

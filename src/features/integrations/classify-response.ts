@@ -1,0 +1,120 @@
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import type { IntegrationStatus } from "../../tables.ts";
+
+/** What an answer, or its absence, says. */
+export type ResponseClass =
+  | { verdict: "ok" }
+  | {
+      verdict: "retry";
+      /** It was surely not acted upon, so it can be said again without being said twice. */
+      isSafe: boolean;
+      /** Nobody is served: those behind it would fare no better. */
+      isDown: boolean;
+      retryAfterMs: number | undefined;
+      status: IntegrationStatus;
+    }
+  | { verdict: "stop"; status: IntegrationStatus };
+
+/** Something before the program has answered, and the program has not heard of it. */
+export const NOT_THERE_YET: Extract<ResponseClass, { verdict: "retry" }> = {
+  verdict: "retry",
+  isSafe: true,
+  isDown: true,
+  retryAfterMs: undefined,
+  status: "failing",
+};
+
+/** Fails before anything was said. */
+const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
+const FORBIDDEN = new Set(["blocked", "invalid_url"]);
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** A 500 is none of them: what failed in the end may have done a part before. */
+const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
+const FIRST_OF_SERVER_ERRORS = 500;
+/** A program that is away is noticed sooner: what breaks later was under way. */
+export const UNDER_WAY_AFTER_MS = 5_000;
+
+/** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
+export function classifyResponse(outcome: FetchOutcome): ResponseClass {
+  if (outcome.outcome === "failed") return judgeFailure(outcome);
+  const { status } = outcome;
+  if (status >= 200 && status < 300) return { verdict: "ok" };
+  if (status === 404 && outcome.body.length > 0 && isInWordsOfProxy(outcome)) return NOT_THERE_YET;
+  if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
+    return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
+  const isSafe = NOT_ACTED_UPON.has(status);
+  return {
+    verdict: "retry",
+    isSafe,
+    isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < UNDER_WAY_AFTER_MS),
+    retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
+    status: "failing",
+  };
+}
+
+/** The programs themselves answer in JSON; a proxy whose program is away has a page of its own. */
+export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "response" }>): boolean {
+  return readJson(body.toString("utf8")) === undefined;
+}
+
+function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
+  // Only whoever runs the gateway, or saves another address, can change that.
+  if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
+  const isSafe = NEVER_SAID.has(failure);
+  return {
+    verdict: "retry",
+    isSafe,
+    isDown: isSafe || (failure === "reset" && durationMs < UNDER_WAY_AFTER_MS),
+    retryAfterMs: undefined,
+    status: "failing",
+  };
+}
+
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+function readRetryAfterMs(header: string | undefined): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+}
+
+const STEPS_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+
+/** How long to wait after the try of that number, from 1; `random` in [0, 1) spreads the tries by 20 % either way. */
+export function retryDelayMs(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  random: () => number = Math.random,
+): number {
+  const stepMs = STEPS_MS[Math.min(attempt, STEPS_MS.length) - 1] ?? 0;
+  return Math.max(Math.round(stepMs * (0.8 + 0.4 * random())), retryAfterMs ?? 0);
+}
+
+const KEEP_OF_ANSWER = 300;
+
+/** One sentence for people; answers of the other side may hold a stack trace, of which only the beginning is kept. */
+export function describeOutcome(outcome: FetchOutcome): string {
+  if (outcome.outcome === "failed") return outcome.error;
+  const said = wordsOf(outcome.body);
+  return `The other side answered ${outcome.status}${said ? `: ${said}` : "."}`;
+}
+
+function wordsOf(body: Buffer): string {
+  const text = body.toString("utf8");
+  return (errorMessageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
+}
+
+/** What an answer in JSON calls its message. */
+export function errorMessageIn(text: string): string | undefined {
+  const { message, error } = readJson(text) ?? {};
+  return [message, error].find((one) => typeof one === "string");
+}
+
+function readJson(text: string): { message?: unknown; error?: unknown } | undefined {
+  try {
+    return (JSON.parse(text) as object | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

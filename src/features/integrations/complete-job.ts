@@ -1,0 +1,57 @@
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import type { NewJob } from "../../engine/job-store.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { Integration } from "./integration-row.ts";
+
+/**
+ * Ends a job in one commit with everything that follows from it, as long as the lane is still ours. `write` answers the
+ * lanes to wake; events are recorded last in it.
+ */
+export async function completeJob(
+  { db, engine }: { db: Db; engine: Engine },
+  job: Job,
+  write: (trx: Trx) => Promise<number[]>,
+): Promise<JobResult> {
+  const lanes = await retryUntilCommitted(engine, job.lane, () =>
+    db.transaction().execute(async (trx) => {
+      const { rows } = await lockOwnedLanes(engine.node.id, [job.lane]).execute(trx);
+      if (rows.length === 0) return undefined;
+      await trx.deleteFrom("job").where("id", "=", job.id).execute();
+      return write(trx);
+    }),
+  );
+  if (!lanes) {
+    engine.laneLost(job.lane.id);
+    return { end: "settled" };
+  }
+  engine.wake(lanes);
+  return { end: "settled", deleted: true };
+}
+
+export interface TaskOptions {
+  /** What waits for each other: the chat. */
+  grp: string;
+  /** Place in the lane; a task of `first` goes before the events of its chat. */
+  pos: number;
+  first?: boolean;
+  run_at?: Date;
+  /** Into the lane for what the other side tells us. */
+  inbound?: boolean;
+}
+
+/** A job of a provider's own, for `addJobs`; it comes back as the task of `onTask`. */
+export function createTaskJob(
+  { id, lane, inbound_lane }: Pick<Integration, "id" | "lane" | "inbound_lane">,
+  task: Record<string, unknown>,
+  { inbound = false, first = false, ...options }: TaskOptions,
+): NewJob {
+  if (inbound && inbound_lane === null) throw new Error("the provider is not told anything");
+  return {
+    ...options,
+    lane: inbound && inbound_lane !== null ? inbound_lane : lane,
+    prio: first ? 0 : 1,
+    ref: { do: "task", integration: id, task },
+  };
+}

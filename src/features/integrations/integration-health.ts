@@ -1,0 +1,290 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { cleanText } from "../../platform/text/clean-text.ts";
+import type { IntegrationStatus } from "../../tables.ts";
+import { type BreakerSample, CircuitBreaker } from "../webhooks/webhooks.ts";
+import { classifyResponse, describeOutcome, type ResponseClass } from "./classify-response.ts";
+import { type Integration, lanesOf } from "./integration-row.ts";
+
+/** An integration as it was saved when the work began. */
+type SavedIntegration = Pick<Integration, "id" | "updated_at">;
+
+/** What a provider knows better of an outcome than the rules for all of them. */
+export interface ResponseReading {
+  verdict?: ResponseClass;
+  status?: IntegrationStatus;
+  error?: string;
+  /** The other side refuses every call until a person changes something. */
+  isRefusal?: boolean;
+}
+
+export interface HealthUpdate {
+  verdict: ResponseClass;
+  /** No wait for the next try has to be longer, while the other side is away for a short time. */
+  longestWaitMs: number;
+  /** How long a refused call waits for its next try. */
+  refusedWaitMs: number;
+  /** The integration was saved after the call began, so the call says nothing about it. */
+  isStale: boolean;
+}
+
+/**
+ * Keeps how the calls to the other sides go, for their owners to see. It pauses the deliveries to a side that mostly fails,
+ * and a success ends the pause.
+ */
+export interface IntegrationHealth {
+  /** After each call. */
+  note(
+    integration: Integration,
+    outcome: FetchOutcome,
+    beganAt: number,
+    reading?: ResponseReading,
+  ): Promise<HealthUpdate>;
+  /** After a test call: its failure is shown, and pauses nothing. */
+  noteTest(
+    integration: Integration,
+    outcome: FetchOutcome,
+    beganAt: number,
+    reading?: ResponseReading,
+  ): Promise<void>;
+  /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
+  warn(integration: SavedIntegration, error: string, status?: IntegrationStatus): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_ERROR = 1_000;
+/** A restart of the other side takes less; until then it is looked at every few seconds. */
+const SHORT_OUTAGE_MS = 10 * MINUTE_MS;
+const SHORT_OUTAGE_WAIT_MS = 12_000;
+const FIRST_REFUSED_WAIT_MS = 5_000;
+const LONGEST_REFUSED_WAIT_MS = 10 * MINUTE_MS;
+/** Until then only the refused event waits, and the other chats are tried. */
+const REFUSED_PAUSE_AFTER_MS = MINUTE_MS;
+
+interface HealthState {
+  /** Which configuration this is about. */
+  savedAt: number;
+  breaker: CircuitBreaker;
+  awaySince: number | undefined;
+  /** A failure or warning was written that no success has followed yet. */
+  isTroubled: boolean;
+}
+
+const STALE = {
+  isStale: true,
+  longestWaitMs: Number.POSITIVE_INFINITY,
+  refusedWaitMs: FIRST_REFUSED_WAIT_MS,
+};
+
+type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
+
+interface FailedResponse extends Required<ResponseReading> {
+  sample: ResponseSample;
+}
+
+interface HealthDeps {
+  db: Db;
+  engine: Pick<Engine, "pauseLane" | "wake">;
+}
+
+export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
+  const { db } = deps;
+  const states = new HealthStates();
+  return {
+    async note(integration, outcome, beganAt, reading = {}) {
+      const verdict = reading.verdict ?? classifyResponse(outcome);
+      const state = states.of(integration);
+      const sample = { success: verdict.verdict === "ok", beganAt, at: performance.now() };
+      if (!state) return { verdict, ...STALE };
+      if (verdict.verdict === "ok")
+        return { verdict, ...(await noteSucceeded(deps, state, integration, sample)) };
+      const { status = verdict.status, error = describeOutcome(outcome), isRefusal = false } = reading;
+      const failed = { verdict, status, error, isRefusal, sample };
+      const note = { verdict, ...(await noteFailed(deps, state, integration, failed)) };
+      if (note.isStale) states.forget(integration.id, state);
+      return note;
+    },
+
+    async noteTest(integration, outcome, beganAt, reading = {}) {
+      const verdict = reading.verdict ?? classifyResponse(outcome);
+      if (verdict.verdict === "ok") {
+        await this.note(integration, outcome, beganAt, reading);
+        return;
+      }
+      const { status = verdict.status, error = describeOutcome(outcome) } = reading;
+      states.trouble(integration.id);
+      const { refused_since: refusedSince } = integration;
+      await noteFailure(db, integration, { status, error, pauseMs: null, refusedSince });
+    },
+
+    async warn(integration, error, status) {
+      states.trouble(integration.id);
+      await noteWarning(db, integration, error, status);
+    },
+  };
+}
+
+/** What this process knows of each integration, of the configuration that was saved last. */
+class HealthStates {
+  readonly #states = new Map<number, HealthState>();
+
+  /** Undefined for a call under a configuration that was saved over since. */
+  of({ id, updated_at }: Integration): HealthState | undefined {
+    const savedAt = updated_at.getTime();
+    const known = this.#states.get(id);
+    if (known && known.savedAt >= savedAt) return known.savedAt === savedAt ? known : undefined;
+    const state = { savedAt, breaker: new CircuitBreaker(), awaySince: undefined, isTroubled: false };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  trouble(id: number): void {
+    const state = this.#states.get(id);
+    if (state) state.isTroubled = true;
+  }
+
+  forget(id: number, state: HealthState): void {
+    if (this.#states.get(id) === state) this.#states.delete(id);
+  }
+}
+
+type HealthEffect = Omit<HealthUpdate, "verdict">;
+
+async function noteSucceeded(
+  { db, engine }: HealthDeps,
+  state: HealthState,
+  integration: Integration,
+  sample: ResponseSample,
+): Promise<HealthEffect> {
+  state.breaker.record({ ...sample, weight: 1 });
+  state.awaySince = undefined;
+  const wasPaused = integration.paused_until !== null || state.isTroubled;
+  await noteSuccess(db, integration, state);
+  if (wasPaused) engine.wake(lanesOf(integration), { changed: true });
+  return { ...STALE, isStale: false };
+}
+
+async function noteFailed(
+  { db, engine }: HealthDeps,
+  state: HealthState,
+  integration: Integration,
+  { verdict, error, status, isRefusal, sample }: FailedResponse,
+): Promise<HealthEffect> {
+  state.isTroubled = true;
+  const now = Date.now();
+  const refusedSince = integration.refused_since?.getTime() ?? now;
+  const waits = waitsOf(state, verdict, now - refusedSince);
+  const pauseLaneMs = isRefusal
+    ? pauseForRefusal(now - refusedSince, waits.refusedWaitMs)
+    : pauseForFailure(state, verdict, sample, waits.longestWaitMs);
+  const isCurrent = await noteFailure(db, integration, {
+    ...{ status, error, pauseMs: pauseLaneMs ?? null },
+    refusedSince: isRefusal ? new Date(refusedSince) : null,
+  });
+  if (!isCurrent) return STALE;
+  if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
+  return { ...waits, isStale: false };
+}
+
+/** How long the next tries wait, after noting since when the other side is away. */
+function waitsOf(state: HealthState, verdict: ResponseClass, refusedMs: number) {
+  const isAway = verdict.verdict === "retry" && verdict.isDown;
+  const now = performance.now();
+  const awaySince = isAway ? (state.awaySince ?? now) : undefined;
+  state.awaySince = awaySince;
+  const isShort = awaySince !== undefined && now - awaySince < SHORT_OUTAGE_MS;
+  return {
+    longestWaitMs: isShort ? SHORT_OUTAGE_WAIT_MS : Number.POSITIVE_INFINITY,
+    refusedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
+  };
+}
+
+function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined {
+  return refusedMs >= REFUSED_PAUSE_AFTER_MS ? waitMs : undefined;
+}
+
+/** What is refused for good says nothing about the next call. */
+function pauseForFailure(
+  { breaker }: HealthState,
+  { verdict }: ResponseClass,
+  sample: ResponseSample,
+  longestPauseMs: number,
+): number | undefined {
+  return verdict === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
+}
+
+/** While all is well only once a minute. */
+async function noteSuccess(
+  db: Db,
+  { id, status, last_success_at, last_error_at, paused_until, refused_since, updated_at }: Integration,
+  state: HealthState,
+): Promise<void> {
+  const succeededAt = last_success_at?.getTime() ?? 0;
+  const isFresh = Date.now() - succeededAt < MINUTE_MS && succeededAt > (last_error_at?.getTime() ?? 0);
+  const isQuiet = status === "ok" && paused_until === null && refused_since === null && !state.isTroubled;
+  if (isFresh && isQuiet) return;
+  state.isTroubled = false;
+  await db
+    .updateTable("integration")
+    .set({ status: "ok", last_success_at: sql<Date>`now()`, paused_until: null, refused_since: null })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .execute();
+}
+
+interface RecordedFailure {
+  status: IntegrationStatus;
+  error: string;
+  pauseMs: number | null;
+  refusedSince: Date | null;
+}
+
+/** Returns false, and writes nothing, when the integration was saved since it was read. */
+async function noteFailure(
+  db: Db,
+  { id, updated_at }: SavedIntegration,
+  { status, error, pauseMs, refusedSince }: RecordedFailure,
+): Promise<boolean> {
+  const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  const { numUpdatedRows } = await db
+    .updateTable("integration")
+    .set({
+      ...{ status, refused_since: refusedSince },
+      last_error: shorten(error),
+      last_error_at: sql<Date>`clock_timestamp()`,
+      paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
+    })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether the row still is as it was read; JavaScript knows milliseconds only. */
+export function isSavedAt(updatedAt: Date) {
+  return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
+}
+
+async function noteWarning(
+  db: Db,
+  { id, updated_at }: SavedIntegration,
+  error: string,
+  status: IntegrationStatus | undefined,
+): Promise<void> {
+  await db
+    .updateTable("integration")
+    .set({
+      status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
+      last_error: shorten(error),
+      last_error_at: sql<Date>`clock_timestamp()`,
+    })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .execute();
+}
+
+function shorten(error: string): string {
+  return cleanText(error).slice(0, LONGEST_ERROR);
+}

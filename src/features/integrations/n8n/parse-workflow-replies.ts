@@ -1,0 +1,155 @@
+import type { UploadedFile } from "../../../platform/http/route.ts";
+import { cleanText } from "../../../platform/text/clean-text.ts";
+
+/** What a workflow answers with its HTTP response. */
+export interface WorkflowReply {
+  text?: string;
+  media_url?: string;
+  file?: UploadedFile;
+}
+
+export interface WorkflowReplies {
+  replies: WorkflowReply[];
+  /** Why the answer holds no reply and what to do, in words; undefined where silence was meant. */
+  problem?: string;
+}
+
+export interface WorkflowResponseBody {
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  truncated: boolean;
+}
+
+const MAX_REPLIES = 20;
+const MAX_TEXT = 65_536;
+const MAX_DEPTH = 5;
+/** In the order in which they are looked at. */
+const TEXT_KEYS = ["output", "answer", "text", "caption", "message", "response", "reply", "content"];
+const MEDIA_KEYS = ["mediaUrl", "media_url"];
+/** What n8n itself says; no workflow has written it. */
+const NOT_A_REPLY =
+  /^(Workflow was started|Error in workflow|Workflow executed successfully but (no data was returned|the last node did not return any data))$/;
+/** Programs call some texts `application`; whatever else has that name is no text. */
+const FILE_TYPE =
+  /^(image|audio|video|font|model)\/|^application\/(?!(?:.{0,180}\+)?(?:json|xml)$|x-www-form-urlencoded$|(?:x-)?(?:javascript|ndjson|yaml)$)/;
+
+const USE_RESPOND_NODE =
+  'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and answer there with {"output": "..."}; an empty text keeps silent.';
+
+/** What a text with quotes or line breaks needs that is put between quotes by hand. */
+const WRITE_JSON =
+  "Let the node Respond to Webhook build it with an expression: {{ JSON.stringify({ output: $json.output }) }}.";
+
+/** n8n answers 200 with nothing for a workflow that has failed before its node Respond to Webhook. */
+const NOTHING = "The workflow has answered with nothing; it may have failed: look at its executions in n8n.";
+
+const TOO_LARGE =
+  "The answer of the workflow is too large: 256 KB are read, of a file 5 MB. Answer with the address of a larger file as mediaUrl.";
+
+/** An object or a list of objects, lists or texts; words of a person in brackets are none. */
+const LIKE_JSON = /^\s*[{[]\s*["{[]/;
+
+/** Whether an answer of this type is a file that is to be sent. */
+export function isFileType(contentType: string | undefined): boolean {
+  return FILE_TYPE.test(mediaType(contentType));
+}
+
+/** Reads texts, numbers, files and lists of them, nested or not, under the keys that people use. */
+export function parseWorkflowReplies({ headers, body, truncated }: WorkflowResponseBody): WorkflowReplies {
+  const type = mediaType(headers["content-type"]);
+  if (truncated) return { replies: [], problem: TOO_LARGE };
+  if (isFileType(type)) return { replies: body.length > 0 ? [{ file: fileOf(body, type, headers) }] : [] };
+  const text = body.toString("utf8").replace(/^\uFEFF/, "");
+  const parsed = parse(text);
+  if (parsed === undefined) return readPlain(text, type);
+  const replies = readValue(parsed, 0).slice(0, MAX_REPLIES);
+  if (replies.length > 0 || isSilence(parsed)) return { replies };
+  return { replies, problem: `${describe(parsed)} ${USE_RESPOND_NODE}` };
+}
+
+function mediaType(contentType = ""): string {
+  return contentType.slice(0, 200).split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function fileOf(bytes: Buffer, mime_type: string, headers: WorkflowResponseBody["headers"]): UploadedFile {
+  const [, name] =
+    /filename="([^"]{1,200})"/.exec((headers["content-disposition"] ?? "").slice(0, 1_000)) ?? [];
+  return { bytes, mime_type, ...(name && { file_name: name }) };
+}
+
+/** n8n sends a text as text/html; what begins like a page is none of a person's words. */
+function readPlain(text: string, type: string): WorkflowReplies {
+  if (text.trimStart().startsWith("<"))
+    return {
+      replies: [],
+      problem: `The workflow has answered with a page (${type || "no type"}). ${USE_RESPOND_NODE}`,
+    };
+  if (isBrokenJson(text, type))
+    return { replies: [], problem: `The answer is not valid JSON, so nothing of it was sent. ${WRITE_JSON}` };
+  const replies = toText(text);
+  if (replies.length > 0) return { replies };
+  return { replies, problem: `${NOTHING} ${USE_RESPOND_NODE}` };
+}
+
+function isBrokenJson(text: string, type: string): boolean {
+  return text.trim() !== "" && (/[/+]json$/.test(type) || LIKE_JSON.test(text));
+}
+
+function readValue(value: unknown, depth: number): WorkflowReply[] {
+  if (value === null || value === undefined || depth > MAX_DEPTH) return [];
+  if (Array.isArray(value))
+    return value.slice(0, MAX_REPLIES).flatMap((one: unknown) => readValue(one, depth + 1));
+  if (typeof value === "object") return readItem(value as Record<string, unknown>, depth);
+  return toText(String(value));
+}
+
+function readItem(item: Record<string, unknown>, depth: number): WorkflowReply[] {
+  const key = TEXT_KEYS.find((name) => isGiven(item[name]));
+  const media_url = MEDIA_KEYS.map((name) => item[name]).find((url) => typeof url === "string" && url !== "");
+  if (key === undefined && media_url === undefined) return readValue(item.json, depth + 1);
+  const said = key === undefined ? [] : readValue(item[key], depth + 1);
+  if (media_url === undefined) return said;
+  const [caption, ...more] = said;
+  const isCaption = caption !== undefined && caption.media_url === undefined;
+  const first = { ...(isCaption && caption), media_url: cleanText(String(media_url)) };
+  return isCaption ? [first, ...more] : [first, ...said];
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== "";
+}
+
+function toText(said: string): WorkflowReply[] {
+  const words = cleanText(said).slice(0, MAX_TEXT);
+  return words.trim() === "" || NOT_A_REPLY.test(words) ? [] : [{ text: words }];
+}
+
+/** An empty list, or an empty text under a key of ours: somebody has decided to say nothing. */
+function isSilence(answer: unknown): boolean {
+  const [item = {}] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
+  if (Array.isArray(answer) && answer.length === 0) return true;
+  return (
+    typeof item === "object" &&
+    item !== null &&
+    TEXT_KEYS.some((name) => name in item && item[name as never] === "")
+  );
+}
+
+function describe(answer: unknown): string {
+  const [item] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
+  if (typeof item !== "object" || item === null) return "The workflow has answered with nothing to send.";
+  const message = "message" in item && typeof item.message === "string" ? item.message : "";
+  if (NOT_A_REPLY.test(message)) return `n8n has answered "${message}", so the workflow has said nothing.`;
+  const names = Object.keys(item)
+    .slice(0, 10)
+    .map((name) => cleanText(name).slice(0, 40));
+  return `The answer has no text under ${TEXT_KEYS.join(", ")} and no mediaUrl; it has ${names.join(", ") || "no fields"}.`;
+}

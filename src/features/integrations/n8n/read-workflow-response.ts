@@ -1,0 +1,13 @@
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import type { ResponseReading } from "../integration-health.ts";
+import { classifyWorkflowResponse, isNotActive, isUnauthorised } from "./classify-workflow-response.ts";
+import { explainN8nResponse } from "./explain-n8n-response.ts";
+import type { N8nConfig } from "./n8n-config.ts";
+
+/** What an outcome says of the workflow. */
+export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
+  const verdict = classifyWorkflowResponse(outcome, config);
+  const isRefusal = isNotActive(outcome) || isUnauthorised(outcome);
+  const status = isNotActive(outcome) ? "inactive" : verdict.verdict === "ok" ? "ok" : verdict.status;
+  return { verdict, status, isRefusal, error: explainN8nResponse(outcome, config) };
+}

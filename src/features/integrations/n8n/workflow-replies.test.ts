@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, startFileServer } from "../../../../test/file-server.ts";
+import { newPerson } from "../../../../test/integration-story.ts";
+import { tellN8nStory } from "../../../../test/n8n-story.ts";
+import { openOwnFile } from "../open-own-file.ts";
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describe("what a workflow answers", () => {
+  const told = tellN8nStory();
+  let files: FileServer;
+
+  beforeAll(async () => {
+    files = await startFileServer();
+  });
+  afterAll(() => files.close());
+
+  function answer(says: unknown, type?: string) {
+    told.n8n.activate("in", { respond: "responseNode", says, ...(type && { type }) });
+    return told.save("in", { reply_mode: "response" });
+  }
+
+  test("reaches the chat as a file where it is one", async () => {
+    await answer(PNG, "image/png");
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, 1)).toEqual(["[image]"]);
+  });
+
+  test("reaches the chat as a document where it is no picture, sound or video", async () => {
+    await answer(Buffer.from("PK\u0003\u0004 not words"), "application/octet-stream");
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, 1)).toEqual(["[document]"]);
+  });
+
+  test("without a reply is a warning until an answer holds one", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in", { reply_mode: "response" });
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    const warned = await told.status("warning");
+    expect(warned.last_error).toMatch(/"Workflow was started".*Using 'Respond to Webhook' Node/);
+    n8n.activate("in", { respond: "responseNode", says: { response: "now I do" } });
+    await story.say(ana, "hi again");
+    expect(await story.heard(ana, 1)).toEqual(["now I do"]);
+    expect(await told.status("ok")).toMatchObject({ last_error_is_past: true });
+  });
+
+  test("may be the file that the workflow was given, taken from the store and not over the network", async () => {
+    const { story, n8n } = told;
+    await answer([]);
+    const [ana, bia] = [newPerson(), newPerson()];
+    const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "look" };
+    await story.say(ana, "", { media });
+    await told.executed(1);
+    const { mediaUrl } = n8n.executions[0]?.body ?? {};
+    const { pathname } = new URL(mediaUrl);
+    // Behind a proxy the gateway has another name, at which it could not be called.
+    await answer([{ output: "before" }, { mediaUrl: `http://127.0.0.1:1${pathname}`, caption: "back" }]);
+    await story.say(bia, "hi");
+    expect(await story.heard(bia, 2)).toEqual(["before", "back"]);
+    expect((await told.status("ok")).last_error).toBeNull();
+  });
+
+  test("is not the file of another account, whose link was passed on", async () => {
+    const { story, n8n } = told;
+    await answer([]);
+    const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "mine" };
+    await story.say(newPerson(), "", { media });
+    await told.executed(1);
+    const link: string = n8n.executions[0]?.body.mediaUrl;
+    const { data } = await story.gateway.owner.me();
+    const { pathname } = new URL(link);
+    const openFile = () => Promise.reject(new Error("opened"));
+    const deps = { db: story.gateway.database.db, links: { link: () => "", isGood: () => true }, openFile };
+    await expect(openOwnFile(deps, link, data.account.id + 1)).rejects.toThrow("There is no such file.");
+    for (const own of [link, `${link}/file.png`, pathname, `${pathname}/file.png`])
+      await expect(openOwnFile(deps, own, data.account.id)).rejects.toThrow("opened");
+    const forged = { ...deps, links: { ...deps.links, isGood: () => false } };
+    expect(await openOwnFile(forged, link, data.account.id)).toBeUndefined();
+    expect(await openOwnFile(deps, `${link}/too/deep.png`, data.account.id)).toBeUndefined();
+    expect(await openOwnFile(deps, "https://a.example/media/other.png", data.account.id)).toBeUndefined();
+  });
+
+  test("that breaks off is a failure, and the workflow runs once more", async () => {
+    const { story, n8n } = told;
+    await answer({ output: "whole again" });
+    n8n.trouble("break_off");
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    expect((await told.status("failing")).last_error).toMatch(/broke off.*run twice at most/);
+    await story.gateway.advance(60_000);
+    expect(await story.heard(ana, 1)).toEqual(["whole again"]);
+    expect(n8n.executions).toHaveLength(2);
+  });
+
+  test("is a warning where it is too large", async () => {
+    await answer("x".repeat(300 * 1024), "text/plain");
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect((await told.status("warning")).last_error).toMatch(/too large: 256 KB/);
+    expect(told.n8n.executions).toHaveLength(1);
+  });
+
+  test("never shows what is secret in the address of a file", async () => {
+    const signed = `http://127.0.0.1:1/media/med_01/1795957346/${"k".repeat(43)}/file.png?token=secret`;
+    await answer([{ mediaUrl: signed }, { output: "after" }]);
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, 1)).toEqual(["after"]);
+    const { last_error } = await told.status("warning");
+    expect(last_error).toContain("http://127.0.0.1:1/media/med_01/1795957346/.../file.png");
+    expect(last_error).not.toMatch(/kkk|secret/);
+  });
+
+  test.each([
+    [{ mediaUrl: "http://127.0.0.1:1/nope.png", caption: "broken" }, ["broken", "after"]],
+    [{ mediaUrl: "http://127.0.0.1:1/nope.png" }, ["after"]],
+  ])("never shows the address of a file that cannot be fetched: %j", async (first, texts) => {
+    await answer([first, { output: "after" }]);
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, texts.length)).toEqual(texts);
+    expect((await told.status("warning")).last_error).toMatch(
+      /The file http:.*nope\.png of the answer was not sent/,
+    );
+  });
+
+  test("is shown by the test call, with what would be sent of it", async () => {
+    await answer([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
+    expect(await told.test()).toMatchObject({
+      success: true,
+      message: "The workflow took the event. Its answer holds 2 message(s) for the chat.",
+      details: {
+        content_type: "application/json; charset=utf-8",
+        answer: expect.stringContaining("one"),
+        would_send: [{ text: "one" }, { media_url: "https://a.example/b.png", text: "two" }],
+      },
+    });
+    told.n8n.activate("in");
+    expect(await told.test()).toMatchObject({
+      success: true,
+      message: expect.stringMatching(/took the event\. n8n has answered "Workflow was started".*Set Respond/),
+      details: { would_send: [] },
+    });
+    const { body } = told.n8n.executions.at(-1) ?? {};
+    expect(body).toMatchObject({ event: "integration.test", remoteJid: null, number: null });
+    expect(body.chatInput).not.toBe("");
+  });
+});

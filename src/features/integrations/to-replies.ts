@@ -1,0 +1,104 @@
+import type { MediaType } from "../../network/driver.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { UploadedFile } from "../../platform/http/route.ts";
+import { deleteOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
+import type { IntegrationDeps } from "./integration-provider.ts";
+import { openOwnFile } from "./open-own-file.ts";
+import type { OutgoingReply } from "./queue-replies.ts";
+
+/** What a provider wants to say, before its files are fetched. */
+export type ReplyPart = Pick<OutgoingReply, "delay_ms" | "run_at"> &
+  (
+    | { kind: "text"; text: string }
+    | (MediaSource & { kind: "media"; type?: MediaType; caption?: string; file_name?: string })
+  );
+
+/** Where a file is, or the file itself. */
+type MediaSource = { url: string; file?: undefined } | { url?: undefined; file: UploadedFile };
+
+type MediaPart = Extract<ReplyPart, { kind: "media" }>;
+
+/** Time for all of a reply's files together. */
+const FILES_MS = 60_000;
+const FILE_MS = 20_000;
+
+/**
+ * Fetches the files of a reply, each within 20 s. Of a file that cannot be had only the caption goes: its address may be
+ * internal, or a signed link, and says nothing to a customer. `failures`: why, in words.
+ */
+export async function toReplies(
+  deps: IntegrationDeps,
+  account_id: number,
+  parts: readonly ReplyPart[],
+): Promise<{ replies: OutgoingReply[]; failures: string[] }> {
+  const replies: OutgoingReply[] = [];
+  const failures: string[] = [];
+  const giveUpAt = performance.now() + FILES_MS;
+  for (const part of parts) {
+    const { delay_ms, run_at } = part;
+    const delay = { ...(delay_ms !== undefined && { delay_ms }), ...(run_at && { run_at }) };
+    if (part.kind === "text") {
+      replies.push({ content: { kind: "text", text: part.text }, ...delay });
+      continue;
+    }
+    const content = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {
+      if (!(error instanceof GatewayError)) throw error;
+      failures.push(`The file ${nameOf(part)} of the answer was not sent. ${error.message}`);
+      return part.caption ? { kind: "text" as const, text: part.caption } : undefined;
+    });
+    if (content) replies.push({ content, ...delay });
+  }
+  return { replies, failures };
+}
+
+type FileDeps = IntegrationDeps & { account_id: number };
+
+/** A sound that cannot become a voice note here goes as audio. */
+async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number): Promise<StoredContent> {
+  try {
+    return await fetchFile(deps, part, giveUpAt);
+  } catch (error) {
+    const isNoVoiceNote = error instanceof GatewayError && error.code !== "MEDIA_DOWNLOAD_FAILED";
+    if (part.type !== "ptt" || !isNoVoiceNote) throw error;
+    return fetchFile(deps, { ...part, type: "audio" }, giveUpAt);
+  }
+}
+
+async function fetchFile(
+  deps: FileDeps,
+  { url, file, type, caption, file_name }: MediaPart,
+  giveUpAt: number,
+) {
+  const { db, outgoing, maxBytes, converter, account_id } = deps;
+  const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
+  const own = url === undefined ? file : await openOwnFile(deps, url, account_id);
+  const source = own ? { file: own } : { url };
+  const named = {
+    ...source,
+    ...(type && { type }),
+    ...(caption && { caption }),
+    ...(file_name && { file_name }),
+  };
+  if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
+  return readMedia(named, { db, outgoing, maxBytes, converter, account_id, downloadMs: leftMs });
+}
+
+const LONGEST_NAME = 200;
+/** Longer parts of a path may be signatures or tokens. */
+const LONG_PART = /[^/]{21,}/g;
+
+/** The address without what may be secret in it. */
+function nameOf({ url }: MediaPart): string {
+  if (url === undefined || !/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(LONG_PART, "...")}`.slice(0, LONGEST_NAME);
+}
+
+/** Forgets the files of replies that are not sent. */
+export async function discardReplies(db: Db, replies: readonly OutgoingReply[]): Promise<void> {
+  const uploads = replies.flatMap(({ content }) =>
+    content.kind === "media" && content.upload ? [content.upload] : [],
+  );
+  if (uploads.length > 0) await deleteOutgoing(db, uploads).catch(() => {});
+}

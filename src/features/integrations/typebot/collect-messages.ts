@@ -1,0 +1,87 @@
+import { sql } from "kysely";
+import type { Db } from "../../../platform/db/database.ts";
+import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
+import { joinUserInput, readUserInput, type UserInput } from "./read-user-input.ts";
+
+/** A message that waits behind another one, and is told together with it. */
+export interface Joined {
+  job: number;
+  message_id: string;
+}
+
+/** Messages that were written in quick succession, as one. */
+export interface CollectedMessages {
+  said: UserInput;
+  /** Those that were joined to the first. */
+  joined: Joined[];
+}
+
+interface Gathering {
+  /** How long it must be quiet. */
+  quietMs: number;
+  /** Whether both can be told as one. */
+  isJoined(first: UserInput, next: UserInput): boolean;
+}
+
+const MOST_JOINED = 20;
+/** Somebody who goes on writing is answered after so many pauses. */
+const LONGEST_PAUSES = 5;
+
+interface WaitingMessage {
+  job: number;
+  at: Date;
+  /** Null for what nobody said, such as a receipt. */
+  // biome-ignore lint/suspicious/noExplicitAny: as in `EventWork`
+  message: any;
+}
+
+/** Joins a message with those that wait behind it and can be joined, or returns until when to wait for more of them. */
+export async function collectMessages(
+  { db, links }: Pick<IntegrationDeps, "db" | "links">,
+  { job, event }: EventWork,
+  said: UserInput,
+  { quietMs, isJoined }: Gathering,
+): Promise<CollectedMessages | { waitUntil: Date }> {
+  if (quietMs === 0) return { said, joined: [] };
+  const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(said, next));
+  const lastAt = behind.at(-1)?.at ?? event.recorded_at;
+  const quietAt = lastAt.getTime() + quietMs;
+  const latestAt = event.recorded_at.getTime() + LONGEST_PAUSES * quietMs;
+  const waitUntil = Math.min(quietAt, latestAt);
+  if (waitUntil > Date.now()) return { waitUntil: new Date(waitUntil) };
+  return {
+    said: joinUserInput(
+      said,
+      behind.map((one) => one.said),
+    ),
+    joined: behind.map(({ job, message_id }) => ({ job, message_id })),
+  };
+}
+
+async function readWaiting(db: Db, { id, lane, grp }: EventWork["job"]): Promise<WaitingMessage[]> {
+  const { rows } = await sql<WaitingMessage>`
+    select j.id as job, e.created_at as at,
+      case when e.event = 'message.received' then convert_from(e.body, 'UTF8')::jsonb -> 'data' -> 'message' end as message
+    from (
+      select id, pos, prio, ref from job where lane = ${lane.id} and grp = ${grp} and id <> ${id} and ref ->> 'do' = 'event'
+      order by prio, pos limit ${MOST_JOINED}
+    ) j
+    join event e on e.event_id = j.ref ->> 'event_id' and e.created_at = (j.ref ->> 'at')::timestamptz
+    order by j.prio, j.pos`.execute(db);
+  return rows;
+}
+
+/** Up to the first that is not joined: what comes after it was said after it. */
+function readBehind(
+  links: IntegrationDeps["links"],
+  waiting: readonly WaitingMessage[],
+  isJoined: (next: UserInput) => boolean,
+) {
+  const behind: (Joined & { at: Date; said: UserInput })[] = [];
+  for (const { job, at, message } of waiting) {
+    const said = message === null ? undefined : readUserInput({ links }, message);
+    if (!said || !isJoined(said)) break;
+    behind.push({ job, at, message_id: message.message_id, said });
+  }
+  return behind;
+}

@@ -1,0 +1,41 @@
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import { describeOutcome } from "../classify-response.ts";
+import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";
+import type { TypebotConfig } from "./typebot-config.ts";
+
+export const NOT_A_VIEWER =
+  "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";
+
+/** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
+export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
+  const said = describeOutcome(outcome);
+  if (outcome.outcome === "failed") {
+    if (outcome.failure !== "blocked") return said;
+    return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
+  }
+  if (isPage(outcome)) return `${NOT_A_VIEWER} Messages wait for an hour.`;
+  if (outcome.truncated) return "The answer of the bot broke off.";
+  switch (outcome.status) {
+    case 400:
+      return `The bot is closed, or does not take what was said. (${said})`;
+    case 401:
+      return `The viewer refuses the API token. Messages wait for a day. (${said})`;
+    case 403:
+      return `The bot is suspended, or refuses calls from here. Messages wait for a day. (${said})`;
+    case 404:
+      return explainNotFound(outcome, public_id);
+    case 405:
+      return `This is the builder, not the viewer: base_url must be the address at which the bot is chatted with. (${said})`;
+    default:
+      return said;
+  }
+}
+
+/** A flow whose block lacks something is refused in the viewer's own words, such as "Credentials not found". */
+function explainNotFound(outcome: FetchOutcome, publicId: string): string {
+  const said = describeOutcome(outcome);
+  if (isSessionGone(outcome)) return `The bot has forgotten the session, so the flow starts anew. (${said})`;
+  if (!/^(Typebot not found|Not found)?\.?$/i.test(reasonOf(outcome)))
+    return `A block of the flow has failed. (${said})`;
+  return `There is no published bot "${publicId}" at this address: publish it, and take the last part of its address as public_id. (${said})`;
+}

@@ -1,0 +1,158 @@
+import type { JobResult } from "../../../engine/engine.ts";
+import { addJobs } from "../../../engine/job-store.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { recordEvents } from "../../events/events.ts";
+import { completeJob, createTaskJob } from "../complete-job.ts";
+import type { IntegrationChat } from "../integration-chat.ts";
+import { saveIntegrationChat } from "../integration-chat.ts";
+import type { IntegrationHealth } from "../integration-health.ts";
+import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
+import { setLink } from "../message-link.ts";
+import { findReplyTarget, queueReplies, type ReplyChat } from "../queue-replies.ts";
+import { countReply, type ReplyLimit } from "../reply-limit.ts";
+import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
+import { type BotChat, type BotSession, botIdOf, inMinutes } from "./bot-chat.ts";
+import { type BotTurn, toBotTurn } from "./bot-turn.ts";
+import { type Claim, endJoined } from "./claim-turn.ts";
+import type { TypebotResponse } from "./typebot-api.ts";
+import type { TypebotConfig } from "./typebot-config.ts";
+
+type TurnDeps = IntegrationDeps & { health: IntegrationHealth };
+
+/** In which chat, and for which job, something is said. */
+export interface TurnContext {
+  work: Pick<EventWork, "job" | "integration">;
+  /** What is known of the chat so far. */
+  known: IntegrationChat<BotChat>;
+  chat: ReplyChat;
+}
+
+/** What ends a job: what is said, and what is known of the chat from then on. */
+export interface TurnOutcome {
+  parts: readonly ReplyPart[];
+  state: Partial<BotChat>;
+  /** It answers somebody, and counts as one automatic answer. */
+  limit?: ReplyLimit | undefined;
+}
+
+/** Ends the job, records its replies and its state, and runs `also`, in one commit. `also` returns the lanes it changed. */
+export async function commitTurn(
+  deps: TurnDeps,
+  { work: { job, integration }, known, chat }: TurnContext,
+  { parts, state, limit }: TurnOutcome,
+  also: (trx: Trx) => Promise<number[]> = async () => [],
+): Promise<JobResult> {
+  const { db, sendHoldMs, health } = deps;
+  const route = await findReplyTarget(deps, integration, chat);
+  const { replies, failures } = await toReplies(deps, integration.account_id, parts);
+  for (const failure of failures) await health.warn(integration, failure);
+  const key = `typebot:${integration.id}:${job.id}`;
+  const settle = async (said: typeof replies) => {
+    let changed: number[] = [];
+    const end = await completeJob(deps, job, async (trx) => {
+      changed = await also(trx);
+      await saveIntegrationChat(trx, integration, { ...known, state });
+      await queueReplies(trx, route, said, { origin: "chatbot", key, sendHoldMs });
+      const paused =
+        limit && said.length > 0
+          ? await countReply(trx, integration, { ...chat, chat: known.chat }, limit)
+          : [];
+      return [integration.lane, route.lane, ...(await recordEvents(trx, paused))];
+    });
+    deps.engine.wake(changed, { changed: true });
+    return end;
+  };
+  try {
+    return await settle(replies);
+  } catch (error) {
+    await discardReplies(db, replies);
+    if (!(error instanceof GatewayError)) throw error;
+    // The bot has moved on, so what it said is lost, and we must know where it stands.
+    await health.warn(integration, error.message);
+    return settle([]);
+  }
+}
+
+/** An answer of the bot, and what it answers. */
+export interface FinishTurnInput extends TurnContext {
+  config: TypebotConfig;
+  /** The session that went on; absent: this answer began it. */
+  session: BotSession | undefined;
+  answer: TypebotResponse;
+  /** How often the bot has been called again without a message since the user spoke. */
+  hop: number;
+  message_id: string;
+  claim: Pick<Claim, "link" | "joined">;
+}
+
+const MOST_HOPS = 20;
+
+/** Says what the bot says, and keeps where it stands. */
+export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Promise<JobResult> {
+  const { answer, config, known, hop, work, claim } = answered;
+  const now = new Date();
+  const turn = toBotTurn(
+    answer,
+    config,
+    answer.typebot?.settings?.typingEmulation ?? answered.session?.typing,
+  );
+  for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
+  const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
+  if (isEndless)
+    await deps.health.warn(work.integration, "The flow goes round in circles and was left there.");
+  const session = turn.isOver ? undefined : sessionAfter(answered, turn, now);
+  const state = {
+    ...known.state,
+    session,
+    ...(turn.isOver &&
+      config.on_end === "keep_closed" && {
+        closed_until: inMinutes(now, config.keep_closed_for_minutes),
+      }),
+  };
+  const limit = hop === 0 ? config : undefined;
+  return commitTurn(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
+    await setLink(trx, claim.link.id, {
+      status: "done",
+      provider_conversation_id: session?.session_id ?? null,
+    });
+    if (session && turn.continueAfterMs !== undefined && !isEndless)
+      await addContinuation(trx, answered, session, turn.continueAfterMs);
+    return endJoined(trx, work.integration, known.chat, claim.joined);
+  });
+}
+
+function sessionAfter(
+  { answer, config, session }: FinishTurnInput,
+  { isListening }: BotTurn,
+  now: Date,
+): BotSession | undefined {
+  const session_id = answer.sessionId ?? session?.session_id;
+  if (session_id === undefined) return undefined;
+  return {
+    ...{ session_id, bot: botIdOf(config), at: now.toISOString(), is_listening: isListening },
+    input: answer.input,
+    typing: answer.typebot?.settings?.typingEmulation ?? session?.typing,
+  };
+}
+
+/** What the job that goes on with a flow by itself says. */
+export interface Continuation {
+  chat: ReplyChat;
+  session_id: string;
+  message_id: string;
+  hop: number;
+}
+
+/** Before whatever the user says meanwhile. */
+async function addContinuation(
+  trx: Trx,
+  { work, chat, hop, message_id, known }: FinishTurnInput,
+  { session_id }: BotSession,
+  afterMs: number,
+): Promise<void> {
+  const task: Continuation = { chat, session_id, message_id, hop: hop + 1 };
+  const run_at = new Date(Date.now() + afterMs);
+  const options = { grp: known.chat, pos: work.job.pos, first: true, run_at };
+  await addJobs(trx, [createTaskJob(work.integration, { ...task }, options)]);
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { JobResult } from "../../../engine/engine.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { readIntegrationChat } from "../integration-chat.ts";
+import type { TaskWork } from "../integration-provider.ts";
+import { claimLink, setLink } from "../message-link.ts";
+import { retryCall } from "../retry-call.ts";
+import { type BotChat, isBefore } from "./bot-chat.ts";
+import { finishTurn } from "./finish-turn.ts";
+import { isWorthWaiting } from "./give-up.ts";
+import type { TypebotDeps } from "./run-conversation.ts";
+import { savedTypebotConfig } from "./typebot-config.ts";
+
+const continuation = z.object({
+  chat: z.object({
+    jid: z.string(),
+    phone: z.string().nullable(),
+    lid: z.string().nullable(),
+    type: z.enum(["contact", "group"]),
+  }),
+  session_id: z.string(),
+  message_id: z.string(),
+  hop: z.number(),
+});
+
+/** Goes on with a flow that waits for no user; not when somebody has stopped it, or taken over, meanwhile. */
+export async function resumeFlow(
+  deps: TypebotDeps,
+  { job, integration, task }: TaskWork,
+): Promise<JobResult> {
+  const { db, bots, health } = deps;
+  const { chat, session_id, message_id, hop } = continuation.parse(task);
+  const config = savedTypebotConfig.parse(integration.config);
+  const known = await readIntegrationChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
+  const { session, paused_until } = known.state;
+  if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
+  const { link, isOurs } = await claimLink(db, integration, { chat: known.chat, message_id, part: hop });
+  if (!isOurs) return { end: "done" };
+  const asked = await bots.goOn(integration, config, session, undefined);
+  faultPoint("typebot:after-continue");
+  if (asked.asked === "answered") {
+    const work = { job, integration };
+    return finishTurn(deps, {
+      ...{ work, config, known, chat, session, hop },
+      answer: asked.answer,
+      message_id,
+      claim: { link, joined: [] },
+    });
+  }
+  if (asked.asked === "again" && asked.isSafe && isWorthWaiting(asked.failed, link.created_at)) {
+    await setLink(db, link.id, { status: "waiting" });
+    return retryCall(deps, job, asked.failed);
+  }
+  await setLink(db, link.id, { status: asked.asked === "unknown" ? "unknown" : "failed" });
+  await health.warn(integration, "The flow could not go on by itself; it goes on with the next message.");
+  return { end: "done" };
+}

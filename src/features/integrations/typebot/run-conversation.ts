@@ -1,0 +1,274 @@
+import type { JobResult } from "../../../engine/engine.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { readIntegrationChat } from "../integration-chat.ts";
+import type { IntegrationHealth } from "../integration-health.ts";
+import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
+import { isOnIgnoreList } from "../is-on-ignore-list.ts";
+import { type MessageLink, setLink } from "../message-link.ts";
+import { isReplyPaused } from "../reply-limit.ts";
+import { retryCall } from "../retry-call.ts";
+import { type BotChat, type BotSession, currentSession, isBefore } from "./bot-chat.ts";
+import type { BotClient, BotClientResult } from "./bot-client.ts";
+import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./claim-turn.ts";
+import { collectMessages, type Joined } from "./collect-messages.ts";
+import { commitTurn, finishTurn, type TurnContext, type TurnOutcome } from "./finish-turn.ts";
+import { isWorthWaiting } from "./give-up.ts";
+import { findTriggerProblem, isKeyword, isTrigger } from "./is-keyword.ts";
+import { discardBotReplies } from "./pause-bot-for-agent.ts";
+import { prefilledVariables } from "./prefilled-variables.ts";
+import { isClip, readUserInput, type UserInput } from "./read-user-input.ts";
+import { takesTogether, toBotInput } from "./to-bot-input.ts";
+import { toPrompt } from "./to-prompt.ts";
+import type { BotInput, BotMessage } from "./typebot-api.ts";
+import { savedTypebotConfig, type TypebotConfig } from "./typebot-config.ts";
+
+export interface TypebotDeps extends IntegrationDeps {
+  health: IntegrationHealth;
+  bots: BotClient;
+}
+
+/** What somebody has said, and all that decides what becomes of it. */
+interface ConversationContext extends TurnContext {
+  work: EventWork;
+  config: TypebotConfig;
+  said: UserInput;
+  /** The session that goes on with it; absent: a new one starts. */
+  session: BotSession | undefined;
+  /** Said right after it, and part of `said`. */
+  joined: readonly Joined[];
+}
+
+/** As Typebot's own bridge to WhatsApp has it. */
+const OLD_MS = 3 * 60_000;
+/** Phones send the files of an album one after the other, at most so far apart. */
+const ALBUM_QUIET_MS = 3_000;
+/** Marks the message whose start may have run the first steps of a flow: it is repeated once. */
+const UNKNOWN_START = "start of unknown outcome";
+
+/** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
+export async function runConversation(deps: TypebotDeps, work: EventWork): Promise<JobResult> {
+  const config = savedTypebotConfig.parse(work.integration.config);
+  const { message } = work.event.data;
+  const said = readUserInput(deps, message);
+  if (!said || isIgnored(config, message)) return { end: "done" };
+  const { chat, lid } = { chat: message.jid as string, lid: message.lid as string | null };
+  const known = await readIntegrationChat<BotChat>(deps.db, work.integration, { chat, lid });
+  const now = new Date();
+  if (isBefore(now, known.state.paused_until) || isReplyPaused(config, known)) return { end: "done" };
+  const session = currentSession(known.state, config, now);
+  const hearing = {
+    work,
+    config,
+    said,
+    session,
+    known,
+    chat: toChat(message),
+    joined: [],
+  };
+  if (isKeyword(config.stop_keywords, said.text)) return stop(deps, hearing);
+  if (isKeyword(config.restart_keywords, said.text))
+    return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
+  if (!session && !mayStart(hearing, now)) {
+    await warnOfTrigger(deps, work, config);
+    return { end: "done" };
+  }
+  return listen(deps, hearing);
+}
+
+function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]): TurnContext["chat"] {
+  return { jid, phone, lid, type };
+}
+
+function isIgnored(
+  { ignore_groups, ignore_jids }: TypebotConfig,
+  { from_me, is_group, type, ...chat }: EventWork["event"]["data"],
+): boolean {
+  if (from_me || (is_group && ignore_groups) || type === "unreadable") return true;
+  return isOnIgnoreList(ignore_jids, chat);
+}
+
+/** It waited somewhere before it came to us. */
+function isOld({ event: { data, recorded_at } }: EventWork): boolean {
+  return data.offline === true || recorded_at.getTime() - Date.parse(data.message.timestamp) > OLD_MS;
+}
+
+function mayStart({ work, known, config, said }: ConversationContext, now: Date): boolean {
+  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text);
+}
+
+/** Says once that a saved expression cannot start the bot. */
+async function warnOfTrigger(
+  { health }: TypebotDeps,
+  { integration }: EventWork,
+  config: TypebotConfig,
+): Promise<void> {
+  const refusal = findTriggerProblem(config);
+  const error = `trigger_value ${refusal}. The bot starts by no message until it is changed.`;
+  if (refusal !== undefined && integration.last_error !== error) await health.warn(integration, error);
+}
+
+/** The bot goes, and says goodbye where it was there. */
+async function stop(
+  deps: TypebotDeps,
+  { work, config, session, known, chat }: ConversationContext,
+): Promise<JobResult> {
+  const parts =
+    session && config.goodbye_message !== "" ? [{ kind: "text" as const, text: config.goodbye_message }] : [];
+  return commitTurn(
+    deps,
+    { work, known, chat },
+    { parts, state: { ...known.state, session: undefined } },
+    (trx) => discardBotReplies(trx, work.integration.instance_id, chat.jid),
+  );
+}
+
+/** Waits for more words where they are joined, and decides what the bot hears. */
+async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<JobResult> {
+  const { work, config, said, session } = hearing;
+  if (session?.is_listening) return { end: "done" };
+  const gathered = await collectMessages(deps, work, said, {
+    quietMs: quietMsOf(config, session?.input, said),
+    isJoined: (first, next) => takesTogether(session?.input, first, next),
+  });
+  if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
+  const all = { ...hearing, ...gathered };
+  const answer = toBotInput(session?.input, all.said);
+  if (answer.do === "ignore") return { end: "done" };
+  if (answer.do === "send") return take(deps, all, answer.message);
+  return refuse(deps, all, answer.why);
+}
+
+/** How long it must be quiet before the bot is told; an album is answered as one, voice notes come alone. */
+function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: UserInput): number {
+  if (!takesTogether(input, said, said)) return 0;
+  const mayBeAlbum = said.kind === "file" && said.files.some((file) => !isClip(file));
+  return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
+}
+
+/** In the bot's stead, which could not make anything of it. */
+async function refuse(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  why: "unsupported" | "invalid",
+): Promise<JobResult> {
+  const { config, known, session } = hearing;
+  // A file cannot start a bot, but the person who sent it can.
+  if (!session) return take(deps, hearing, undefined);
+  const parts =
+    why === "invalid" && session.input
+      ? toPrompt(session.input)
+      : [{ kind: "text" as const, text: config.unsupported_message }];
+  return endTogether(deps, hearing, { parts, state: known.state, limit: config });
+}
+
+/** Ends a message with those that were joined to it. */
+function endTogether(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  ending: TurnOutcome,
+  taken?: { link: MessageLink; status: MessageLink["status"] },
+): Promise<JobResult> {
+  const { work, known, joined } = hearing;
+  return commitTurn(deps, hearing, ending, async (trx) => {
+    if (taken) await setLink(trx, taken.link.id, { status: taken.status });
+    return endJoined(trx, work.integration, known.chat, joined);
+  });
+}
+
+/** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
+async function take(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  message: BotMessage | undefined,
+): Promise<JobResult> {
+  const { work, session, known, joined } = hearing;
+  const { integration, event } = work;
+  const key = { chat: known.chat, message_id: event.data.message.message_id as string };
+  const claim = await claimTurn(deps.db, integration, key, joined);
+  const { link } = claim;
+  if (!claim.isOurs && link.status !== "claimed") return { end: "done" };
+  if (!claim.isOurs) {
+    // A process that died over a start has left a session that nobody goes on with.
+    if (session || link.error === UNKNOWN_START)
+      return leaveUnknown(deps, { ...hearing, joined: claim.joined }, link);
+    await claimJoined(deps.db, integration, key, joined);
+    link.error = UNKNOWN_START;
+    await setLink(deps.db, link.id, { error: UNKNOWN_START });
+  }
+  const asked = await ask(deps, hearing, message);
+  faultPoint("typebot:after-response");
+  return conclude(deps, hearing, { ...claim, joined }, asked);
+}
+
+/** A session that the bot has forgotten starts anew, once, with the same words. */
+async function ask(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  message: BotMessage | undefined,
+): Promise<BotClientResult> {
+  const { work, config, session, said } = hearing;
+  const { integration } = work;
+  if (session) {
+    const asked = await deps.bots.goOn(integration, config, session, message);
+    if (asked.asked !== "forgotten") return asked;
+  }
+  const first: BotMessage | undefined = message && said.text ? { type: "text", text: said.text } : message;
+  const variables = await prefilledVariables(deps, work, config, said.text);
+  return deps.bots.start(integration, config, { message: first, variables });
+}
+
+async function conclude(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  claim: Claim,
+  asked: BotClientResult,
+): Promise<JobResult> {
+  const { work, session, config, known } = hearing;
+  const { link } = claim;
+  switch (asked.asked) {
+    case "answered": {
+      const { message_id } = work.event.data.message;
+      const turn = { answer: asked.answer, hop: 0, message_id };
+      return finishTurn(deps, { ...hearing, ...turn, session, config, known, claim });
+    }
+    case "again":
+      return tryAgain(deps, hearing, claim, asked);
+    case "unknown":
+      return leaveUnknown(deps, hearing, link);
+    default: {
+      const kept = asked.asked === "refused" && asked.isSessionOpen ? session : undefined;
+      const state = { ...known.state, session: kept };
+      return endTogether(deps, hearing, { parts: [], state }, { link, status: "failed" });
+    }
+  }
+}
+
+async function tryAgain(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  claim: Claim,
+  { isSafe, failed }: Extract<BotClientResult, { asked: "again" }>,
+): Promise<JobResult> {
+  const { work, known } = hearing;
+  const { link } = claim;
+  const isSpent = !isSafe && link.error === UNKNOWN_START;
+  if (isSpent || !isWorthWaiting(failed, work.event.recorded_at))
+    return endTogether(deps, hearing, { parts: [], state: known.state }, { link, status: "failed" });
+  await releaseTurn(deps.db, work.integration, claim, isSafe ? {} : { error: UNKNOWN_START });
+  return retryCall(deps, work.job, failed);
+}
+
+/** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */
+async function leaveUnknown(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  link: MessageLink,
+): Promise<JobResult> {
+  const { known, session, work } = hearing;
+  await deps.health.warn(
+    work.integration,
+    "It is not known whether the bot got a message, because its answer was lost; it goes on with the next one.",
+  );
+  const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
+  return endTogether(deps, hearing, { parts: [], state }, { link, status: "unknown" });
+}

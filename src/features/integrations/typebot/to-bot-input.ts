@@ -1,0 +1,105 @@
+import { choiceOptionsOf, findOption, findOptions, SKIP_OPTION_ID } from "./choice-option.ts";
+import { readDate, readTime } from "./read-date.ts";
+import { readNumber } from "./read-number.ts";
+import { isClip, type UserInput } from "./read-user-input.ts";
+import { rangeOf } from "./to-prompt.ts";
+import type { BotInput, BotMessage } from "./typebot-api.ts";
+
+/** What is done with what somebody has said. */
+export type BotInputResult =
+  /** Goes to the bot; without a message it goes on by itself. */
+  | { do: "send"; message: BotMessage | undefined }
+  /** The bot is not asked: it could not take it, and we say so. */
+  | { do: "refuse"; why: "unsupported" | "invalid" }
+  | { do: "ignore" };
+
+/** Turns what was said into what the bot takes at this input: a number into the choice, a file into its address. */
+export function toBotInput(input: BotInput | undefined, said: UserInput): BotInputResult {
+  if (input?.type === "payment input") return { do: "refuse", why: "unsupported" };
+  return said.kind === "file" ? answerWithFile(input, said) : answerWithText(input, said.text);
+}
+
+function send(text: string, replyId?: string): BotInputResult {
+  return {
+    do: "send",
+    message: { type: "text", text, ...(replyId !== undefined && { metadata: { replyId } }) },
+  };
+}
+
+/** Whether the input takes both in one answer; what it does not is left for the next input. */
+export function takesTogether(input: BotInput | undefined, first: UserInput, next: UserInput): boolean {
+  if (first.kind === "text" || next.kind === "text") return first.kind === next.kind;
+  if (first.files.length === 0 || next.files.length === 0) return false;
+  if (input?.type === "file input") return input.options?.isMultipleAllowed === true;
+  const isClipAlone = input?.type === "text input" && isOn(input, "audioClip");
+  return !isClipAlone || ![...first.files, ...next.files].some(isClip);
+}
+
+function answerWithFile(
+  input: BotInput | undefined,
+  { files, text }: Extract<UserInput, { kind: "file" }>,
+): BotInputResult {
+  const [first] = files;
+  const urls = files.map(({ url }) => url);
+  if (first && input?.type === "file input") return send(urls.join(", "));
+  if (first && input?.type === "text input") {
+    if (isClip(first) && isOn(input, "audioClip"))
+      return { do: "send", message: { type: "audio", url: first.url } };
+    if (isOn(input, "attachments"))
+      return { do: "send", message: { type: "text", text, attachedFileUrls: urls } };
+  }
+  return text === "" ? { do: "refuse", why: "unsupported" } : answerWithText(input, text);
+}
+
+function isOn({ options }: BotInput, name: string): boolean {
+  const option = options?.[name];
+  return typeof option === "object" && option !== null && "isEnabled" in option && option.isEnabled === true;
+}
+
+function answerWithText(input: BotInput | undefined, text: string): BotInputResult {
+  switch (input?.type) {
+    case "choice input":
+    case "picture choice input":
+      return input.options?.isMultipleChoice === true ? chooseSeveral(input, text) : choose(input, text);
+    case "cards":
+      return choosePath(input, text);
+    case "rating input":
+      return rate(input, text);
+    case "number input":
+      return send(readNumber(text));
+    case "date input":
+      return send(readDate(text, input.options ?? {}));
+    case "time input":
+      return send(readTime(text));
+    case "file input":
+      return findOption(choiceOptionsOf(input), text)?.id === SKIP_OPTION_ID
+        ? { do: "send", message: undefined }
+        : send(text);
+    default:
+      return send(text);
+  }
+}
+
+/** What is not among the choices goes as it is: the bot has its own words for that. */
+function choose(input: BotInput, text: string): BotInputResult {
+  const option = findOption(choiceOptionsOf(input), text);
+  return option ? send(option.text, option.id) : send(text);
+}
+
+function chooseSeveral(input: BotInput, text: string): BotInputResult {
+  const options = findOptions(choiceOptionsOf(input), text);
+  return send(options ? options.map((option) => option.text).join(", ") : text);
+}
+
+/** By its id: the title alone is taken for the first path of its card. */
+function choosePath(input: BotInput, text: string): BotInputResult {
+  const path = findOption(choiceOptionsOf(input), text);
+  return path ? send(path.id, path.id) : send(text);
+}
+
+/** The bot looks at the highest mark only. */
+function rate(input: BotInput, text: string): BotInputResult {
+  const { from, to } = rangeOf(input);
+  const mark = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  return mark >= from && mark <= to ? send(String(mark)) : { do: "refuse", why: "invalid" };
+}

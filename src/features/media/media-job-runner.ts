@@ -1,0 +1,181 @@
+import { sql } from "kysely";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
+import type { Session } from "../../network/driver.ts";
+import { type Db, isDatabaseUnavailable } from "../../platform/db/database.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { detectReceivedType } from "../../platform/media/detect-media-type.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
+import { downloadInboundFile, type InboundFileResult } from "./download-inbound-file.ts";
+import type { FileStorage } from "./file-storage.ts";
+import { MEDIA_RETRY_GROUP, type MediaJobRef, readParts } from "./media.ts";
+import { failFile, recordReadyFile } from "./record-ready-file.ts";
+import { findStorageLeft, STORAGE_QUOTA_REASON } from "./storage-quota.ts";
+
+export interface MediaJobRunnerOptions {
+  db: Db;
+  engine: Engine;
+  files: FileStorage;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  maxBytes: number;
+  log: Log;
+}
+
+/** Runs the jobs that bring files into the store: from the network, or from where a send has left them. */
+export function createMediaJobRunner(options: MediaJobRunnerOptions): (job: Job) => Promise<JobResult> {
+  const runner = new MediaRunner(options);
+  return (job) => runner.run(job);
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Then it is given up; a try during which the session went away or the store failed is not counted. */
+const TRY_AGAIN_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR];
+const AWAY_MS = 2 * SECOND;
+const STORE_AWAY_MS = MINUTE;
+const FETCH_LIMITS = { silentMs: MINUTE, totalMs: 15 * MINUTE };
+/** Files that come into the store of this node at once. */
+const AT_ONCE = 8;
+
+interface MediaJobRow {
+  id: string;
+  account_id: number;
+  instance_id: number;
+  status: string;
+  upload: string | null;
+  sha256: string | null;
+  size: number | null;
+  mime_type: string;
+  ref: unknown;
+}
+
+class MediaRunner {
+  readonly #options: MediaJobRunnerOptions;
+  readonly #room = new Semaphore(AT_ONCE);
+
+  constructor(options: MediaJobRunnerOptions) {
+    this.#options = options;
+  }
+
+  async run(job: Job): Promise<JobResult> {
+    const media = await this.#load((job.ref as MediaJobRef).media);
+    if (media?.status !== "pending") return { end: "done" };
+    const { upload } = media;
+    try {
+      return await this.#room.use(1, () =>
+        upload === null ? this.#fetch(job, media) : this.#move(job, media, upload),
+      );
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      this.#options.log.warn({ err: error, instance_id: media.instance_id }, "a file could not be stored");
+      return this.#again(job, STORE_AWAY_MS, { isCounted: false });
+    }
+  }
+
+  async #load(id: string): Promise<MediaJobRow | undefined> {
+    return this.#options.db
+      .selectFrom("media as f")
+      .innerJoin("message as m", "m.id", "f.message")
+      .select([
+        "f.id",
+        "f.account_id",
+        "f.instance_id",
+        "f.status",
+        "f.upload",
+        "f.sha256",
+        "f.size",
+        "f.mime_type",
+      ])
+      .select(sql<unknown>`m.content -> 'ref'`.as("ref"))
+      .where("f.id", "=", id)
+      .executeTakeFirst();
+  }
+
+  async #fetch(job: Job, media: MediaJobRow): Promise<JobResult> {
+    const { connectedSession, files, maxBytes } = this.#options;
+    if ((media.size ?? 0) > maxBytes) return this.#end(job, media, "too_large");
+    const left = await findStorageLeft(this.#options.db, media.account_id);
+    if (left !== null && left < Math.max(1, media.size ?? 0))
+      return this.#end(job, media, STORAGE_QUOTA_REASON);
+    const session = connectedSession(media.instance_id);
+    if (!session) return this.#again(job, AWAY_MS, { isCounted: false });
+    let fetched: InboundFileResult = "unreachable";
+    const kept = await files.keep(async (write) => {
+      fetched = await downloadInboundFile(session, media.ref, { ...FETCH_LIMITS, maxBytes }, write);
+      return fetched === "whole";
+    });
+    faultPoint("media:before-commit");
+    if (kept) {
+      const mime_type = await detectReceivedType(kept.head, media.mime_type);
+      return this.#ready(job, { id: media.id, ...kept, mime_type });
+    }
+    return this.#concludeWithout(job, media, fetched);
+  }
+
+  async #concludeWithout(job: Job, media: MediaJobRow, fetched: InboundFileResult): Promise<JobResult> {
+    if (fetched !== "unreachable") return this.#end(job, media, fetched);
+    const isAway = this.#options.connectedSession(media.instance_id) === undefined;
+    if (isAway) return this.#again(job, AWAY_MS, { isCounted: false });
+    const waitMs = TRY_AGAIN_MS[job.attempts];
+    return waitMs === undefined
+      ? this.#end(job, media, fetched)
+      : this.#again(job, waitMs, { isCounted: true });
+  }
+
+  /** Our own hash of it was taken when it came: what is in the store already is not copied again. */
+  async #move(job: Job, media: MediaJobRow, upload: string): Promise<JobResult> {
+    const { db, files } = this.#options;
+    const { id, sha256, size, mime_type } = media;
+    const found = sha256 === null ? undefined : await files.find(sha256);
+    if (found !== undefined && sha256 !== null)
+      return this.#ready(job, { id, blob: found, sha256, size: size ?? 0, mime_type });
+    const kept = await files.keep(async (write) => {
+      let bytes = 0;
+      for await (const part of readParts(db, upload)) {
+        bytes += part.length;
+        await write(part);
+      }
+      return bytes === size;
+    });
+    faultPoint("media:before-commit");
+    return kept ? this.#ready(job, { id, ...kept, mime_type }) : this.#end(job, media, "lost");
+  }
+
+  async #ready(job: Job, file: Parameters<typeof recordReadyFile>[2]): Promise<JobResult> {
+    const { db, engine } = this.#options;
+    const lanes = await retryUntilCommitted(engine, job.lane, () => recordReadyFile(db, job.id, file));
+    if (!lanes) return { end: "retry", at: new Date(Date.now() + AWAY_MS) };
+    if (lanes === "over_quota") return this.#end(job, file, STORAGE_QUOTA_REASON);
+    engine.wake(lanes);
+    return { end: "settled", deleted: true };
+  }
+
+  async #end(
+    job: Job,
+    { id }: { id: string },
+    reason: InboundFileResult | "lost" | typeof STORAGE_QUOTA_REASON,
+  ): Promise<JobResult> {
+    const { db, engine } = this.#options;
+    await retryUntilCommitted(engine, job.lane, () => failFile(db, job.id, id, reason));
+    return { end: "settled", deleted: true };
+  }
+
+  /** Joins those that wait for another try, in the order of their times, so that the files behind it move on. */
+  async #again(job: Job, waitMs: number, { isCounted }: { isCounted: boolean }): Promise<JobResult> {
+    const { db, engine } = this.#options;
+    const { rows } = await sql`
+      with held as (${lockOwnedLanes(engine.node.id, [job.lane])}),
+      waiting as (
+        update job set run_at = now() + ${waitMs} * interval '1 millisecond', grp = ${MEDIA_RETRY_GROUP},
+          pos = (extract(epoch from now()) * 1000)::bigint + ${waitMs}, attempts = attempts + ${isCounted ? 1 : 0}
+        from held where job.id = ${job.id}
+      )
+      select from held`.execute(db);
+    if (rows.length === 0) engine.laneLost(job.lane.id);
+    return { end: "settled" };
+  }
+}

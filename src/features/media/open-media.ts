@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import type { Config } from "../../platform/config/config.ts";
+import type { DataDir } from "../../platform/config/data-dir.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { createMediaConverter, type MediaConverter } from "../../platform/media/media-converter.ts";
+import type { MediaStore } from "../../platform/media/media-store.ts";
+import { openMediaStore } from "../../platform/media/open-media-store.ts";
+import { emptyDirectory } from "../../platform/media/temporary-file.ts";
+import { startSweeping } from "./expire-files.ts";
+import { FileStorage } from "./file-storage.ts";
+import type { MediaLinks } from "./media.ts";
+import { createMediaLinks } from "./media-links.ts";
+import { warnOfLocalStorage } from "./warn-of-local-storage.ts";
+
+/** The files of this node, as the rest of the process sees them. */
+export interface NodeMedia {
+  store: MediaStore;
+  files: FileStorage;
+  links: MediaLinks;
+  converter: MediaConverter;
+  /** For files that are worked on; empty at the start. */
+  scratchDir: string;
+  /** Removes at once what no message names any more. */
+  sweep(): Promise<void>;
+  /** Once the nodes know of each other. */
+  started(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenMediaOptions {
+  config: Pick<Config, "media" | "baseUrl" | "secretKeySecond" | "ffmpeg">;
+  secretKey: string;
+  db: Db;
+  dataDir: DataDir;
+  log: Log;
+}
+
+/** Opens the media store; throws one clear Error when it cannot be used. */
+export async function openMedia(options: OpenMediaOptions): Promise<NodeMedia> {
+  const { config, secretKey, db, log } = options;
+  const { node_id: node, path } = options.dataDir;
+  const store = await openMediaStore({ address: config.media, dataDir: path, node });
+  const sweeping = startSweeping({ db, store, node }, (error) =>
+    log.warn({ err: error }, "unused files could not be removed"),
+  );
+  const scratchDir = join(path, "scratch");
+  await emptyDirectory(scratchDir);
+  const secondKey = config.secretKeySecond?.reveal();
+  return {
+    store,
+    files: new FileStorage({ db, store, node }),
+    links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
+    converter: createMediaConverter({ ffmpeg: config.ffmpeg, scratchDir }),
+    scratchDir,
+    sweep: () => sweeping.now(),
+    started: () => warnOfLocalStorage({ db, store, node }, log),
+    close: () => sweeping.stop(),
+  };
+}

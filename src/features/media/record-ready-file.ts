@@ -1,0 +1,108 @@
+import { sql } from "kysely";
+import type { Jid, MediaContent } from "../../network/driver.ts";
+import { isGroupJid } from "../../network/jid.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { type EventTag, recordEvents } from "../events/events.ts";
+import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "./media.ts";
+import { isOverStorageQuota } from "./storage-quota.ts";
+
+export interface ReadyFile {
+  id: string;
+  blob: number;
+  sha256: string;
+  size: number;
+  mime_type: string;
+}
+
+class NoStorageLeft extends Error {}
+
+/**
+ * Says that a file is in the store, and ends its job. Answers the lanes to wake; `over_quota` when the account has no
+ * room for it, and nothing was done; undefined when the stored file is about to be removed, and must be stored anew.
+ */
+export async function recordReadyFile(
+  db: Db,
+  job: number,
+  file: ReadyFile,
+): Promise<number[] | "over_quota" | undefined> {
+  const recorded = db.transaction().execute(async (trx) => {
+    // Whoever removes files cannot take this one from here on.
+    const { rows: kept } = await sql`
+      select from blob where id = ${file.blob} and status = 'kept' for key share`.execute(trx);
+    if (kept.length === 0) return undefined;
+    const upload = await claimUpload(trx, file.id);
+    const { blob, sha256, size, mime_type } = file;
+    await trx
+      .updateTable("media")
+      .set({ status: "ready", reason: null, upload: null, ready_at: sql<Date>`now()` })
+      .set({ blob, sha256, size, mime_type })
+      .where("id", "=", file.id)
+      .where("status", "=", "pending")
+      .execute();
+    if (upload !== null) await dropWaiting(trx, upload);
+    if (await isOverStorageQuota(trx, file.id)) throw new NoStorageLeft();
+    await trx.deleteFrom("job").where("id", "=", job).execute();
+    return upload === null ? tellReady(trx, file.id) : [];
+  });
+  return recorded.catch((error: unknown) => {
+    if (error instanceof NoStorageLeft) return "over_quota";
+    throw error;
+  });
+}
+
+/** Others may wait for the file of a campaign: it goes with the orphans. */
+async function dropWaiting(trx: Trx, upload: string): Promise<void> {
+  await sql`
+    delete from outgoing_media where id = ${upload}
+      and not exists (select from campaign where media ->> 'shared' = ${upload})`.execute(trx);
+}
+
+/** Null for a file that has come in. */
+async function claimUpload(trx: Trx, id: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom("media")
+    .select("upload")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.upload ?? null;
+}
+
+type ReadyRow = MediaColumns & {
+  id: number;
+  jid: Jid;
+  message_id: string;
+  from_me: boolean;
+  content: MediaContent;
+};
+
+/** Of what has come in; whoever sends a file has it. */
+async function tellReady(trx: Trx, id: string): Promise<number[]> {
+  const row = await trx
+    .selectFrom("media as f")
+    .innerJoin("message as m", "m.id", "f.message")
+    .select(MEDIA_COLUMNS)
+    .select(["m.id", "m.instance_id", "m.message_id", "m.jid", "m.from_me", "m.content"])
+    .where("f.id", "=", id)
+    .where("f.status", "=", "ready")
+    .$castTo<ReadyRow>()
+    .executeTakeFirst();
+  if (!row) return [];
+  const { instance_id, message_id, jid, from_me } = row;
+  const data = { id: row.id, message_id, jid, from_me, media: toMediaView(row, row.content) };
+  return recordEvents(trx, [{ event: "media.ready", instance_id, chat: jid, traits: traitsOf(row), data }]);
+}
+
+function traitsOf({ from_me, jid }: ReadyRow): EventTag[] {
+  return [...(from_me ? (["from_me"] as const) : []), ...(isGroupJid(jid) ? (["groups"] as const) : [])];
+}
+
+/** The file will not come: the network has it no longer, or it cannot be had. */
+export async function failFile(db: Db, job: number, id: string, reason: string): Promise<void> {
+  const status = reason === "gone" ? "expired" : "failed";
+  await sql`
+    with ended as (
+      update media set status = ${status}, reason = ${reason}, upload = null where id = ${id} and status = 'pending'
+    )
+    delete from job where id = ${job}`.execute(db);
+}

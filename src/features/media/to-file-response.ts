@@ -1,0 +1,60 @@
+import { create as contentDisposition } from "content-disposition";
+import { RawResponse } from "../../platform/http/handler.ts";
+import { cleanFileName, nameForType } from "../../platform/media/clean-file-name.ts";
+import type { ByteRange } from "../../platform/media/media-store.ts";
+import { mimeType } from "./contract.ts";
+import type { OpenedFile } from "./open-file.ts";
+
+/** Types that a browser may show without harm; everything else is offered as a file. */
+const SAFE_INLINE = /^(image\/(png|jpeg|gif|webp)|video\/(mp4|webm)|audio\/(mpeg|ogg|mp4|aac|wav))\b/;
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The file as an answer of its own: whole, the range that was asked for, or the word that nothing has changed. */
+export async function toFileResponse(file: OpenedFile, asked: Headers = {}): Promise<RawResponse> {
+  const type = contentTypeOf(file);
+  const etag = file.sha256 === null ? undefined : `"${file.sha256}"`;
+  const headers = { ...safeHeaders(file, type), ...(etag && { etag, "accept-ranges": "bytes" }) };
+  if (etag && asked["if-none-match"] === etag) return new RawResponse(type, "", 304, headers);
+  const isSame = asked["if-range"] === undefined || asked["if-range"] === etag;
+  const range = etag && isSame ? readRange(asked.range, file.size) : undefined;
+  if (range === "none")
+    return new RawResponse(type, "", 416, { ...headers, "content-range": `bytes */${file.size}` });
+  if (!range)
+    return new RawResponse(type, await file.read(), 200, { ...headers, "content-length": `${file.size}` });
+  return new RawResponse(type, await file.read(range), 206, {
+    ...headers,
+    "content-length": `${range.end - range.start + 1}`,
+    "content-range": `bytes ${range.start}-${range.end}/${file.size}`,
+  });
+}
+
+/** Fit for a header. */
+export function contentTypeOf({ mime_type }: OpenedFile): string {
+  return mimeType.safeParse(mime_type).data ?? "application/octet-stream";
+}
+
+function safeHeaders({ file_name }: OpenedFile, type: string): Record<string, string> {
+  const disposition = SAFE_INLINE.test(type) ? "inline" : "attachment";
+  return {
+    "content-disposition": contentDisposition(
+      file_name === null ? nameForType(type) : cleanFileName(file_name),
+      {
+        type: disposition,
+      },
+    ),
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cache-control": "private, no-cache",
+  };
+}
+
+/** One range of bytes; undefined where the whole file is the answer, `none` where there is nothing of it. */
+function readRange(asked: string | string[] | undefined, size: number): ByteRange | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(String(asked ?? "")) ?? [];
+  if (first === "" && last === "") return undefined;
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (start >= size || (first === "" && Number(last) === 0)) return "none";
+  return start > end ? undefined : { start, end };
+}

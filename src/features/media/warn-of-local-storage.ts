@@ -1,0 +1,22 @@
+import type { Db } from "../../platform/db/database.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { MediaStore } from "../../platform/media/media-store.ts";
+
+/** Says in one line when the files that this node keeps are there only as long as it is. */
+export async function warnOfLocalStorage(
+  { db, store, node }: { db: Db; store: MediaStore; node: string },
+  log: Log,
+): Promise<void> {
+  if (store.isShared) return;
+  const others = await db
+    .selectFrom("node")
+    .select("id")
+    .where("id", "<>", node)
+    .where("dead", "=", false)
+    .execute();
+  if (others.length > 0)
+    log.warn(
+      { nodes: others.length + 1 },
+      `files are kept in ${store.words}, and other nodes ask this one for them: set WAYGATE_MEDIA to a bucket, or to a folder that all nodes mount, to have them without it`,
+    );
+}

@@ -1,0 +1,230 @@
+import { sql } from "kysely";
+import type { Engine } from "../../../engine/engine.ts";
+import { addJobs } from "../../../engine/job-store.ts";
+import type { Jid, MediaType, MessageId } from "../../../network/driver.ts";
+import { newMessageId, phoneOfJid } from "../../../network/jid.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import {
+  type Conversations,
+  canonicalNumberOf,
+  type NumberResolver,
+  type RecipientInput,
+  resolveRecipient,
+} from "../../contacts/contacts.ts";
+import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import type { OutcomeWatch } from "../send/outcome-watch.ts";
+import { SEND_ERROR, sendErrorToGatewayError } from "../send/send-error.ts";
+import { type ReadInstance, requireConnected, type SendingInstance } from "../send/sending-instance.ts";
+import { actionGroup } from "./action-groups.ts";
+import type { ActionRow } from "./action-runner.ts";
+
+export interface ActionRequesterDeps {
+  db: Db;
+  engine: Engine;
+  watch: OutcomeWatch;
+  readInstance: ReadInstance;
+  ackTimeoutMs: number;
+  conversations: Conversations;
+  numbers: NumberResolver;
+  defaultCountry?: string;
+}
+
+/** Something to be done to messages of one chat. */
+export interface ActionRequest {
+  instance_id: number;
+  action: ActionRow["action"];
+  message_ids: string[];
+  /** The chat; needed only when the messages are not in the log. */
+  target: RecipientInput;
+  body?: ActionRow["body"];
+}
+
+const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted" } as const;
+
+/** Does it through the session's lane, and answers once the network has taken it. */
+export function createActionRequester(deps: ActionRequesterDeps) {
+  const { db, engine, watch, readInstance, ackTimeoutMs } = deps;
+
+  return async (request: ActionRequest) => {
+    const instance = await requireConnected(readInstance, request.instance_id);
+    const { jid, targets, edited } = await findTargets(deps, instance, request);
+    const body = { ...request.body, ...(request.action === "edit" && edited) };
+    const id = await db
+      .transaction()
+      .execute((trx) => queueAction(trx, instance, { ...request, jid, targets, body }, ackTimeoutMs));
+    engine.wake([instance.lane]);
+    await watch.wait(id, ackTimeoutMs);
+    const error = await endWaiting(db, id);
+    const [message_id = ""] = request.message_ids;
+    if (error) throw sendErrorToGatewayError(error, { message_id, id });
+    return { message_id, jid, status: STATUS[request.action] };
+  };
+}
+
+/**
+ * Queues an action, which waits up to `holdMs` for its session. Apart from the sends in the lane: what is done to
+ * messages of a chat does not wait for a send in doubt there. The caller wakes the lane after the commit.
+ */
+export async function queueAction(
+  trx: Trx,
+  instance: Pick<SendingInstance, "id" | "account_id" | "lane">,
+  { jid, targets, action, body = {} }: Pick<ActionRequest, "action" | "body"> & Targets,
+  holdMs: number,
+): Promise<number> {
+  const { id } = await trx
+    .insertInto("action")
+    .values({
+      account_id: instance.account_id,
+      instance_id: instance.id,
+      jid,
+      message_id: newMessageId(),
+      target: JSON.stringify(targets),
+      action,
+      body: JSON.stringify(body),
+      deadline: sql<Date>`now() + ${holdMs} * interval '1 millisecond'`,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const ref = { do: "act", action: id };
+  await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: id, grp: actionGroup(jid), ref }]);
+  return id;
+}
+
+interface Targets {
+  jid: Jid;
+  targets: ActionRow["target"];
+  /** What an edit keeps of the message: the kind of its file, and whom it names. */
+  edited?: { media_type?: MediaType; mentions?: Jid[] };
+}
+
+async function findTargets(
+  deps: ActionRequesterDeps,
+  instance: SendingInstance,
+  { action, message_ids, target }: ActionRequest,
+): Promise<Targets> {
+  const named = await findNamed(deps, instance, target);
+  const logged = await selectMessages(deps.db)
+    .where("m.instance_id", "=", instance.id)
+    .where("m.message_id", "in", message_ids)
+    .execute();
+  const rows = inOneChat(named === undefined ? logged : await findInChat(deps, instance, logged, named));
+  for (const row of rows) requireAllowed(action, row);
+  const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
+  const jid = rows[0]?.jid ?? named;
+  if (!jid) throw notLogged();
+  const content = rows[0]?.content;
+  return {
+    jid,
+    targets: message_ids.map((id) => toTarget(action, id, byId.get(id))),
+    edited: {
+      ...(content?.kind === "media" && { media_type: content.media_type }),
+      ...(content?.mentions && { mentions: content.mentions }),
+    },
+  };
+}
+
+/** The chat that the request names, under the address at which it is kept. */
+async function findNamed(
+  { conversations, numbers, defaultCountry }: ActionRequesterDeps,
+  instance: SendingInstance,
+  target: RecipientInput,
+): Promise<Jid | undefined> {
+  if (Object.values(target).every((value) => value === undefined)) return undefined;
+  const { jid } = resolveRecipient(target, defaultCountry);
+  return numbers.settle(instance, await conversations.addressOf(instance.id, jid));
+}
+
+/** Those that stand in the named chat. Throws VALIDATION_ERROR where all of them stand in others. */
+async function findInChat(
+  { conversations }: ActionRequesterDeps,
+  instance: SendingInstance,
+  logged: MessageRow[],
+  named: Jid,
+): Promise<MessageRow[]> {
+  const addresses = await Promise.all(logged.map(({ jid }) => conversations.addressOf(instance.id, jid)));
+  const rows = logged.filter((_, at) => isSamePerson(addresses[at] ?? named, named));
+  if (rows.length === 0 && logged.length > 0)
+    throw invalidField("number", "names another chat than the one in which the message stands");
+  return rows;
+}
+
+/** A message of a group has the same id in every log, and may stand in several chats of one. */
+function inOneChat(rows: MessageRow[]): MessageRow[] {
+  if (new Set(rows.map((row) => row.jid)).size > 1) throw invalidField("message_ids", "must be of one chat");
+  return rows;
+}
+
+/** A number that can be written in two ways is one chat. */
+function isSamePerson(jid: Jid, named: Jid): boolean {
+  const [phone, other] = [phoneOfJid(jid), phoneOfJid(named)];
+  return (
+    jid === named ||
+    (phone !== null && other !== null && canonicalNumberOf(phone) === canonicalNumberOf(other))
+  );
+}
+
+function notLogged(): GatewayError {
+  return new GatewayError(
+    "MESSAGE_NOT_FOUND",
+    "The message is not in the log: name its chat by number or jid.",
+  );
+}
+
+/** A message that is not in the log is taken for ours where only ours can be meant. */
+function toTarget(
+  action: ActionRow["action"],
+  id: string,
+  row: MessageRow | undefined,
+): ActionRow["target"][number] {
+  if (!row) return { id: id as MessageId, from_me: action === "edit" || action === "delete" };
+  const { message_id, from_me, sender } = row;
+  return { id: message_id, from_me, ...(sender && { sender: sender.jid }) };
+}
+
+const MINUTE = 60_000;
+/** How long the network lets a message be changed. */
+const WINDOW_MS = { edit: 15 * MINUTE, delete: 60 * 60 * MINUTE } as const;
+
+/** Of a file it is the caption that is edited. */
+const EDITABLE: ReadonlySet<string> = new Set(["text", "image", "video", "document"]);
+
+/** Refuses what the network would refuse, with the reason. */
+function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
+  if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
+  if (row.status === "pending" || row.status === "failed" || row.status === "cancelled") {
+    throw conflict("not_sent", "The message has not been sent.");
+  }
+  if (action === "read" && row.from_me)
+    throw conflict("own", "A message that this instance has sent cannot be marked as read.");
+  if (action === "react" || action === "read") return;
+  if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
+  if (action === "edit" && !EDITABLE.has(row.type))
+    throw conflict(
+      "not_text",
+      "Only a text, or the caption of an image, a video or a document, can be edited.",
+    );
+  if (Date.now() - row.sent_at.getTime() > WINDOW_MS[action]) {
+    throw conflict("too_late", "The network allows this only for a while after the message was sent.");
+  }
+}
+
+function conflict(reason: string, message: string): GatewayError {
+  return new GatewayError("CONFLICT", message, { details: { reason } });
+}
+
+/** The action's error, or null when it was done; whoever comes later finds that nobody waits any more. */
+async function endWaiting(db: Db, id: number) {
+  await db
+    .updateTable("action")
+    .set({ outcome_at: sql<Date>`now()`, error: JSON.stringify(SEND_ERROR.notConfirmed) })
+    .where("id", "=", id)
+    .where("outcome_at", "is", null)
+    .execute();
+  const { error } = await db
+    .selectFrom("action")
+    .select("error")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return error;
+}

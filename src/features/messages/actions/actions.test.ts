@@ -1,0 +1,582 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { SandboxSession } from "../../../network/sandbox/sandbox-session.ts";
+
+// There is time to begin, and what is late is late for certain, also where everything stands still for seconds.
+vi.mock("../../../network/sandbox/sandbox-timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../../network/sandbox/sandbox-timing.ts")>();
+  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
+});
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "5s" });
+});
+
+afterAll(() => story.stop());
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
+
+/** The shop's text to its friend, once it has arrived there. */
+async function tell(text = "Hello"): Promise<string> {
+  const { sales, friend } = story;
+  const { data } = await sales.client.sendText({ id: sales.id, number: friend.phone, text });
+  const id = data.message_id ?? "";
+  await story.arrived(id);
+  return id;
+}
+
+/** The friend's text to the shop, once it has arrived there. */
+async function hear(text = "Hi"): Promise<string> {
+  const { sales, friend } = story;
+  const { data } = await friend.client.sendText({ id: friend.id, number: sales.phone, text });
+  const id = data.message_id ?? "";
+  await story.event("message.received", id);
+  return id;
+}
+
+async function friendHears(event: string, id: string) {
+  const isAbout = (data: { message_id?: string; message_ids?: string[] }) =>
+    data.message_id === id || data.message_ids?.includes(id) === true;
+  const [found] = await story.receiver.waitFor(
+    ({ body }) => body.instance.id === story.friend.id && body.event === event && isAbout(body.data),
+  );
+  return found?.body.data;
+}
+
+const timesTold = (event: string, id: string) =>
+  story.receiver.received.filter(
+    ({ body }) =>
+      body.event === event &&
+      body.instance.id === story.sales.id &&
+      (body.data.message_id === id || body.data.message_ids?.includes(id)),
+  ).length;
+
+const sales = () => ({ id: story.sales.id });
+const logged = async (messageId: string) =>
+  (await story.sales.client.getMessage({ ...sales(), messageId })).data;
+
+describe("a reaction", () => {
+  test.each(["to a message of the contact", "to our own"])(
+    "%s needs no chat, and both ends hear of it",
+    async (whose) => {
+      const id = whose === "to our own" ? await tell() : await hear();
+      const { data, message } = await story.sales.client.react({
+        ...sales(),
+        message_id: id,
+        reaction: "👍",
+      });
+      expect({ data, message }).toEqual({
+        data: { message_id: id, jid: jidOf(story.friend.phone), status: "sent" },
+        message: "Reaction sent",
+      });
+      expect((await story.event("message.reaction", id)).data).toMatchObject({
+        message_id: id,
+        reaction: "👍",
+        removed: false,
+        sender: { phone: story.sales.phone },
+        message: { message_id: id, from_me: whose === "to our own" },
+        conversation: { phone: story.friend.phone },
+      });
+      expect(await friendHears("message.reaction", id)).toMatchObject({
+        reaction: "👍",
+        sender: { phone: story.sales.phone },
+      });
+    },
+  );
+
+  test("that is empty takes the last one back", async () => {
+    const id = await tell();
+    await story.sales.client.react({ ...sales(), message_id: id, reaction: "" });
+    expect((await story.event("message.reaction", id)).data).toMatchObject({ reaction: "", removed: true });
+  });
+
+  test.each(["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "1️⃣", "👍🏽"])("may be %s", async (reaction) => {
+    const id = await tell();
+    expect((await story.sales.client.react({ ...sales(), message_id: id, reaction })).success).toBe(true);
+  });
+
+  test.each(["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`])(
+    "that is %j is refused",
+    async (reaction) => {
+      const id = await tell();
+      await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { fields: [{ field: "reaction" }] },
+      });
+      expect(await story.ledger({ action: "react", target_id: id })).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["100,000 letters", "x".repeat(100_000)],
+    ["100,000 parts of one emoji", "👨\u200d".repeat(100_000)],
+    ["a body full of combining marks", `e${"\u0301".repeat(500_000)}`],
+  ])("of %s is refused for its length, and nothing else reads it", async (_, reaction) => {
+    const id = await tell();
+    await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
+      details: { fields: [{ field: "reaction", issue: "is longer than 64 characters" }] },
+    });
+  });
+});
+
+describe("a read mark", () => {
+  test("tells the writer, and is told to our own webhook as inbound, once", async () => {
+    const ids = [await hear("one"), await hear("two")];
+    const answer = await story.sales.client.markRead({ ...sales(), message_ids: ids });
+    expect(answer.data).toEqual({
+      message_id: ids[0],
+      message_ids: ids,
+      jid: jidOf(story.friend.phone),
+      status: "read",
+    });
+    const event = await story.event("message.read", ids[1] ?? "");
+    expect(event.data).toMatchObject({
+      message_ids: ids,
+      direction: "inbound",
+      jid: jidOf(story.friend.phone),
+      at: expect.stringMatching(/Z$/),
+      message: { status: "received" },
+    });
+    expect(await friendHears("message.read", ids[0] ?? "")).toMatchObject({ direction: "outbound" });
+    await story.sales.client.markRead({ ...sales(), message_id: ids[0] });
+    await story.sales.client.markRead({ ...sales(), message_id: await hear("three") });
+    expect(timesTold("message.read", ids[0] ?? "")).toBe(1);
+  });
+
+  test("is of one chat", async () => {
+    const { data } = await story.sales.client.sandboxReceive({
+      ...sales(),
+      from: "5511966660001",
+      text: "Oi",
+    });
+    const other = (await story.event("message.received", data.message_id)).data.message.message_id;
+    await expect(
+      story.sales.client.markRead({ ...sales(), message_ids: [await hear(), other] }),
+    ).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field: "message_ids" }] } });
+  });
+
+  test("of nothing is refused", async () => {
+    await expect(story.sales.client.markRead(sales())).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});
+
+describe("an edit", () => {
+  test("changes our text at the other end, in the log and in the event", async () => {
+    const id = await tell("Helo");
+    const { data } = await story.sales.client.editMessage({ ...sales(), message_id: id, text: "Hello" });
+    expect(data).toEqual({ message_id: id, jid: jidOf(story.friend.phone), status: "edited" });
+    expect((await story.event("message.edited", id)).data).toMatchObject({
+      message_id: id,
+      text: "Hello",
+      by: { phone: story.sales.phone },
+      message: { text: "Hello", from_me: true },
+    });
+    expect(await friendHears("message.edited", id)).toMatchObject({
+      text: "Hello",
+      message: { text: "Hello" },
+    });
+    expect((await logged(id)).text).toBe("Hello");
+  });
+
+  test.each([
+    ["image", "png"],
+    ["video", "mp4"],
+    ["document", "pdf"],
+  ] as const)(
+    "of an own %s changes its caption at the other end, in the log and in the event",
+    async (type, file) => {
+      const { client } = story.sales;
+      const sent = {
+        ...sales(),
+        number: story.friend.phone,
+        base64: inBase64(SAMPLE[file]),
+        caption: "Helo",
+      };
+      const id = (await client.sendMedia(sent)).data.message_id ?? "";
+      await story.arrived(id);
+      const { data } = await client.editMessage({ ...sales(), message_id: id, caption: "Hello" } as never);
+      expect(data).toMatchObject({ message_id: id, status: "edited" });
+      expect((await story.event("message.edited", id)).data.message).toMatchObject({
+        type,
+        caption: "Hello",
+      });
+      expect((await friendHears("message.edited", id)).message).toMatchObject({ type, caption: "Hello" });
+      expect(await logged(id)).toMatchObject({ caption: "Hello", edited_at: expect.any(String) });
+    },
+  );
+
+  test("of a voice note is refused: it has no caption", async () => {
+    const { client } = story.sales;
+    const note = { ...sales(), number: story.friend.phone, base64: inBase64(SAMPLE.opus), ptt: true };
+    const { data } = await client.sendMedia(note);
+    await expect(
+      client.editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
+  });
+
+  test("of somebody else's message is refused with 409, and nothing happens", async () => {
+    const id = await hear("Mine");
+    await expect(
+      story.sales.client.editMessage({ ...sales(), message_id: id, text: "Yours" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", status: 409, details: { reason: "not_own" } });
+    expect(await story.ledger({ action: "edit", target_id: id })).toEqual([]);
+    expect(await logged(id)).toMatchObject({ text: "Mine", edited_at: null, deleted_at: null });
+  });
+});
+
+describe("a deletion for everyone", () => {
+  test("deletes our message at the other end, and nothing can be done to it afterwards", async () => {
+    const id = await tell();
+    const { data } = await story.sales.client.deleteMessage({ ...sales(), message_id: id });
+    expect(data.status).toBe("deleted");
+    expect((await logged(id)).deleted_at).toEqual(expect.any(String));
+    expect((await story.event("message.deleted", id)).data).toMatchObject({
+      message_id: id,
+      by: { phone: story.sales.phone },
+    });
+    expect(await friendHears("message.deleted", id)).toMatchObject({ by: { phone: story.sales.phone } });
+    const gone = { code: "CONFLICT", details: { reason: "deleted" } };
+    const { client } = story.sales;
+    await expect(client.deleteMessage({ ...sales(), message_id: id })).rejects.toMatchObject(gone);
+    await expect(client.editMessage({ ...sales(), message_id: id, text: "x" })).rejects.toMatchObject(gone);
+    await expect(client.react({ ...sales(), message_id: id, reaction: "👍" })).rejects.toMatchObject(gone);
+  });
+
+  test("of somebody else's message is refused with 409", async () => {
+    await expect(
+      story.sales.client.deleteMessage({ ...sales(), message_id: await hear() }),
+    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_own" } });
+  });
+});
+
+describe("what the network allows for a while only", () => {
+  const age = (id: string, minutes: number) =>
+    story.gateway.database.db
+      .updateTable("message")
+      .set({ sent_at: sql<Date>`sent_at - ${minutes} * interval '1 minute'` })
+      .where("message_id", "=", id)
+      .execute();
+
+  test.each([
+    ["edit", 14, true],
+    ["edit", 16, false],
+    ["delete", 59 * 60, true],
+    ["delete", 61 * 60, false],
+  ] as const)("%s after %d minutes: %j", async (action, minutes, isAllowed) => {
+    const id = await tell();
+    await age(id, minutes);
+    const { client } = story.sales;
+    const acting =
+      action === "edit"
+        ? client.editMessage({ ...sales(), message_id: id, text: "New" })
+        : client.deleteMessage({ ...sales(), message_id: id });
+    if (isAllowed) await expect(acting).resolves.toMatchObject({ success: true });
+    else await expect(acting).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "too_late" } });
+  });
+
+  test("is refused for a message that has not been sent, and for what is no text", async () => {
+    const { client } = story.sales;
+    const failed = await client
+      .sendText({ ...sales(), number: "5511955550001", text: "x" })
+      .catch((error: { details: { message_id: string } }) => error.details.message_id);
+    await expect(
+      client.editMessage({ ...sales(), message_id: String(failed), text: "y" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_sent" } });
+    const { data } = await client.sendLocation({
+      ...sales(),
+      number: "5511955550009",
+      latitude: 1,
+      longitude: 1,
+    });
+    await expect(
+      client.editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
+  });
+
+  test("and the network refuses by itself comes with its reason", async () => {
+    vi.spyOn(SandboxSession.prototype, "edit").mockResolvedValue({
+      outcome: "refused",
+      code: "CONFLICT",
+      reason: "The message is too old.",
+      retryable: false,
+    });
+    const id = await tell();
+    await expect(
+      story.sales.client.editMessage({ ...sales(), message_id: id, text: "y" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", status: 409, message: "The message is too old." });
+    expect((await logged(id)).text).toBe("Hello");
+  });
+});
+
+describe("the chat that is named beside a message of the log", () => {
+  test("is refused where the message stands in another one, and nothing is done", async () => {
+    const { client } = story.sales;
+    const id = await tell();
+    const elsewhere = { ...sales(), message_id: id, number: "5511955550009" };
+    const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "number" }] } };
+    await expect(client.react({ ...elsewhere, reaction: "👍" })).rejects.toMatchObject(refusal);
+    await expect(client.editMessage({ ...elsewhere, text: "x" })).rejects.toMatchObject(refusal);
+    await expect(client.deleteMessage(elsewhere)).rejects.toMatchObject(refusal);
+    await expect(
+      client.markRead({ ...sales(), message_id: await hear(), number: "5511955550009" }),
+    ).rejects.toMatchObject(refusal);
+    for (const action of ["react", "edit", "delete"])
+      expect(await story.ledger({ action, target_id: id })).toEqual([]);
+  });
+
+  test("may be named in the other spelling of its number", async () => {
+    const { client } = story.sales;
+    const number = "5541987650007";
+    const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
+    const answer = await client.react({
+      ...{ ...sales(), message_id: data.message_id ?? "", number: "554187650007", reaction: "👍" },
+    });
+    expect(answer.data.jid).toBe("554187650007@s.whatsapp.net");
+  });
+});
+
+test("a message that this instance has sent is not marked as read, and its chat gets no receipt", async () => {
+  const { client } = story.sales;
+  const id = await tell();
+  await expect(client.markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
+    ...{ code: "CONFLICT", status: 409, details: { reason: "own" } },
+  });
+  expect(timesTold("message.read", id)).toBe(0);
+});
+
+describe("a message that is not in the log", () => {
+  const unknown = { message_id: "3EB0SOMEWHERE" };
+
+  test("needs its chat", async () => {
+    const { client } = story.sales;
+    const refusal = { code: "MESSAGE_NOT_FOUND", status: 404 };
+    await expect(client.react({ ...sales(), ...unknown, reaction: "👍" })).rejects.toMatchObject(refusal);
+    await expect(client.markRead({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
+    await expect(client.editMessage({ ...sales(), ...unknown, text: "x" })).rejects.toMatchObject(refusal);
+    await expect(client.deleteMessage({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
+  });
+
+  test("is left to the network with its chat, and still told", async () => {
+    const { client } = story.sales;
+    const target = { ...sales(), number: story.friend.phone, message_id: "3EB0ELSEWHERE" };
+    expect((await client.react({ ...target, reaction: "👍" })).data.jid).toBe(jidOf(story.friend.phone));
+    expect((await story.event("message.reaction", target.message_id)).data).toMatchObject({ reaction: "👍" });
+    expect((await client.editMessage({ ...target, text: "x" })).success).toBe(true);
+    expect((await client.markRead(target)).success).toBe(true);
+    expect((await client.deleteMessage(target)).success).toBe(true);
+  });
+});
+
+describe("a session that lacks a capability", () => {
+  const CAPABILITIES = ["react", "edit", "deleteForEveryone", "markRead", "setPresence"] as const;
+
+  test.each(CAPABILITIES)("%s answers NOT_SUPPORTED at once", async (capability) => {
+    const { client } = story.sales;
+    const [own, theirs] = [await tell(), await hear()];
+    const acts = {
+      react: () => client.react({ ...sales(), message_id: own, reaction: "👍" }),
+      edit: () => client.editMessage({ ...sales(), message_id: own, text: "x" }),
+      deleteForEveryone: () => client.deleteMessage({ ...sales(), message_id: own }),
+      markRead: () => client.markRead({ ...sales(), message_id: theirs }),
+      setPresence: () => client.setPresence({ ...sales(), number: story.friend.phone, presence: "typing" }),
+    };
+    const had = SandboxSession.prototype[capability];
+    Object.assign(SandboxSession.prototype, { [capability]: undefined });
+    try {
+      await expect(acts[capability]()).rejects.toMatchObject({ code: "NOT_SUPPORTED", status: 501 });
+    } finally {
+      Object.assign(SandboxSession.prototype, { [capability]: had });
+    }
+  });
+});
+
+describe("an action that the network does not answer", () => {
+  test("ends in SEND_TIMEOUT and leaves the lane free", async () => {
+    const silent = "5511955550002";
+    const { client } = story.sales;
+    const target = { ...sales(), number: silent, message_id: "3EB0SILENT" };
+    await expect(client.react({ ...target, reaction: "👍" })).rejects.toMatchObject({
+      code: "SEND_TIMEOUT",
+      status: 504,
+      details: { message_id: "3EB0SILENT" },
+    });
+    await waitUntil(async () => (await story.rows()).jobs === 0);
+    expect((await client.markRead(target)).success).toBe(true);
+  });
+
+  test("in time is still told when the answer comes later", async () => {
+    const { client } = story.sales;
+    const slow = { ...sales(), number: "5511955550005", message_id: "3EB0SLOW" };
+    await expect(client.react({ ...slow, reaction: "👍" })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
+    expect((await story.event("message.reaction", "3EB0SLOW")).data).toMatchObject({ reaction: "👍" });
+    expect(timesTold("message.reaction", "3EB0SLOW")).toBe(1);
+  });
+
+  test("does not wait for a send in doubt in the same chat", async () => {
+    const { client } = story.sales;
+    const number = "5511944440002";
+    const { data } = await client.sandboxReceive({ ...sales(), from: number, text: "Oi" });
+    await story.event("message.received", data.message_id);
+    await expect(client.sendText({ ...sales(), number, text: "?" })).rejects.toMatchObject({
+      code: "SEND_TIMEOUT",
+      details: { sent: "unknown" },
+    });
+    expect((await client.markRead({ ...sales(), message_id: data.message_id })).data.status).toBe("read");
+  });
+});
+
+test("an action on an instance that is not connected answers 409 with its status", async () => {
+  const idle = await story.gateway.createInstance();
+  const target = { id: idle.id, number: story.friend.phone, message_id: "3EB0X" };
+  const refusal = { code: "INSTANCE_NOT_CONNECTED", status: 409, details: { status: "created" } };
+  await expect(idle.client.react({ ...target, reaction: "👍" })).rejects.toMatchObject(refusal);
+  await expect(
+    idle.client.setPresence({ id: idle.id, number: story.friend.phone, presence: "typing" }),
+  ).rejects.toMatchObject(refusal);
+});
+
+describe("presence", () => {
+  test("with a duration is paused by itself before the answer", async () => {
+    const number = "5511977770123";
+    await story.sales.client.setPresence({ ...sales(), number, presence: "recording", duration_ms: 100 });
+    const seen = await story.ledger({ action: "presence", chat: jidOf(number) });
+    expect(seen.map(({ kind }) => kind)).toEqual(["recording", "paused"]);
+  });
+
+  test("of a chat needs the chat", async () => {
+    await expect(story.sales.client.setPresence({ ...sales(), presence: "typing" })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "number" }] },
+    });
+  });
+
+  test.each([
+    [{ presence: "dancing" }, "presence"],
+    [{ presence: "typing", duration_ms: 60_001 }, "duration_ms"],
+    [{}, "presence"],
+  ])("%j is refused", async (body, field) => {
+    const path = `POST /api/v1/instances/${story.sales.id}/presence`;
+    const answer = await story.call(path, { number: story.friend.phone, ...body });
+    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
+  });
+});
+
+describe("a download", () => {
+  const receive = async (media: { base64: string; mime_type?: string; file_name?: string }) => {
+    const { data } = await story.sales.client.sandboxReceive({ ...sales(), from: "5511966660003", media });
+    await story.event("message.received", data.message_id);
+    return data.message_id;
+  };
+  const download = (message_id: string, body: object = {}) =>
+    fetch(`${story.gateway.url}/api/v1/instances/${story.sales.id}/messages/download`, {
+      method: "POST",
+      headers: { "x-api-key": story.sales.api_key, "content-type": "application/json" },
+      body: JSON.stringify({ message_id, ...body }),
+    });
+
+  test.each([
+    ["image/png", "photo.png", "png", `inline; filename=photo.png`],
+    ["image/svg+xml", "drawing.svg", "svg", `attachment; filename=drawing.svg`],
+    ["text/html", "page.html", "html", `attachment; filename=page.html`],
+    [
+      "application/pdf",
+      "Proposta nº 1 — ação.pdf",
+      "pdf",
+      `attachment; filename*=UTF-8''Proposta%20n%C2%BA%201%20%E2%80%94%20a%C3%A7%C3%A3o.pdf`,
+    ],
+    ["audio/ogg; codecs=opus", undefined, "opus", `inline; filename=file.ogg`],
+    ["application/pdf", "../../etc/passwd", "pdf", "attachment; filename=passwd"],
+    [
+      "application/pdf",
+      `a"b\r\nSet-Cookie: x=y.pdf`,
+      "pdf",
+      `attachment; filename="a\\"bSet-Cookie: x=y.pdf"`,
+    ],
+  ] as const)(
+    "of %s gives the bytes with headers that do no harm: %s",
+    async (mime_type, file_name, sample, disposition) => {
+      const id = await receive({
+        base64: inBase64(SAMPLE[sample]),
+        mime_type,
+        ...(file_name && { file_name }),
+      });
+      const answer = await download(id);
+      expect(answer.status).toBe(200);
+      expect(Buffer.from(await answer.arrayBuffer())).toEqual(SAMPLE[sample]);
+      expect(answer.headers.get("content-type")?.split("; charset")[0]).toBe(mime_type);
+      const said = answer.headers.get("content-disposition") ?? "";
+      expect(said.replace(/filename="[^"]*"; (?=filename\*)/, "")).toContain(disposition);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(answer.headers.get("content-security-policy")).toContain("sandbox");
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    },
+  );
+
+  test("of a file whose type is no type gives bytes", async () => {
+    const id = await receive({ base64: inBase64(SAMPLE.text), mime_type: "text/csv\r\nSet-Cookie: a=b" });
+    const answer = await download(id);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
+  });
+
+  test("with return_base64 gives the envelope", async () => {
+    const id = await receive({
+      base64: inBase64(SAMPLE.pdf),
+      mime_type: "application/pdf",
+      file_name: "a.pdf",
+    });
+    for (const spelling of [{ return_base64: true }, { returnBase64: true }]) {
+      expect(await (await download(id, spelling)).json()).toEqual({
+        success: true,
+        message: "File",
+        data: {
+          message_id: id,
+          mime_type: "application/pdf",
+          file_name: "a.pdf",
+          size: SAMPLE.pdf.length,
+          base64: inBase64(SAMPLE.pdf),
+        },
+      });
+    }
+  });
+
+  test("of what we sent gives it back", async () => {
+    const { client } = story.sales;
+    const { data } = await client.sendMedia({
+      ...sales(),
+      number: "5511977770008",
+      base64: inBase64(SAMPLE.png),
+    });
+    const { bytes, type } = await client.downloadMedia({ ...sales(), message_id: data.message_id ?? "" });
+    expect([type, Buffer.from(bytes ?? [])]).toEqual(["image/png", SAMPLE.png]);
+  });
+
+  test("of an unknown message is 404, of a text 400", async () => {
+    const { client } = story.sales;
+    await expect(client.downloadMedia({ ...sales(), message_id: "3EB0NOPE" })).rejects.toMatchObject({
+      code: "MESSAGE_NOT_FOUND",
+      status: 404,
+    });
+    await expect(client.downloadMedia({ ...sales(), message_id: await hear() })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      status: 400,
+    });
+  });
+
+  test("of a send that failed is not waited for", async () => {
+    const { client } = story.sales;
+    const id = await client
+      .sendMedia({ ...sales(), number: "5511955550001", base64: inBase64(SAMPLE.png) })
+      .catch((error: { details: { message_id: string } }) => error.details.message_id);
+    await expect(client.downloadMedia({ ...sales(), message_id: String(id) })).rejects.toMatchObject({
+      code: "MEDIA_EXPIRED",
+    });
+  });
+});

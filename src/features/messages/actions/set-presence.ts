@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Jid, Presence, SendResult, SessionOperations } from "../../../network/driver.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { withTimeout } from "../../../platform/with-timeout.ts";
+import {
+  type Conversations,
+  type NumberResolver,
+  type RecipientInput,
+  resolveRecipient,
+} from "../../contacts/contacts.ts";
+import { SEND_ERROR } from "../send/send-error.ts";
+import { type ReadInstance, requireConnected } from "../send/sending-instance.ts";
+
+export interface PresenceDeps {
+  readInstance: ReadInstance;
+  /** The live session of an instance, on this node or another, while it is connected. */
+  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  ackTimeoutMs: number;
+  conversations: Conversations;
+  numbers: NumberResolver;
+  defaultCountry?: string;
+}
+
+export interface PresenceInput extends RecipientInput {
+  id: number;
+  presence: Presence | keyof typeof SPELLINGS;
+  duration_ms?: number;
+}
+
+const SPELLINGS = { composing: "typing", recording_audio: "recording" } as const;
+
+/** Shown at once and kept nowhere; after the duration, if one is given, it is `paused` again. */
+export async function setPresence(
+  deps: PresenceDeps,
+  { id, presence: given, duration_ms, ...target }: PresenceInput,
+  signal: AbortSignal,
+): Promise<{ presence: Presence; jid: Jid | null }> {
+  const presence = isSpelling(given) ? SPELLINGS[given] : given;
+  const isOfChat = presence !== "available" && presence !== "unavailable";
+  const named = isOfChat ? resolveRecipient(target, deps.defaultCountry).jid : undefined;
+  const instance = await requireConnected(deps.readInstance, id);
+  const jid = named && (await deps.numbers.settle(instance, await deps.conversations.addressOf(id, named)));
+  const show = await presenter(deps, id);
+  await show(presence, jid);
+  if (jid && duration_ms && presence !== "paused") {
+    await delay(duration_ms, undefined, { signal }).catch(() => {});
+    await show("paused", jid);
+  }
+  return { presence, jid: jid ?? null };
+}
+
+function isSpelling(presence: PresenceInput["presence"]): presence is keyof typeof SPELLINGS {
+  return Object.hasOwn(SPELLINGS, presence);
+}
+
+async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: number) {
+  const session = await reachSession(id);
+  if (!session) {
+    throw new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", {
+      retryAfterSeconds: 5,
+    });
+  }
+  return async (presence: Presence, jid?: Jid): Promise<void> => {
+    const shown = session.setPresence?.(presence, jid);
+    if (!shown) throw new GatewayError("NOT_SUPPORTED", SEND_ERROR.notSupported.message);
+    requireShown(await withTimeout(shown, ackTimeoutMs));
+  };
+}
+
+function requireShown(result: SendResult | undefined): void {
+  if (result?.outcome === "accepted") return;
+  if (!result || result.outcome === "unknown")
+    throw new GatewayError("SEND_TIMEOUT", SEND_ERROR.notConfirmed.message);
+  throw new GatewayError(result.outcome === "refused" ? result.code : "SEND_FAILED", result.reason);
+}

@@ -1,0 +1,44 @@
+import type { NetworkMessage, Session } from "../../../network/driver.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { withTimeout } from "../../../platform/with-timeout.ts";
+import type { MessageReceipt } from "../receipts/record-receipts.ts";
+
+const TOGETHER_MS = 250;
+const PATIENCE_MS = 20_000;
+
+export interface AutoReaderOptions {
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  record: (receipt: MessageReceipt) => Promise<void>;
+  log: Log;
+}
+
+/** Marks messages as read, those of a chat that come together at once, without anybody waiting for it. */
+export function createAutoReader({ connectedSession, record, log }: AutoReaderOptions) {
+  const waiting = new Map<string, { instance_id: number; messages: NetworkMessage[] }>();
+
+  async function markRead(key: string): Promise<void> {
+    const { instance_id, messages } = waiting.get(key) ?? { instance_id: 0, messages: [] };
+    waiting.delete(key);
+    const [first] = messages;
+    if (!first) return;
+    const { chat } = first;
+    const targets = messages.map(({ id, sender }) => ({ chat, id, from_me: false, sender: sender.jid }));
+    const marking = connectedSession(instance_id)?.markRead?.(chat, targets);
+    const result = marking && (await withTimeout(marking, PATIENCE_MS));
+    if (result?.outcome !== "accepted") return;
+    const ids = messages.map(({ id }) => id);
+    await record({ instance_id, chat, ids, from_me: false, status: "read", at: result.at });
+  }
+
+  return (instance_id: number, message: NetworkMessage): void => {
+    if (message.from_me || message.history || message.unreadable) return;
+    const key = `${instance_id} ${message.chat}`;
+    const together = waiting.get(key);
+    if (together) return void together.messages.push(message);
+    waiting.set(key, { instance_id, messages: [message] });
+    const fail = (error: unknown) =>
+      log.warn({ err: error, instance_id }, "messages could not be marked as read");
+    setTimeout(() => void markRead(key).catch(fail), TOGETHER_MS).unref();
+  };
+}

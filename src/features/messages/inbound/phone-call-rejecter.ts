@@ -1,0 +1,107 @@
+import { z } from "zod";
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import { addJobs } from "../../../engine/job-store.ts";
+import type { Identity, Jid, NetworkEvent, Session } from "../../../network/driver.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { withTimeout } from "../../../platform/with-timeout.ts";
+import { actionGroup } from "../actions/action-groups.ts";
+import { type AcceptSendOptions, acceptSend, isAcceptUnknown } from "../send/accept-send.ts";
+
+export type IncomingPhoneCall = Extract<NetworkEvent, { type: "call_received" }>;
+
+const callRef = z.object({
+  do: z.literal("refuse_call"),
+  call_id: z.string(),
+  from: z.object({
+    jid: z.string().transform((jid) => jid as Jid),
+    lid: z
+      .string()
+      .nullable()
+      .transform((lid) => lid as Jid | null),
+    phone: z.string().nullable(),
+  }),
+  at: z.coerce.date(),
+});
+
+/** Nothing rings for longer. */
+const RINGS_MS = 60_000;
+/** A word about a call that is long over only puzzles. */
+const MESSAGE_FOR_MS = 600_000;
+const PATIENCE_MS = 10_000;
+
+/** Has a call refused where its instance refuses calls; part of the transaction that tells of the call. */
+export async function queuePhoneCallRejection(
+  trx: Trx,
+  instanceId: number,
+  { call_id, from, at }: IncomingPhoneCall,
+): Promise<number[]> {
+  const instance = await trx
+    .selectFrom("instance")
+    .select(["lane", "settings"])
+    .where("id", "=", instanceId)
+    .executeTakeFirst();
+  if (!instance?.settings.reject_calls) return [];
+  const ref = { do: "refuse_call", call_id, from: toCaller(from), at };
+  await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: 0, grp: actionGroup(from.jid), ref }]);
+  return [instance.lane];
+}
+
+function toCaller({ jid, lid, phone }: Identity) {
+  return { jid, lid, phone };
+}
+
+export interface PhoneCallRejecterOptions extends AcceptSendOptions {
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  messageOf: (instanceId: number) => Promise<string | null>;
+  log: Log;
+}
+
+/** Runs the jobs of calls that are refused: tells the network, and the caller in the words of the instance, once per call. */
+export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job: Job) => Promise<JobResult> {
+  const { connectedSession, messageOf, log } = options;
+
+  return async ({ lane, ref }) => {
+    const id = Number(lane.key);
+    const { call_id, from, at } = callRef.parse(ref);
+    const ageMs = Date.now() - at.getTime();
+    if (ageMs < RINGS_MS) await reject(connectedSession(id), call_id, from.jid);
+    const text = ageMs < MESSAGE_FOR_MS ? await messageOf(id) : null;
+    if (text) await tell(id, call_id, from, text).catch((error) => giveUp(error, id));
+    return { end: "done" };
+  };
+
+  async function tell(
+    id: number,
+    call_id: string,
+    { jid, lid, phone }: ReturnType<typeof toCaller>,
+    text: string,
+  ): Promise<void> {
+    await acceptSend(options, {
+      instance: await options.readInstance(id),
+      recipient: { jid, lid, phone, type: "contact" },
+      content: { kind: "text", text },
+      mode: "async",
+      origin: "api",
+      client_message_id: null,
+      track_id: null,
+      metadata: null,
+      delay_ms: 0,
+      // A call is told of several times, and the job may run twice: the caller hears once.
+      idempotency: { route: "refused-call", key: call_id, fingerprint: "" },
+    });
+  }
+
+  /** A refusal, such as a month that is used up, is the end of it; anything else is tried again. */
+  function giveUp(error: unknown, instance_id: number): void {
+    if (!(error instanceof GatewayError) || isAcceptUnknown(error)) throw error;
+    log.warn({ err: error, instance_id }, "the caller was not told why the call was refused");
+  }
+}
+
+async function reject(session: Session | undefined, callId: string, from: Jid): Promise<void> {
+  const rejecting = session?.rejectCall?.(callId, from);
+  if (rejecting) await withTimeout(rejecting, PATIENCE_MS);
+}

@@ -1,0 +1,99 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../../platform/db/database.ts";
+import { invalidField } from "../../../platform/gateway-error.ts";
+import { microsecondsOf, type TimeCursor, timeCursorRow } from "../../../platform/http/input/pagination.ts";
+import { UNDECRYPTED_TYPE } from "./message-view.ts";
+import { searchQuery, typeQuery } from "./search-words.ts";
+
+/** A search in the log of some instances. */
+export interface WordSearch {
+  instance_ids: number[];
+  words: RawBuilder<unknown>;
+  direction?: "inbound" | "outbound";
+  status?: string;
+  from?: Date;
+  until?: Date;
+  limit: number;
+  after?: TimeCursor;
+}
+
+/** What the words of a message must match; a type other than text is a word. Undefined where no word is asked for. */
+export function toWordQuery({
+  instance_ids,
+  q,
+  type,
+}: {
+  instance_ids: number[];
+  q?: string;
+  type?: string;
+}): RawBuilder<unknown> | undefined {
+  const isWord = type !== undefined && type !== "text" && type !== UNDECRYPTED_TYPE;
+  const ofType = isWord ? typeQuery(instance_ids, type) : undefined;
+  if (q === undefined) return ofType;
+  const ofWords = searchQuery(instance_ids, q);
+  if (!ofWords) throw invalidField("q", "must have a letter or a digit");
+  return ofType ? sql`(${ofWords} && ${ofType})` : ofWords;
+}
+
+/** Messages at the newer end of the log that are looked through one by one. */
+const LOOKED_THROUGH = 5_000;
+const LEAST_OF_EACH = 500;
+
+/**
+ * The newest that have the words. Words that many messages have are met soon in the newest messages, which costs less than
+ * their long list in the index; of other words the index knows where they are.
+ */
+export async function findByWords(db: Db, search: WordSearch): Promise<TimeCursor[]> {
+  const newest = await lookThrough(db, search);
+  return newest.length > search.limit ? newest : lookUp(db, search);
+}
+
+async function lookThrough(db: Db, search: WordSearch): Promise<TimeCursor[]> {
+  const { instance_ids, words, limit } = search;
+  const ofEach = Math.max(LEAST_OF_EACH, Math.floor(LOOKED_THROUGH / instance_ids.length));
+  const { rows } = await sql<TimeCursor>`
+    select ${PLACE} from unnest(${instance_ids}::bigint[]) as i (id)
+    cross join lateral (
+      select * from message_search s where s.instance_id = i.id ${inTime(search)} ${ORDER} limit ${ofEach}
+    ) s
+    where s.words @@ ${words} ${suits(search)}
+    ${ORDER} limit ${limit + 1}`.execute(db);
+  return rows;
+}
+
+async function lookUp(db: Db, search: WordSearch): Promise<TimeCursor[]> {
+  const { rows } = await sql<TimeCursor>`
+    with s as materialized (
+      select s.instance_id, s.at, s.id from message_search s where s.words @@ ${search.words} ${inTime(search)}
+    )
+    select ${PLACE} from s where true ${suits(search)} ${ORDER} limit ${search.limit + 1}`.execute(db);
+  return rows;
+}
+
+const PLACE = sql`s.id, ${microsecondsOf(sql`s.at`)} as at`;
+const ORDER = sql`order by s.at desc, s.id desc`;
+
+function inTime({ from, until, after }: WordSearch): RawBuilder<unknown> {
+  return all([
+    from && sql`s.at >= ${from}`,
+    until && sql`s.at < ${until}`,
+    after && sql`(s.at, s.id) < ${timeCursorRow(after)}`,
+  ]);
+}
+
+/** What only the message itself knows. */
+function suits({ direction, status }: WordSearch): RawBuilder<unknown> {
+  if (!direction && status === undefined) return sql``;
+  const wanted = all([
+    direction && sql`m.direction = ${direction}`,
+    status !== undefined && sql`m.status = ${status}`,
+  ]);
+  return sql`and exists (select from message m where m.id = s.id ${wanted})`;
+}
+
+function all(wanted: (RawBuilder<unknown> | undefined | false | "")[]): RawBuilder<unknown> {
+  return sql.join(
+    wanted.filter((one) => typeof one === "object").map((one) => sql`and ${one}`),
+    sql` `,
+  );
+}

@@ -1,0 +1,104 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../../platform/db/database.ts";
+import {
+  microsecondsOf,
+  type Page,
+  readTimeCursor,
+  type TimeCursor,
+  timeCursorRow,
+  toPage,
+  toTimeCursor,
+} from "../../../platform/http/input/pagination.ts";
+import { findByWords, toWordQuery } from "./find-by-words.ts";
+import { type MessageRow, selectMessages } from "./message-view.ts";
+
+/** Which messages of the log, and which page of them. */
+export interface MessageFilter {
+  instance_ids: number[];
+  /** Only of this conversation, which is of one of the instances. */
+  conversation_id?: number;
+  direction?: "inbound" | "outbound";
+  type?: string;
+  status?: string;
+  track_id?: string;
+  from?: Date;
+  until?: Date;
+  /** Words that the message must have; each may go on. */
+  q?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** The newest first, by their time; what arrives meanwhile stands before the first page and moves no other. */
+export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<MessageRow>> {
+  const places = filter.instance_ids.length === 0 ? [] : await findPlaces(db, filter);
+  const { rows: shown, pagination } = toPage(places, filter.limit, toTimeCursor);
+  if (shown.length === 0) return { rows: [], pagination };
+  const ids = shown.map(({ id }) => id);
+  const rows = await selectMessages(db).where("m.id", "in", ids).execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return { rows: ids.flatMap((id) => byId.get(id) ?? []), pagination };
+}
+
+/** Of these there are few, or an index of their own has them. */
+const UNCOMMON = new Set(["failed", "cancelled", "played"]);
+
+async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
+  const words = toWordQuery(filter);
+  if (!words) return readPlaces(db, filter);
+  const isNarrow =
+    filter.conversation_id !== undefined ||
+    filter.track_id !== undefined ||
+    UNCOMMON.has(filter.status ?? "");
+  if (isNarrow) return readPlaces(db, filter, words);
+  return findByWords(db, { ...filter, words, after: readTimeCursor(filter.cursor) });
+}
+
+/** Instance by instance in the order of an index, so that no more is read than is shown. */
+async function readPlaces(db: Db, filter: MessageFilter, words?: RawBuilder<unknown>): Promise<TimeCursor[]> {
+  const { conversation_id, instance_ids, limit } = filter;
+  const isOne = conversation_id !== undefined;
+  const scope = isOne ? sql`m.conversation_id = ${conversation_id}` : sql`m.instance_id = i.id`;
+  const { rows } = await sql<TimeCursor>`
+    select m.id, ${microsecondsOf(sql`m.sent_at`)} as at
+    from unnest(${isOne ? [0] : instance_ids}::bigint[]) as i (id)
+    cross join lateral (
+      select m.id, m.sent_at from message m where ${scope} ${conditions(filter)} ${words ? hasWords(words) : sql``}
+      ${ORDER} limit ${limit + 1}
+    ) m
+    ${ORDER} limit ${limit + 1}`.execute(db);
+  return rows;
+}
+
+const ORDER = sql`order by m.sent_at desc, m.id desc`;
+
+function hasWords(words: RawBuilder<unknown>) {
+  return sql`and (
+    select s.words @@ ${words} from message_search s where s.instance_id = m.instance_id and s.id = m.id
+      and s.at = case when m.mode is null then m.sent_at else m.created_at end)`;
+}
+
+function conditions({
+  direction,
+  type,
+  status,
+  track_id,
+  from,
+  until,
+  cursor,
+}: MessageFilter): RawBuilder<unknown> {
+  const after = readTimeCursor(cursor);
+  const wanted = [
+    direction && sql`m.direction = ${direction}`,
+    type !== undefined && sql`m.type = ${type}`,
+    status !== undefined && sql`m.status = ${status}`,
+    track_id !== undefined && sql`m.track_id = ${track_id}`,
+    from && sql`m.sent_at >= ${from}`,
+    until && sql`m.sent_at < ${until}`,
+    after && sql`(m.sent_at, m.id) < ${timeCursorRow(after)}`,
+  ].filter((one) => typeof one === "object");
+  return sql.join(
+    wanted.map((one) => sql`and ${one}`),
+    sql` `,
+  );
+}

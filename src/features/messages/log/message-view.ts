@@ -1,0 +1,172 @@
+import { type Selectable, sql } from "kysely";
+import type {
+  ContactCard,
+  ContactContent,
+  ContentContext,
+  Identity,
+  Jid,
+  LocationContent,
+  MediaContent,
+  Mentioned,
+  MessageId,
+  QuotedMessage,
+  TextContent,
+} from "../../../network/driver.ts";
+import { isLidJid, phoneOfJid } from "../../../network/jid.ts";
+import { quoteContent } from "../../../network/quote-content.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import type { MessageTable } from "../../../tables.ts";
+import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../../events/events.ts";
+import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media.ts";
+
+/** Content as the message row keeps it: the driver's union without the bytes. */
+export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
+
+export type StoredMedia = Omit<MediaContent, "bytes"> & {
+  /** Outbound, until its outcome: where the file waits. */
+  upload?: string;
+  /** The same for a message of a campaign, all of which share their file. */
+  shared?: string;
+};
+
+/** Of a message `m`: where the file that goes out with it waits. */
+export const PENDING_UPLOAD_SQL = sql<
+  string | null
+>`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
+
+/** A message with what its chat is known as. */
+export interface MessageRow
+  extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender">,
+    Omit<MediaColumns, "instance_id"> {
+  content: StoredContent;
+  jid: Jid;
+  message_id: MessageId;
+  sender: Identity | null;
+  chat_lid: string | null;
+  chat_phone: string | null;
+  title: string | null;
+  chat_type: "contact" | "group";
+  /** Only where it is read for an event. */
+  card?: InstanceSnapshot;
+}
+
+/** The type of a message that could not be read yet. */
+export const UNDECRYPTED_TYPE = "unreadable";
+
+/** Messages with their chats, to be narrowed by the caller. */
+export function selectMessages(db: Db | Trx) {
+  return db
+    .selectFrom("message as m")
+    .innerJoin("conversation as c", "c.id", "m.conversation_id")
+    .leftJoin("contact as p", "p.id", "c.contact_id")
+    .leftJoin("media as f", "f.message", "m.id")
+    .selectAll("m")
+    .select(MEDIA_COLUMNS)
+    .select(["c.type as chat_type", "p.lid as chat_lid"])
+    .select([
+      sql<string | null>`coalesce(p.phone, c.phone)`.as("chat_phone"),
+      sql<string | null>`coalesce(p.name, p.push_name, p.verified_name, c.title)`.as("title"),
+    ])
+    .$castTo<MessageRow>();
+}
+
+/** The message as reads show it: with what became of it since. */
+export function toStoredMessageView(row: MessageRow) {
+  return {
+    ...toMessageView(row),
+    edited_at: row.edited_at?.toISOString() ?? null,
+    deleted_at: row.deleted_at?.toISOString() ?? null,
+  };
+}
+
+/** Messages in the order of their numbers, with what their events tell beside them. */
+export function selectForEvents(trx: Trx) {
+  return selectMessages(trx)
+    .innerJoin("instance as i", "i.id", "m.instance_id")
+    .select(INSTANCE_SNAPSHOT_SQL.as("card"))
+    .orderBy("m.id")
+    .$castTo<MessageRow>();
+}
+
+/** These messages as they are now. */
+export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id">[]): Promise<MessageRow[]> {
+  const ids = messages.map(({ id }) => id);
+  return selectForEvents(trx)
+    .modifyFront(PREPARED_STATEMENT)
+    .where(sql<boolean>`m.id = any(${ids}::bigint[])`)
+    .execute();
+}
+
+/** The message as events and answers show it. */
+export function toMessageView(row: MessageRow) {
+  const { content } = row;
+  return {
+    id: row.id,
+    message_id: row.message_id,
+    direction: row.direction,
+    from_me: row.from_me,
+    jid: row.jid,
+    lid: row.chat_lid,
+    phone: row.chat_phone,
+    chat_type: row.chat_type,
+    is_group: row.chat_type === "group",
+    sender: row.sender,
+    type: row.type,
+    text: content.kind === "text" ? content.text : null,
+    caption: content.kind === "media" ? (content.caption ?? null) : null,
+    quoted: content.quoted ?? null,
+    mentions: content.mentions ?? [],
+    mentioned: toMentioned(content),
+    media: content.kind === "media" ? toMediaView(row, content) : null,
+    location: content.kind === "location" ? toLocationView(content) : null,
+    contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
+    choice: content.kind === "text" ? (content.choice ?? null) : null,
+    group_invite: content.kind === "text" ? (content.invite ?? null) : null,
+    ad: content.ad ?? null,
+    is_forwarded: content.forwarded !== undefined,
+    forwarding_score: content.forwarded?.score ?? 0,
+    status: row.status,
+    origin: row.origin,
+    timestamp: row.sent_at.toISOString(),
+    track_id: row.track_id,
+  };
+}
+
+/** A message as a reply that goes to `to` quotes it. */
+export function toQuoted(
+  { message_id: id, from_me, sender, jid: chat, content }: MessageRow,
+  to: Jid,
+): QuotedMessage {
+  return {
+    ...{ id, from_me },
+    ...(sender && { sender: sender.jid }),
+    ...quoteContent(content),
+    ...(chat !== to && { chat }),
+  };
+}
+
+/** The chat as events show it. */
+export function toConversationView(row: MessageRow) {
+  return {
+    id: row.conversation_id,
+    jid: row.jid,
+    phone: row.chat_phone,
+    title: row.title,
+    type: row.chat_type,
+  };
+}
+
+/** With all known addresses: the text may name a person by another one than `mentions` does. */
+function toMentioned({ mentioned, mentions = [] }: StoredContent): Mentioned[] {
+  if (mentioned) return mentioned;
+  return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));
+}
+
+function toLocationView({ latitude, longitude, name, address }: LocationContent) {
+  return { latitude, longitude, name: name ?? null, address: address ?? null };
+}
+
+function toCardView({ name, phone, vcard }: ContactCard) {
+  return { name, phone, vcard: vcard ?? null };
+}

@@ -1,0 +1,131 @@
+import { type Expression, sql } from "kysely";
+import type { Engine } from "../../../engine/engine.ts";
+import type { NetworkEvent } from "../../../network/driver.ts";
+import { isGroupJid } from "../../../network/jid.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { cleanJson } from "../../../platform/text/clean-text.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
+import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
+import { messageEvent } from "../message-events.ts";
+import { type MessageRow, selectMessages } from "./message-view.ts";
+import { searchWords } from "./search-words.ts";
+
+/** An edit, a deletion or a reaction, whoever made it. */
+export type MessageChange = Extract<
+  NetworkEvent,
+  { type: "message_edited" | "message_deleted" | "message_reaction" }
+>;
+
+/** Records what the network tells of a change to a message; `ifLogged`: nothing of one that is not in the log. */
+export async function recordMessageChange(
+  db: Db,
+  engine: Engine,
+  instanceId: number,
+  change: MessageChange,
+  ifLogged = false,
+): Promise<void> {
+  const lanes = await db
+    .transaction()
+    .execute(async (trx) =>
+      recordEvents(trx, await applyMessageChange(trx, instanceId, cleanJson(change), ifLogged)),
+    );
+  engine.wake(lanes);
+}
+
+/**
+ * Changes the message in the log and answers the event: none for what is known already, and of a message that is not in
+ * the log only the event tells.
+ */
+export async function applyMessageChange(
+  trx: Trx,
+  instanceId: number,
+  change: MessageChange,
+  ifLogged = false,
+): Promise<EventDraft[]> {
+  const row = await findMessage(trx, instanceId, change);
+  if (!row) return ifLogged ? [] : [unloggedEvent(instanceId, change)];
+  if (isKnown(row, change)) return [];
+  const content = await applyChange(trx, row, change);
+  return [messageEvent(EVENT_OF[change.type], { ...row, content }, describe({ ...change, chat: row.jid }))];
+}
+
+function findMessage(
+  trx: Trx,
+  instanceId: number,
+  { id, chat }: MessageChange,
+): Promise<MessageRow | undefined> {
+  return selectMessages(trx)
+    .where("m.instance_id", "=", instanceId)
+    .where("m.message_id", "=", id)
+    .where("m.jid", "in", addressesOf(chat))
+    .orderBy(sql`m.jid <> ${chat}`)
+    .forUpdate("m")
+    .executeTakeFirst();
+}
+
+/** Told again after a crash. Which of two edits is newer is left to the order in which they come, not to clocks. */
+function isKnown(row: MessageRow, change: MessageChange): boolean {
+  if (change.type === "message_reaction") return false;
+  if (row.deleted_at) return true;
+  if (change.type === "message_deleted") return false;
+  return row.edited_at?.getTime() === change.at.getTime() && wordsOf(row.content) === change.text;
+}
+
+function wordsOf(content: MessageRow["content"]): string | undefined {
+  if (content.kind === "text") return content.text;
+  return content.kind === "media" ? content.caption : undefined;
+}
+
+async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Promise<MessageRow["content"]> {
+  const { content } = row;
+  if (change.type === "message_deleted") await update(trx, row.id, { deleted_at: change.at });
+  if (change.type !== "message_edited") return content;
+  const edited = editContent(content, change.text);
+  await update(trx, row.id, { edited_at: change.at, content: sql`${JSON.stringify(edited)}::jsonb` });
+  const words = searchWords(row.instance_id, edited);
+  await sql`
+    update message_search s set words = array_to_tsvector(${words}::text[]) from message m
+    where m.id = ${row.id} and s.instance_id = m.instance_id and s.id = m.id
+      and s.at = case when m.mode is null then m.sent_at else m.created_at end`.execute(trx);
+  return edited;
+}
+
+function update(
+  trx: Trx,
+  id: number,
+  set: { deleted_at?: Date; edited_at?: Date; content?: Expression<string> },
+) {
+  return trx.updateTable("message").set(set).where("id", "=", id).execute();
+}
+
+/** What a message without words says cannot be edited. */
+function editContent(content: MessageRow["content"], text: string): MessageRow["content"] {
+  if (content.kind === "text") return { ...content, text };
+  return content.kind === "media" ? { ...content, caption: text } : content;
+}
+
+const EVENT_OF = {
+  message_edited: "message.edited",
+  message_deleted: "message.deleted",
+  message_reaction: "message.reaction",
+} as const;
+
+function describe(change: MessageChange) {
+  const facts = { message_id: change.id, jid: change.chat, at: change.at.toISOString() };
+  switch (change.type) {
+    case "message_edited":
+      return { ...facts, text: change.text, by: change.by };
+    case "message_deleted":
+      return { ...facts, by: change.by };
+    case "message_reaction":
+      return { ...facts, reaction: change.reaction, removed: change.reaction === "", sender: change.by };
+  }
+}
+
+function unloggedEvent(instance_id: number, change: MessageChange): EventDraft {
+  const traits: EventTag[] = [];
+  if (change.from_me) traits.push("from_me");
+  if (isGroupJid(change.chat)) traits.push("groups");
+  const event = EVENT_OF[change.type];
+  return { event, instance_id, chat: change.chat, traits, data: describe(change) };
+}

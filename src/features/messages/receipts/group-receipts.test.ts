@@ -1,0 +1,279 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
+import { lidOf } from "../../../network/sandbox/test-numbers.ts";
+import { createReceiptRecorder, type MessageReceipt } from "./record-receipts.ts";
+
+const ANA = "5511977771234";
+/** Receives, and reads only when told so. */
+const QUIET = "5511977770003";
+const STRANGER = "5511966665555";
+const jidOf = (phone: string) => `${phone}@s.whatsapp.net` as Jid;
+const personOf = (phone: string) => ({ jid: jidOf(phone), lid: lidOf(phone), phone, push_name: null });
+
+let story: MessagingStory;
+let group: Jid;
+let recorder: ReturnType<typeof createReceiptRecorder>;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  recorder = createReceiptRecorder(story.gateway.database.db, story.gateway.gateway.engine, async () => {});
+});
+afterAll(() => story.stop());
+beforeEach(async () => {
+  const { sales, friend } = story;
+  const participants = [friend.phone, ANA, QUIET];
+  const made = await sales.client.createGroup({ id: sales.id, name: "Team", participants });
+  group = made.data.jid as Jid;
+});
+
+async function send(to: string = group): Promise<string> {
+  const { sales } = story;
+  return (await sales.client.sendText({ id: sales.id, number: to, text: "Lunch?" })).data.message_id ?? "";
+}
+
+const receiptsOf = async (messageId: string) => {
+  const { sales } = story;
+  return (await sales.client.getMessageReceipts({ id: sales.id, messageId })).data;
+};
+
+const statusesOf = async (messageId: string) =>
+  Object.fromEntries((await receiptsOf(messageId)).receipts.map(({ phone, status }) => [phone, status]));
+
+/** As a session reports it. */
+async function report(
+  phone: string,
+  ids: string[],
+  status: MessageStatus,
+  more: Partial<MessageReceipt> = {},
+) {
+  await recorder.record({
+    ...{ instance_id: story.sales.id, chat: group, ids: ids as MessageId[], from_me: true, status },
+    ...{ at: new Date("2026-11-20T12:00:00.000Z"), participant: personOf(phone), ...more },
+  });
+}
+
+/** Readers of `message.read`, in the order of the events. */
+async function readersOf(messageId: string): Promise<string[]> {
+  const { rows } = await sql<{ phone: string }>`
+    select convert_from(body, 'UTF8')::json #>> '{data,participant,phone}' as phone from event
+    where instance_id = ${story.sales.id} and event = 'message.read'
+      and (convert_from(body, 'UTF8')::jsonb -> 'data' -> 'message_ids') ? ${messageId}
+    order by sequence`.execute(story.gateway.database.db);
+  return rows.map(({ phone }) => phone);
+}
+
+describe("a message to a group", () => {
+  test("shows who has received and who has read it, and is read once everybody has read it", async () => {
+    const { sales, friend } = story;
+    const id = await send();
+    const statuses = { [friend.phone]: "delivered", [ANA]: "read", [QUIET]: "delivered" };
+    await waitUntil(async () => (await receiptsOf(id)).delivered === 3 && (await receiptsOf(id)).read === 1);
+    expect(await statusesOf(id)).toEqual(statuses);
+    expect(await receiptsOf(id)).toMatchObject({
+      ...{ message_id: id, jid: group, status: "delivered", addressees: 3, delivered: 3, read: 1, played: 0 },
+      receipts: [
+        {
+          ...{ jid: jidOf(ANA), lid: lidOf(ANA), phone: ANA, status: "read" },
+          ...{ delivered_at: expect.any(String), read_at: expect.any(String), played_at: null },
+        },
+        { status: "delivered", read_at: null },
+        { status: "delivered", read_at: null },
+      ],
+    });
+
+    await sales.client.sandboxRead({ id: sales.id, from: QUIET, group_jid: group, message_ids: [id] });
+    await waitUntil(async () => (await receiptsOf(id)).read === 2);
+    expect((await receiptsOf(id)).status).toBe("delivered");
+    await friend.client.markRead({ id: friend.id, jid: group, message_id: id });
+    await waitUntil(async () => (await receiptsOf(id)).read === 3);
+    expect((await receiptsOf(id)).status).toBe("read");
+    expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.status).toBe("read");
+  });
+
+  test("tells of each reader once, with the person, also when receipts are repeated", async () => {
+    const id = await send();
+    await waitUntil(async () => (await readersOf(id)).includes(ANA));
+    await report(QUIET, [id], "read");
+    await report(QUIET, [id], "read");
+    await report(ANA, [id], "delivered");
+    await report(ANA, [id], "read");
+    expect(await readersOf(id)).toEqual([ANA, QUIET]);
+    const { data } = await story.event("message.read", id);
+    expect(data).toMatchObject({
+      ...{ message_ids: [id], jid: group, direction: "outbound" },
+      participant: { jid: jidOf(ANA), lid: lidOf(ANA), phone: ANA },
+      message: { message_id: id, is_group: true },
+    });
+    const delivered = story.receiver
+      .of("message.delivered")
+      .filter(({ body }) => body.data.message_ids.includes(id));
+    expect(new Set(delivered.map(({ body }) => body.data.participant.phone)).size).toBe(delivered.length);
+  });
+
+  test("tells once more when a member plays it, and is played once everybody has", async () => {
+    const id = await send();
+    const members = [story.friend.phone, ANA, QUIET];
+    for (const phone of members) await report(phone, [id], "played");
+    expect((await receiptsOf(id)).status).toBe("played");
+    // What comes late adds its time and no event.
+    await report(QUIET, [id], "read");
+    const { receipts, played } = await receiptsOf(id);
+    expect([played, receipts.every((one) => one.played_at !== null)]).toEqual([3, true]);
+    expect(receipts.find(({ phone }) => phone === QUIET)?.read_at).not.toBeNull();
+    expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
+  });
+
+  test("knows a member by either address", async () => {
+    const id = await send();
+    const participant = { jid: lidOf(QUIET), lid: lidOf(QUIET), phone: null, push_name: null };
+    await report(QUIET, [id], "read", { participant });
+    await report(QUIET, [id], "read");
+    const { receipts } = await receiptsOf(id);
+    expect(receipts.filter(({ phone, lid }) => phone === QUIET || lid === lidOf(QUIET))).toMatchObject([
+      { jid: jidOf(QUIET), phone: QUIET, status: "read" },
+    ]);
+    expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
+  });
+
+  test("counts a member once whose two addresses become known one after the other", async () => {
+    await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
+      story.gateway.database.db,
+    );
+    const id = await send();
+    const whole = personOf(STRANGER);
+    const byLid = { participant: { ...whole, jid: lidOf(STRANGER), phone: null } };
+    const byPhone = { participant: { ...whole, lid: null } };
+    const received = async () => {
+      const { receipts } = await receiptsOf(id);
+      return receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid);
+    };
+    await report(STRANGER, [id], "delivered", byLid);
+    await report(STRANGER, [id], "delivered", byPhone);
+    expect(await received()).toHaveLength(2);
+    // The first is written alone, the others together.
+    await Promise.all([
+      report(ANA, [id], "delivered"),
+      report(STRANGER, [id], "delivered"),
+      report(STRANGER, [id], "read", byLid),
+      report(STRANGER, [id], "read", byPhone),
+    ]);
+    expect(await received()).toMatchObject([
+      { jid: whole.jid, lid: whole.lid, phone: STRANGER, status: "read" },
+    ]);
+    expect((await readersOf(id)).filter((phone) => phone === STRANGER)).toHaveLength(1);
+  });
+
+  test("knows a member by the address that the receipt before it in the same batch has told", async () => {
+    await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
+      story.gateway.database.db,
+    );
+    const id = await send();
+    const whole = personOf(STRANGER);
+    await report(STRANGER, [id], "delivered", {
+      participant: { ...whole, jid: lidOf(STRANGER), phone: null },
+    });
+    await Promise.all([
+      report(ANA, [id], "delivered"),
+      report(STRANGER, [id], "delivered"),
+      report(STRANGER, [id], "read", { participant: { ...whole, lid: null } }),
+    ]);
+    const { receipts } = await receiptsOf(id);
+    expect(receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid)).toMatchObject([
+      { phone: STRANGER, status: "read" },
+    ]);
+  });
+
+  test("takes no receipt of who was not in the group, of unknown messages, and of nobody", async () => {
+    const id = await send();
+    await waitUntil(async () => (await receiptsOf(id)).delivered === 3);
+    await report(STRANGER, [id, "3EB0000000000000000000"], "read");
+    await report(STRANGER, [id], "played", { participant: undefined });
+    expect(Object.keys(await statusesOf(id))).not.toContain(STRANGER);
+    expect(await readersOf(id)).not.toContain(STRANGER);
+    expect((await receiptsOf(id)).status).toBe("delivered");
+  });
+
+  test("lists who answers while nobody knows the members, and stays sent", async () => {
+    const { db } = story.gateway.database;
+    const known = await db
+      .selectFrom("group_chat")
+      .select(["id", "participants"])
+      .where("jid", "=", group)
+      .where("instance_id", "=", story.sales.id)
+      .executeTakeFirstOrThrow();
+    const setMembers = (participants: typeof known.participants) =>
+      db
+        .updateTable("group_chat")
+        .set({ participants: JSON.stringify(participants) })
+        .where("id", "=", known.id)
+        .execute();
+    await setMembers([]);
+    const id = await send();
+    await report(ANA, [id], "read");
+    await waitUntil(async () => (await receiptsOf(id)).delivered === 3);
+    expect(await receiptsOf(id)).toMatchObject({ status: "sent", addressees: null });
+    const strangers = Array.from({ length: 1_100 }, (_, nth) => `55118${80_000_000 + nth}`);
+    await Promise.all(strangers.map((phone) => report(phone, [id], "delivered")));
+    expect((await receiptsOf(id)).receipts).toHaveLength(1_024);
+    await setMembers(known.participants);
+    await report(QUIET, [id], "read");
+    expect(await receiptsOf(id)).toMatchObject({ status: "delivered", addressees: 3 });
+  });
+
+  test("takes the receipts of 1,024 members at once, with one event for each", async () => {
+    const { db } = story.gateway.database;
+    const phones = Array.from({ length: 1_024 }, (_, nth) => `55119${String(80_000_000 + nth)}`);
+    const participants = JSON.stringify([story.sales.phone, ...phones.slice(1)].map(personOf));
+    await sql`update group_chat set participants = ${participants}::jsonb where jid = ${group} and instance_id = ${story.sales.id}`.execute(
+      db,
+    );
+    const id = await send();
+    const all = phones.slice(1).map((phone) => ({
+      ...{ instance_id: story.sales.id, chat: group, ids: [id as MessageId], from_me: true },
+      ...{ status: "read" as const, at: new Date(), participant: personOf(phone) },
+    }));
+    await Promise.all([...all, ...all].map((receipt) => recorder.record(receipt)));
+    const readers = await readersOf(id);
+    expect([readers.length, new Set(readers).size]).toEqual([1_023, 1_023]);
+    expect(await receiptsOf(id)).toMatchObject({ status: "read", addressees: 1_023, read: 1_023 });
+  });
+
+  test("refuses the question for other messages, with the reason", async () => {
+    const { sales } = story;
+    const id = await send(ANA);
+    await expect(receiptsOf(id)).rejects.toMatchObject({
+      code: "CONFLICT",
+      details: { reason: "no_receipts" },
+    });
+    await expect(receiptsOf("NONE")).rejects.toMatchObject({ code: "MESSAGE_NOT_FOUND" });
+    expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.chat_type).toBe("contact");
+  });
+});
+
+describe("receipts of a group", () => {
+  test("go with their message, and with an anonymisation", async () => {
+    const { db } = story.gateway.database;
+    const count = async () => {
+      const rows = await db.selectFrom("message_receipt").select("person").execute();
+      return rows.length;
+    };
+    const id = await send();
+    await waitUntil(async () => (await receiptsOf(id)).delivered === 3);
+    await db
+      .deleteFrom("message")
+      .where("message_id", "=", id)
+      .where("instance_id", "=", story.sales.id)
+      .execute();
+    const { rows } = await sql`
+      select from message_receipt r where not exists (select from message m where m.id = r.message)`.execute(
+      db,
+    );
+    expect(rows).toEqual([]);
+    expect(await count()).toBeGreaterThan(0);
+    const { owner } = story.gateway;
+    await owner.anonymizeData({ scope: "messages" });
+    await waitUntil(async () => (await count()) === 0);
+  });
+});

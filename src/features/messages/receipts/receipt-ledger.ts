@@ -1,0 +1,215 @@
+import { type Selectable, sql } from "kysely";
+import type { Identity, MessageStatus } from "../../../network/driver.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import type { GroupChatTable, MessageReceiptTable } from "../../../tables.ts";
+
+export type MemberReceipt = Selectable<MessageReceiptTable>;
+export type ReceiptStatus = Exclude<MessageStatus, "sent">;
+
+/** A group of the network has 1,024 members; of larger ones nobody keeps a list. */
+const MOST_MEMBERS = 1_024;
+/** Lists of members that one transaction writes down, in rows; what is left is for the next receipt. */
+const MOST_NEW_ROWS = 20_000;
+
+/** The receipts of some messages that one transaction looks at and changes. */
+export interface ReceiptLedger {
+  messages: readonly number[];
+  owners: ReadonlyMap<number, { account_id: number; instance_id: number }>;
+  /** Messages of which it is known who was in the group when they went out. */
+  listed: Set<number>;
+  /** By message and each address of the member. */
+  entries: Map<string, MemberReceipt>;
+  /** Rows of each message that is not listed. */
+  counts: Map<number, number>;
+  changed: Set<MemberReceipt>;
+  /** Rows of members who turned out to have another one. */
+  gone: Set<MemberReceipt>;
+}
+
+/** Of messages that are locked. With the first receipt, the members of the group become those who have it to read. */
+export async function loadReceiptLedger(
+  trx: Trx,
+  messages: readonly number[],
+  people: readonly Identity[],
+): Promise<ReceiptLedger> {
+  const book: ReceiptLedger = {
+    ...{ messages, owners: new Map(), listed: new Set(), entries: new Map() },
+    ...{ counts: new Map(), changed: new Set(), gone: new Set() },
+  };
+  if (messages.length === 0) return book;
+  const found = await readMessages(trx, messages);
+  book.owners = new Map(found.map(({ id, account_id, instance_id }) => [id, { account_id, instance_id }]));
+  for (const { id, is_listed } of found) if (is_listed) book.listed.add(id);
+  for (const entry of await readEntries(trx, messages, people)) addEntry(book, entry);
+  const open = found.filter(({ is_listed }) => !is_listed);
+  if (open.length > 0) await listMembers(trx, book, open);
+  return book;
+}
+
+/** The row of a member; a new one where it is not known who was in the group. Undefined for who was not. */
+export function findReceipt(book: ReceiptLedger, message: number, who: Identity): MemberReceipt | undefined {
+  const found = findKnown(book, message, who);
+  if (found) return found;
+  if (book.listed.has(message) || (book.counts.get(message) ?? 0) >= MOST_MEMBERS) return undefined;
+  return addMember(book, message, who, false);
+}
+
+/** Under either address, with the one that was not known before; two rows that turn out to be of one member are joined. */
+function findKnown(book: ReceiptLedger, message: number, who: Person): MemberReceipt | undefined {
+  const [entry, twin] = new Set(
+    addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
+  );
+  if (!entry) return undefined;
+  if (twin) joinEntries(book, entry, twin);
+  learnAddress(book, entry, who);
+  indexEntry(book, entry);
+  return entry;
+}
+
+function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberReceipt): void {
+  learnAddress(book, entry, twin);
+  entry.is_addressee ||= twin.is_addressee;
+  for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= twin[column];
+  for (const address of addressesOf(twin)) book.entries.set(`${twin.message} ${address}`, entry);
+  book.counts.set(twin.message, (book.counts.get(twin.message) ?? 0) - 1);
+  book.changed.add(entry);
+  book.changed.delete(twin);
+  book.gone.add(twin);
+}
+
+/** The other address of a member may become known later. */
+function learnAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, phone }: Person): void {
+  const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
+  if (!isNew) return;
+  if (entry.phone === null && phone !== null) Object.assign(entry, { jid, phone });
+  entry.lid ??= lid;
+  book.changed.add(entry);
+}
+
+/** Whether the member has come further by it. A receipt that comes late only adds its time. */
+export function applyReceipt(
+  book: ReceiptLedger,
+  entry: MemberReceipt,
+  status: ReceiptStatus,
+  at: Date,
+): boolean {
+  const column = `${status}_at` as const;
+  if (entry[column]) return false;
+  const isFurther = !LATER[status].some((later) => entry[later]);
+  entry[column] = at;
+  book.changed.add(entry);
+  return isFurther;
+}
+
+const LATER = {
+  delivered: ["read_at", "played_at"],
+  read: ["played_at"],
+  played: [],
+} as const satisfies Record<ReceiptStatus, readonly (keyof MemberReceipt)[]>;
+
+export async function saveReceipts(trx: Trx, { changed, gone }: ReceiptLedger): Promise<void> {
+  const twins = [...gone].map(({ message, person }) => ({ message, person }));
+  if (twins.length > 0)
+    await sql`
+      delete from message_receipt r using jsonb_to_recordset(${JSON.stringify(twins)}::jsonb) as x (
+        message bigint, person text)
+      where r.message = x.message and r.person = x.person`.execute(trx);
+  if (changed.size === 0) return;
+  await sql`
+    insert into message_receipt
+    select x.* from jsonb_populate_recordset(null::message_receipt, ${JSON.stringify([...changed])}::jsonb) x
+    order by x.message, x.person
+    on conflict (message, person) do update set is_addressee = excluded.is_addressee,
+      jid = excluded.jid, lid = excluded.lid, phone = excluded.phone, delivered_at = excluded.delivered_at, read_at = excluded.read_at, played_at = excluded.played_at`.execute(
+    trx,
+  );
+}
+
+interface LockedMessage {
+  id: number;
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  is_listed: boolean;
+}
+
+async function readMessages(trx: Trx, messages: readonly number[]): Promise<LockedMessage[]> {
+  const { rows } = await sql<LockedMessage>`
+    select m.id, m.account_id, m.instance_id, m.jid,
+      exists (select from message_receipt r where r.message = m.id and r.is_addressee) as is_listed
+    from message m where m.id = any(${messages}::bigint[]) order by m.id desc`.execute(trx);
+  return rows;
+}
+
+/** Those of the people, and all of messages whose readers nobody has listed. */
+async function readEntries(
+  trx: Trx,
+  messages: readonly number[],
+  people: readonly Identity[],
+): Promise<MemberReceipt[]> {
+  const addresses = [...new Set(people.flatMap(addressesOf))];
+  const { rows } = await sql<MemberReceipt>`
+    select * from message_receipt where message = any(${messages}::bigint[])
+      and (jid = any(${addresses}::text[]) or lid = any(${addresses}::text[]) or not is_addressee)`.execute(
+    trx,
+  );
+  return rows;
+}
+
+interface GroupMembership {
+  instance_id: number;
+  jid: string;
+  participants: Selectable<GroupChatTable>["participants"];
+  me: (string | null)[];
+}
+
+async function listMembers(trx: Trx, book: ReceiptLedger, open: readonly LockedMessage[]): Promise<void> {
+  const { rows: groups } = await sql<GroupMembership>`
+    select g.instance_id, g.jid, g.participants, array[i.jid, i.lid] as me
+    from group_chat g join instance i on i.id = g.instance_id
+    where jsonb_array_length(g.participants) <= ${MOST_MEMBERS} and (g.instance_id, g.jid) in (
+      select * from unnest(${open.map((one) => one.instance_id)}::bigint[], ${open.map(({ jid }) => jid)}::text[]))`.execute(
+    trx,
+  );
+  const byChat = new Map(groups.map((group) => [`${group.instance_id} ${group.jid}`, group]));
+  let rows = 0;
+  for (const { id, instance_id, jid } of open) {
+    const group = byChat.get(`${instance_id} ${jid}`);
+    const members = group?.participants.filter((one) => !addressesOf(one).some((a) => group.me.includes(a)));
+    rows += members?.length ?? 0;
+    if (!members || members.length === 0 || rows > MOST_NEW_ROWS) continue;
+    for (const member of members) addAddressee(book, id, member);
+    book.listed.add(id);
+  }
+}
+
+function addAddressee(book: ReceiptLedger, message: number, member: Person): void {
+  const known = findKnown(book, message, member);
+  if (!known) return void addMember(book, message, member, true);
+  known.is_addressee = true;
+  book.changed.add(known);
+}
+
+type Person = Pick<MemberReceipt, "jid" | "lid" | "phone">;
+
+function addMember(book: ReceiptLedger, message: number, { jid, lid, phone }: Person, is_addressee: boolean) {
+  const owner = book.owners.get(message) ?? { account_id: 0, instance_id: 0 };
+  const times = { delivered_at: null, read_at: null, played_at: null };
+  const entry = { message, person: lid ?? jid, ...owner, jid, lid, phone, is_addressee, ...times };
+  addEntry(book, entry);
+  book.changed.add(entry);
+  return entry;
+}
+
+function addEntry(book: ReceiptLedger, entry: MemberReceipt): void {
+  indexEntry(book, entry);
+  book.counts.set(entry.message, (book.counts.get(entry.message) ?? 0) + 1);
+}
+
+function indexEntry(book: ReceiptLedger, entry: MemberReceipt): void {
+  for (const address of addressesOf(entry)) book.entries.set(`${entry.message} ${address}`, entry);
+}
+
+function addressesOf({ jid, lid }: Pick<Person, "jid" | "lid">): string[] {
+  return lid === null || lid === jid ? [jid] : [jid, lid];
+}

@@ -1,0 +1,122 @@
+import { sql } from "kysely";
+import type { Identity, MessageStatus } from "../../../network/driver.ts";
+import { isGroupJid } from "../../../network/jid.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
+import {
+  applyReceipt,
+  findReceipt,
+  loadReceiptLedger,
+  type MemberReceipt,
+  type ReceiptLedger,
+  saveReceipts,
+} from "./receipt-ledger.ts";
+import type { MessageReceipt } from "./record-receipts.ts";
+
+/** What receipts of groups have changed. */
+export interface GroupReceiptResult {
+  /** How far all members have come with a message that a receipt names; `sent` while that is not known. */
+  statusOf(receipt: MessageReceipt, messageId: string): MessageStatus;
+  /** With which messages which member has come further; undefined for a receipt of no group. */
+  movedBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
+}
+
+export interface GroupReceiptAdvance {
+  member: Pick<MemberReceipt, "jid" | "lid" | "phone"> | null;
+  /** Row numbers. */
+  messages: number[];
+}
+
+const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, movedBy: () => undefined };
+
+const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
+
+/** Whether the receipt is of one member of a group, for messages that went to all of them. */
+function isOfMember({ chat, from_me }: Pick<MessageReceipt, "chat" | "from_me">): boolean {
+  return from_me && isGroupJid(chat);
+}
+
+/** Records how far members of groups have come; locks all messages that the receipts name. */
+export async function recordGroupReceipts(
+  trx: Trx,
+  receipts: readonly MessageReceipt[],
+): Promise<GroupReceiptResult> {
+  if (!receipts.some(isOfMember)) return NONE;
+  const named = (await lockMessages(trx, receipts)).flatMap(({ receipt: nth, ...message }) => {
+    const receipt = receipts[nth];
+    return receipt && isOfMember(receipt) ? [{ ...message, receipt }] : [];
+  });
+  const people = named.flatMap(({ receipt }) => receipt.participant ?? []);
+  const book = await loadReceiptLedger(trx, [...new Set(named.map(({ id }) => id))], people);
+  const moves = new Map<MessageReceipt, GroupReceiptAdvance>();
+  for (const { id, receipt } of named) {
+    const member = receipt.participant && record(book, id, receipt.participant, receipt);
+    if (!member) continue;
+    const move = moves.get(receipt) ?? { member, messages: [] };
+    move.messages.push(id);
+    moves.set(receipt, move);
+  }
+  await saveReceipts(trx, book);
+  const reached = await readStatuses(trx, book.messages);
+  const statuses = new Map(
+    named.map(({ id, message_id, receipt }) => [keyOf(receipt, message_id), reached.get(id)] as const),
+  );
+  return {
+    statusOf: (receipt, messageId) =>
+      isOfMember(receipt) ? (statuses.get(keyOf(receipt, messageId)) ?? "sent") : receipt.status,
+    movedBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NOBODY) : undefined),
+  };
+}
+
+function keyOf({ instance_id, chat }: MessageReceipt, messageId: string): string {
+  return `${instance_id} ${chat} ${messageId}`;
+}
+
+/** The member who has come further by it; who was not in the group when the message went out has no receipt. */
+function record(
+  book: ReceiptLedger,
+  message: number,
+  who: Identity,
+  { status, at }: MessageReceipt,
+): MemberReceipt | undefined {
+  const entry = status === "sent" ? undefined : findReceipt(book, message, who);
+  return entry && status !== "sent" && applyReceipt(book, entry, status, at) ? entry : undefined;
+}
+
+interface NamedMessage {
+  id: number;
+  message_id: string;
+  /** Which of the receipts. */
+  receipt: number;
+}
+
+/** In the order of their numbers, as everything that changes several messages locks them. */
+async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Promise<NamedMessage[]> {
+  const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
+    ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me, receipt })),
+  );
+  const { rows } = await sql<NamedMessage>`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
+        instance_id bigint, chats text[], message_id text, from_me boolean, receipt int)
+      ${rowCountHint(input)}
+    )
+    select m.id, m.message_id, x.receipt from input x
+    join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)
+      and m.from_me = x.from_me
+    order by m.id, x.receipt for update of m`.execute(trx);
+  return rows;
+}
+
+/** A message has come as far as the last of those who were in the group when it went out. */
+async function readStatuses(trx: Trx, messages: readonly number[]): Promise<Map<number, MessageStatus>> {
+  const { rows } = await sql<{ message: number; status: MessageStatus }>`
+    select message, (array['sent', 'delivered', 'read', 'played'])[1 + min(case
+      when played_at is not null then 3 when read_at is not null then 2 when delivered_at is not null then 1
+      else 0 end)] as status
+    from message_receipt where message = any(${messages}::bigint[]) and is_addressee group by message`.execute(
+    trx,
+  );
+  return new Map(rows.map(({ message, status }) => [message, status]));
+}

@@ -1,0 +1,194 @@
+import { sql } from "kysely";
+import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { MessageStatus, NetworkEvent } from "../../../network/driver.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
+import { type EventDraft, recordEvents } from "../../events/events.ts";
+import { queueSentFiles } from "../../media/media.ts";
+import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
+import { messageEvent, sentEvent } from "../message-events.ts";
+import { publishOutcomes } from "../send/outcome-watch.ts";
+import type { CampaignFollower } from "../send/record-outcome.ts";
+import {
+  type GroupReceiptAdvance,
+  type GroupReceiptResult,
+  recordGroupReceipts,
+} from "./record-group-receipts.ts";
+
+/** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
+export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
+  instance_id: number;
+};
+
+/** What is to be told once the receipts are committed. */
+export interface RecordedReceipts {
+  lanes: number[];
+  /** Messages whose outcome this was. */
+  decided: MessageRow[];
+  /** Session lanes in which a send in doubt has stopped waiting. */
+  freed: number[];
+}
+
+/** Records receipts; a fact of the network needs no fence, and a status only moves forward. */
+export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
+  const writer = createBatchWriter<MessageReceipt, void>({
+    async write(receipts) {
+      const { lanes, decided, freed } = await db
+        .transaction()
+        .execute((trx) => recordReceipts(trx, receipts, follow));
+      engine.wake(lanes);
+      engine.wake(freed, { changed: true });
+      publishOutcomes(engine, decided);
+      return receipts.map(() => undefined);
+    },
+  });
+  return { record: (receipt: MessageReceipt) => writer.write(receipt) };
+}
+
+/** Must be the last of the transaction. */
+export async function recordReceipts(
+  trx: Trx,
+  receipts: MessageReceipt[],
+  follow?: CampaignFollower,
+): Promise<RecordedReceipts> {
+  const groups = await recordGroupReceipts(trx, receipts);
+  const raised = await raiseStatuses(trx, receipts, groups);
+  const moved = receipts.flatMap((receipt) => groups.movedBy(receipt)?.messages ?? []).map((id) => ({ id }));
+  if (raised.length + moved.length === 0) return { lanes: [], decided: [], freed: [] };
+  const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
+  if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
+  const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
+  const freed = decided.length === 0 ? [] : await endSends(trx, decided);
+  const withFile = raised.filter((row) => row.is_outcome && row.waiting_file !== null).map((row) => row.id);
+  const stored = withFile.length === 0 ? [] : await keepFilesOf(trx, withFile);
+  const isCurrent = withFile.length + moved.length === 0;
+  const rows = isCurrent ? raised : await readForEvents(trx, [...raised, ...moved]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const sent = decided.flatMap((id) => byId.get(id) ?? []);
+  const lanes = await recordEvents(trx, [
+    ...sent.map(sentEvent),
+    ...receiptEvents(receipts, raised, groups, byId),
+  ]);
+  return { lanes: [...lanes, ...stored], decided: sent, freed };
+}
+
+interface AdvancedReceipt extends MessageRow {
+  /** Which of the receipts. */
+  receipt: number;
+  /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
+  is_outcome: boolean;
+  /** The file that went out with it. */
+  waiting_file: string | null;
+}
+
+/** Our own messages move on from status to status; theirs are received, and read at most once. */
+async function raiseStatuses(
+  trx: Trx,
+  receipts: MessageReceipt[],
+  groups: GroupReceiptResult,
+): Promise<AdvancedReceipt[]> {
+  const input = receipts.flatMap((receipt, index) =>
+    receipt.ids.map((message_id) => {
+      const { instance_id, chat, from_me, at } = receipt;
+      const status = groups.statusOf(receipt, message_id);
+      return { instance_id, chats: addressesOf(chat), message_id, from_me, status, at, receipt: index };
+    }),
+  );
+  // In there `message` is what was changed, not the table.
+  const ofRaised = selectForEvents(trx);
+  const { rows } = await sql<AdvancedReceipt>`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
+        instance_id bigint, chats text[], message_id text, from_me boolean, status text, at timestamptz, receipt int)
+      ${rowCountHint(input)}
+    ), known as (
+      select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
+        case when m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' then 1 else ${rankOf(sql`m.status`)} end
+          as old_rank,
+        ${rankOf(sql`x.status`)} as new_rank, ${PENDING_UPLOAD_SQL} as waiting_file
+      from input x
+      join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)
+        and m.from_me = x.from_me
+      order by m.id for update of m
+    ), best as (
+      select distinct on (id) * from known
+      where case when from_me then new_rank > old_rank else told in ('read', 'played') and read_at is null end
+      order by id, new_rank desc
+    ), message as (
+      update message m set
+        status = case when b.from_me then b.told else m.status end,
+        error = null,
+        outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
+        read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
+      from best b where m.id = b.id
+      returning m.*, b.receipt, b.from_me and b.outcome_at is null as is_outcome, b.waiting_file
+    )
+    ${ofRaised}`.execute(trx);
+  return rows;
+}
+
+function rankOf(status: ReturnType<typeof sql>) {
+  return sql`array_position(array['pending', 'sent', 'delivered', 'read', 'played'], ${status})`;
+}
+
+/** Files of sends that have an outcome now go where they stay. */
+async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number; upload: string }>`
+    with file as (
+      select id, ${PENDING_UPLOAD_SQL} as upload from message m where id = any(${ids}::bigint[])
+    )
+    update message m set content = m.content - 'upload' - 'shared' from file f
+    where m.id = f.id and f.upload is not null
+    returning m.id, f.upload`.execute(trx);
+  return queueSentFiles(trx, rows);
+}
+
+/** Sends that have an outcome now wait for nothing more. */
+async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
+    with decided as (
+      select m.id, i.lane from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
+    ), ended as (
+      delete from job j using decided d
+      where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()
+        and j.ref ->> 'do' = 'send'
+      returning j.lane
+    )
+    select distinct lane from ended`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
+  delivered: "message.delivered",
+  read: "message.read",
+  played: "message.read",
+};
+
+/** One event per receipt, for the messages that it moved: in a group, as far as its member is concerned. */
+function receiptEvents(
+  receipts: MessageReceipt[],
+  raised: AdvancedReceipt[],
+  groups: GroupReceiptResult,
+  rows: Map<number, MessageRow>,
+): EventDraft[] {
+  return receipts.flatMap((receipt, index) => {
+    const move = groups.movedBy(receipt);
+    const ids = move?.messages ?? raised.filter((row) => row.receipt === index).map(({ id }) => id);
+    const moved = ids.flatMap((id) => rows.get(id) ?? []);
+    const event = EVENT_OF[receipt.status];
+    const [first] = moved;
+    if (!first || !event) return [];
+    const { jid, direction } = first;
+    const message_ids = moved.map((row) => row.message_id);
+    const at = receipt.at.toISOString();
+    const participant = move?.member ? toMember(move.member) : null;
+    return [messageEvent(event, first, { message_ids, jid, participant, at, direction })];
+  });
+}
+
+/** Receipts tell no name. */
+function toMember({ jid, lid, phone }: NonNullable<GroupReceiptAdvance["member"]>) {
+  return { jid, lid, phone };
+}

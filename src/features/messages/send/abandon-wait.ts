@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { recordEvents } from "../../events/events.ts";
+import { selectMessages } from "../log/message-view.ts";
+import { failedEvent } from "../message-events.ts";
+import { deleteOutgoing } from "./outgoing-file.ts";
+import { SEND_ERROR } from "./send-error.ts";
+
+/** What was left behind: nothing that waits, a send that never began, or one whose outcome will come as an event. */
+export type AbandonedSend = "not_waiting" | "never_begun" | "begun";
+
+/**
+ * Ends the waiting for a sync send. One that has not begun is failed in the same statement that looks, so that it can
+ * never begin afterwards, and its key is free again; one that has begun goes on like an async send, for as long. One that
+ * somebody else has given up waiting for is left as it is.
+ */
+export async function abandonWait(
+  db: Db,
+  engine: Engine,
+  id: number,
+  holdMs: number,
+): Promise<AbandonedSend> {
+  const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id, holdMs));
+  engine.wake(lanes);
+  return left;
+}
+
+async function leave(
+  trx: Trx,
+  id: number,
+  holdMs: number,
+): Promise<{ left: AbandonedSend; lanes: number[] }> {
+  const { rows } = await sql<{ has_begun: boolean; upload: string | null }>`
+    with waiting as (
+      select id, submitted_at is not null as has_begun, content ->> 'upload' as upload
+      from message where id = ${id} and outcome_at is null and mode = 'sync' for update
+    )
+    update message m set mode = 'async',
+      deadline = case when w.has_begun then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end,
+      status = case when w.has_begun then m.status else 'failed' end,
+      outcome_at = case when w.has_begun then null else now() end,
+      error = case when w.has_begun then null else ${JSON.stringify(SEND_ERROR.notBegun)}::jsonb end,
+      content = case when w.has_begun then m.content else m.content - 'upload' end
+    from waiting w where m.id = w.id
+    returning w.has_begun, w.upload`.execute(trx);
+  const [row] = rows;
+  if (!row) return { left: "not_waiting", lanes: [] };
+  if (row.has_begun) return { left: "begun", lanes: [] };
+  return { left: "never_begun", lanes: await forget(trx, id, row.upload) };
+}
+
+async function forget(trx: Trx, id: number, upload: string | null): Promise<number[]> {
+  if (upload !== null) await deleteOutgoing(trx, [upload]);
+  await trx.deleteFrom("idempotency").where("message", "=", id).execute();
+  const row = await selectMessages(trx).where("m.id", "=", id).executeTakeFirstOrThrow();
+  return recordEvents(trx, [failedEvent(row)]);
+}

@@ -1,0 +1,189 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../../../engine/engine.ts";
+import { newMessageId, phoneOfJid } from "../../../network/jid.ts";
+import { type Db, isDatabaseUnavailable } from "../../../platform/db/database.ts";
+import { isBackendGone, isCommitOutcomeUnknown } from "../../../platform/db/unknown-commit-outcome.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { ulid } from "../../../platform/ulid.ts";
+import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
+import type { StoredContent } from "../log/message-view.ts";
+import type { IdempotencyKey } from "./idempotency-key.ts";
+import type { InsertedMessageId, MessageInserter, NewMessage } from "./insert-messages.ts";
+import { deleteOutgoing } from "./outgoing-file.ts";
+import {
+  type ReadInstance,
+  requireConnected,
+  requirePaired,
+  type SendingInstance,
+} from "./sending-instance.ts";
+
+/** A send as its route has understood it. */
+export interface SendRequest {
+  instance: SendingInstance;
+  recipient: Recipient;
+  content: StoredContent;
+  mode: "sync" | "async";
+  origin: NewMessage["origin"];
+  client_message_id: string | null;
+  track_id: string | null;
+  metadata: Record<string, unknown> | null;
+  delay_ms: number;
+  idempotency: IdempotencyKey | null;
+}
+
+export interface AcceptSendOptions {
+  db: Db;
+  engine: Engine;
+  acceptor: MessageInserter;
+  conversations: Conversations;
+  numbers: NumberResolver;
+  readInstance: ReadInstance;
+  queue: "postgres" | "off";
+  sendHoldMs: number;
+  ackTimeoutMs: number;
+}
+
+export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
+
+/** The instance, if a send can be taken for it now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
+export async function requireSendable(
+  { queue, engine, readInstance }: AcceptSendOptions,
+  instanceId: number,
+  mode: SendRequest["mode"],
+): Promise<SendingInstance> {
+  if (mode === "sync") return requireConnected(readInstance, instanceId);
+  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  if (!(await engine.hasLive("sessions"))) throw queueUnavailable("No message worker is running.");
+  return requirePaired(readInstance, instanceId);
+}
+
+/** The refusal of an async send while it could not be carried out. */
+export function queueUnavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
+}
+
+/** Takes a send as a row and a job in one commit; undefined when another request with its key was first. */
+export async function acceptSend(
+  options: AcceptSendOptions,
+  request: SendRequest,
+): Promise<AcceptedSend | undefined> {
+  const taken = await commit(options, request).catch(async (error: unknown) => {
+    // What may have been taken all the same needs its file.
+    if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
+    throw error;
+  });
+  if (!taken) {
+    await dropFileOf(options.db, request.content);
+    return undefined;
+  }
+  faultPoint("accept:after-commit");
+  options.engine.wake([request.instance.lane]);
+  return taken;
+}
+
+async function commit(options: AcceptSendOptions, request: SendRequest): Promise<AcceptedSend | undefined> {
+  const message = toMessage(options, request, await conversationOf(options, request));
+  const id = await accept(options, message);
+  return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
+}
+
+/** Whether the send may have been taken all the same, so that it is not over for whoever asked for it. */
+export function isAcceptUnknown(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
+}
+
+async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
+  if (content.kind === "media" && content.upload) await deleteOutgoing(db, [content.upload]).catch(() => {});
+}
+
+/** Under the address that the network knows, as far as it is known by now. */
+async function conversationOf(
+  { conversations, numbers }: AcceptSendOptions,
+  { instance, recipient }: SendRequest,
+): Promise<ConversationRef> {
+  const { lid, type } = recipient;
+  const { id: instance_id, account_id } = instance;
+  const jid = await numbers.settle(instance, recipient.jid);
+  return conversations.of({
+    account_id,
+    instance_id,
+    jid,
+    phone: phoneOfJid(jid),
+    lid,
+    type,
+    push_name: null,
+  });
+}
+
+function toMessage(
+  { sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
+  { instance, recipient: _, delay_ms, ...request }: SendRequest,
+  conversation: ConversationRef,
+): NewMessage {
+  const { content, mode } = request;
+  return {
+    ...request,
+    account_id: instance.account_id,
+    instance_id: instance.id,
+    max_messages: instance.max_messages,
+    lane: instance.lane,
+    conversation_id: conversation.id,
+    message_id: newMessageId(),
+    job_id: `job_${ulid()}`,
+    jid: conversation.jid,
+    type: content.kind === "media" ? content.media_type : content.kind,
+    delay_ms: delay_ms || null,
+    hold_ms: (mode === "async" ? sendHoldMs : ackTimeoutMs) + delay_ms,
+  };
+}
+
+async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessageId> {
+  try {
+    return await options.acceptor.write(message);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error) || !isCommitOutcomeUnknown(error)) throw error;
+    return lookUp(options, message, error);
+  }
+}
+
+const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
+
+/**
+ * The connection broke at the commit: the id, chosen before, tells whether the message is there. That it is not there is
+ * the answer only once nothing can come any more: a commit may hang, unseen, for as long as a disk or a standby does.
+ */
+async function lookUp(
+  { db, ackTimeoutMs }: AcceptSendOptions,
+  message: NewMessage,
+  cause: unknown,
+): Promise<InsertedMessageId> {
+  const giveUpAt = performance.now() + ackTimeoutMs;
+  for (
+    let ms = LOOK_AGAIN_MS.first;
+    performance.now() < giveUpAt;
+    ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
+  ) {
+    // Asked first: what it commits before its end is found then.
+    const isLast = await isBackendGone(db, cause).catch(() => false);
+    const found = await findMessage(db, message).catch(() => undefined);
+    if (found) return found.id;
+    if (found === null && isLast) throw cause;
+    await delay(ms);
+  }
+  throw new GatewayError("SEND_TIMEOUT", "The database did not say whether the message was taken.", {
+    cause,
+    details: { message_id: message.message_id, sent: "unknown" },
+  });
+}
+
+/** Null when there is none. */
+async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Promise<{ id: number } | null> {
+  const found = await db
+    .selectFrom("message")
+    .select("id")
+    .where("instance_id", "=", instance_id)
+    .where("message_id", "=", message_id)
+    .executeTakeFirst();
+  return found ?? null;
+}

@@ -1,0 +1,128 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestInstance } from "../../../../test/gateway.ts";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { failStrandedSends } from "./fail-stranded-sends.ts";
+import { createOutcomeRecorder } from "./record-outcome.ts";
+import { SEND_ERROR } from "./send-error.ts";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+});
+
+afterAll(() => story.stop());
+
+let people = 0;
+/** The network never acknowledges what goes to them. */
+const silent = () => `55119${6000 + people++}0002`;
+
+interface Waiting {
+  begun: string;
+  behind: string;
+}
+
+/** One send has gone out unconfirmed, and another one of its chat waits behind it. */
+async function queueTwo({ id, client }: TestInstance): Promise<Waiting> {
+  const number = silent();
+  const queue = async (text: string) =>
+    (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
+  const [begun, behind] = [await queue("first"), await queue("second")];
+  await waitUntil(async () => (await story.ledger({ message_id: begun })).length === 1);
+  return { begun, behind };
+}
+
+const failureOf = async (instance: TestInstance, messageId: string) => {
+  const [found] = await story.receiver.waitFor(
+    ({ body }) =>
+      body.event === "message.failed" &&
+      body.instance.id === instance.id &&
+      body.data.message.message_id === messageId,
+  );
+  return found?.body.data.error;
+};
+
+async function expectEnds(instance: TestInstance, { begun, behind }: Waiting, message: RegExp) {
+  expect(await failureOf(instance, behind)).toMatchObject({
+    code: "INSTANCE_NOT_CONNECTED",
+    message: expect.stringMatching(message),
+    retryable: false,
+  });
+  expect(await failureOf(instance, begun)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+}
+
+test("what waits for an instance that is banned fails at once with that reason", async () => {
+  const instance = await story.join({ name: "Banned" });
+  const waiting = await queueTwo(instance);
+  await instance.client.sandboxBan({ id: instance.id });
+  await expectEnds(instance, waiting, /banned/);
+});
+
+test("what waits for an instance that is logged out fails at once with that reason", async () => {
+  const instance = await story.join({ name: "Out" });
+  const waiting = await queueTwo(instance);
+  await instance.client.logoutInstance({ id: instance.id });
+  await expectEnds(instance, waiting, /logged out/);
+});
+
+test("a sync send that waits behind another one is told at once that its instance is banned", async () => {
+  const instance = await story.join({ name: "Impatient" });
+  const number = silent();
+  const { id, client } = instance;
+  const { pendingMessageId = "" } = await client.sendText({ id, number, text: "first", async: true });
+  await waitUntil(async () => (await story.ledger({ message_id: pendingMessageId })).length === 1);
+  const { messages } = await story.rows();
+  const refused = client.sendText({ id, number, text: "second" }).catch((error: unknown) => error);
+  await waitUntil(async () => (await story.rows()).messages > messages);
+  await client.sandboxBan({ id });
+  expect(await refused).toMatchObject({ code: "INSTANCE_NOT_CONNECTED", status: 409 });
+});
+
+test("a send that begins while its instance is found banned keeps its job until its outcome is recorded", async () => {
+  const instance = await story.join({ name: "Begins" });
+  const { behind } = await queueTwo(instance);
+  const { database, gateway } = story.gateway;
+  const { db } = database;
+  const outcomes = createOutcomeRecorder(db, gateway.engine, async () => {});
+  let failing = Promise.resolve();
+  await db.transaction().execute(async (trx) => {
+    await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
+    await db.updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
+    failing = failStrandedSends(db, outcomes);
+    await waitUntil(isSomebodyWaiting);
+  });
+  await failing;
+  expect(await failureOf(instance, behind)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+});
+
+test("an acknowledgement that is recorded together with a failure of the same send is its outcome", async () => {
+  const instance = await story.join({ name: "Both" });
+  const { begun } = await queueTwo(instance);
+  const { database, gateway } = story.gateway;
+  const { id } = await database.db
+    .selectFrom("message")
+    .select("id")
+    .where("message_id", "=", begun)
+    .executeTakeFirstOrThrow();
+  const { record } = createOutcomeRecorder(database.db, gateway.engine, async () => {});
+  const about = { id, at: new Date(), job: null };
+  // The first of them is written alone; the others wait for it and go together.
+  await Promise.all([
+    record({ ...about, id: 0, status: "failed", error: SEND_ERROR.unknownOutcome }),
+    record({ ...about, status: "failed", error: SEND_ERROR.unknownOutcome }),
+    record({ ...about, status: "sent", error: null }),
+  ]);
+  const events = await story.receiver.waitFor(
+    ({ body }) => body.instance.id === instance.id && body.data.message?.message_id === begun,
+  );
+  expect(events.map(({ body }) => body.event)).toEqual(["message.sent"]);
+});
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+    story.gateway.database.db,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import type { Engine } from "../../../engine/engine.ts";
+import { runScheduleSoon, type Schedule } from "../../../engine/schedule.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import type { InstanceStatus } from "../../../tables.ts";
+import type { OutcomeRecorder } from "./record-outcome.ts";
+import { SEND_ERROR, type SendError } from "./send-error.ts";
+import { isSandboxOffSql } from "./sending-instance.ts";
+
+const NAME = "stranded-sends";
+const EVERY_MS = 5_000;
+const AT_ONCE = 500;
+
+/** Fails what waits for instances that will not come back by themselves; also what was queued for one afterwards. */
+export function strandedSendsSchedule(db: Db, outcomes: OutcomeRecorder): Schedule {
+  return { name: NAME, everyMs: EVERY_MS, run: () => failStrandedSends(db, outcomes) };
+}
+
+/** Has that done at once, by the node that does the upkeep. */
+export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
+  engine.wake(await runScheduleSoon(db, NAME), { changed: true });
+}
+
+interface StrandedSend {
+  id: number;
+  job: number;
+  has_begun: boolean;
+  is_removed: boolean;
+  is_sandbox_off: boolean;
+  status: InstanceStatus;
+}
+
+/**
+ * Ends every send of an instance that is logged out, banned, about to be removed or on a sandbox that is switched off. A campaign takes back
+ * by itself what it has queued; only what may have gone out ends here.
+ */
+export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
+  for (;;) {
+    const stranded = await findStranded(db);
+    await Promise.all(
+      stranded.map((send) =>
+        outcomes.record({
+          ...{ id: send.id, job: send.job, status: "failed", at: new Date() },
+          error: send.has_begun ? SEND_ERROR.unknownOutcome : reasonOf(send),
+          unless_begun: !send.has_begun,
+        }),
+      ),
+    );
+    if (stranded.length < AT_ONCE) return;
+  }
+}
+
+async function findStranded(db: Db): Promise<StrandedSend[]> {
+  const { rows } = await sql<StrandedSend>`
+    select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
+      ${isSandboxOffSql} as is_sandbox_off
+    from instance i
+    join job j on j.lane = i.lane and j.ref ->> 'do' = 'send'
+    join message m on m.id = (j.ref ->> 'message')::bigint
+    where (i.removed_at is not null or i.status in ('logged_out', 'banned')
+        or (i.jid is null and i.status <> 'connected') or ${isSandboxOffSql})
+      and m.outcome_at is null and (m.origin <> 'campaign' or m.submitted_at is not null or i.removed_at is not null)
+    order by m.id limit ${AT_ONCE}`.execute(db);
+  return rows;
+}
+
+function reasonOf({ is_removed, is_sandbox_off, status }: StrandedSend): SendError {
+  if (is_sandbox_off && !is_removed) return SEND_ERROR.sandboxOff;
+  return SEND_ERROR[is_removed ? "removed" : status === "banned" ? "banned" : "loggedOut"];
+}

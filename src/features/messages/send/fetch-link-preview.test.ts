@@ -1,0 +1,103 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { drip, type FileServer, file, startFileServer } from "../../../../test/file-server.ts";
+import { createSafeFetch, type SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { fetchLinkPreview, firstLink } from "./fetch-link-preview.ts";
+
+let server: FileServer;
+let outgoing: SafeFetch;
+
+beforeAll(async () => {
+  server = await startFileServer();
+});
+beforeEach(() => {
+  outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
+  server.asked.length = 0;
+  return () => outgoing.close();
+});
+afterAll(() => server.close());
+
+const page = (...head: string[]) =>
+  file(Buffer.from(`<html><head>${head.join("\n")}</head></html>`), "text/html");
+const og = (name: string, content: string) => `<meta property="og:${name}" content="${content}">`;
+const preview = (text: string) => fetchLinkPreview(text, { outgoing, tenant: { account_id: 1 } });
+
+describe("The preview of a link", () => {
+  test("has title, description and a small picture, behind redirects too", async () => {
+    const picture = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    server.serve("/shoes.png", file(picture, "image/png"));
+    server.serve(
+      "/shoes",
+      page(og("title", "Shoes"), og("description", "Blue &amp; red"), og("image", "/shoes.png")),
+    );
+    const short = server.serve("/s", (response) => response.writeHead(302, { location: "/shoes" }).end());
+    const found = await preview(`Look: ${short}.`);
+    expect(found).toMatchObject({ url: short, title: "Shoes", description: "Blue & red" });
+    const { format, width } = await sharp(Buffer.from(found?.thumbnail ?? "", "base64")).metadata();
+    expect([format, width]).toEqual(["jpeg", 192]);
+  });
+
+  test("goes without a picture that is none, or too large", async () => {
+    server.serve("/huge.png", file(Buffer.alloc(1024 * 1024 + 1), "image/png"));
+    for (const image of ["/huge.png", "/nothing.png", "data:image/png;base64,AAAA"]) {
+      const link = server.serve("/p", page(og("title", "Page"), og("image", image)));
+      expect(await preview(link)).toEqual({ url: link, title: "Page" });
+    }
+  });
+
+  test.each([
+    ["of a page that drips", drip("text/html")],
+    ["of a page that never answers", () => {}],
+    ["of what is no page", file(Buffer.from("%PDF"), "application/pdf")],
+    ["of a page without a title", file(Buffer.from("<p>Hi</p>"), "text/html")],
+    [
+      "of a page that leads round",
+      (r: import("node:http").ServerResponse) => r.writeHead(302, { location: "/x" }).end(),
+    ],
+  ])("%s is none, and does not fail", async (_, serve) => {
+    expect(await preview(server.serve("/x", serve))).toBeUndefined();
+  });
+
+  test("reads no more than 256 KiB of a page", async () => {
+    const link = server.serve("/long", page("<!--".padEnd(262_144, "x"), og("title", "Too late")));
+    expect(await preview(link)).toBeUndefined();
+  });
+
+  test("follows an address to another host, and takes pictures from there", async () => {
+    const other = await startFileServer();
+    const far = other.serve("/far", page(og("title", "Far"), og("image", "/far.png")));
+    const near = server.serve("/near", (response) => response.writeHead(307, { location: far }).end());
+    expect(await preview(near)).toEqual({ url: near, title: "Far" });
+    expect(other.asked).toHaveLength(2);
+    await other.close();
+  });
+
+  test("leaves places to other accounts while one account's pages never answer", async () => {
+    const other = await startFileServer();
+    const slow = other.serve("/slow", () => {});
+    const quick = server.serve("/quick", page(og("title", "Quick")));
+    const hanging = Array.from({ length: 40 }, () => preview(slow));
+    const tenant = { account_id: 2 };
+    expect(await fetchLinkPreview(quick, { outgoing, tenant })).toEqual({ url: quick, title: "Quick" });
+    expect(await Promise.all(hanging)).toEqual(hanging.map(() => undefined));
+    await other.close();
+  });
+
+  test("does not go where the policy does not let it, nor by a redirect", async () => {
+    await outgoing.close();
+    outgoing = createSafeFetch({ allowedHosts: ["external"] });
+    expect(await preview(server.serve("/inside", page(og("title", "Inside"))))).toBeUndefined();
+    expect(server.asked).toEqual([]);
+  });
+});
+
+test.each([
+  ["see https://a.example/x?y=1, or http://b.example", "https://a.example/x?y=1"],
+  ["(https://a.example/b)", "https://a.example/b"],
+  ["HTTPS://A.example", "HTTPS://A.example"],
+  ["no link: ftp://a.example", undefined],
+  ["https://", undefined],
+  [`https://a.example/${"x".repeat(3000)}`, undefined],
+])("the first link of %j", (text, link) => expect(firstLink(text)).toBe(link));

@@ -1,0 +1,113 @@
+import type { LinkPreview } from "../../../network/driver.ts";
+import { truncateText } from "../../../network/truncate-text.ts";
+import { FairQueue } from "../../../platform/fair-queue.ts";
+import { toPreviewImage } from "../../../platform/media/to-preview-image.ts";
+import { followRedirects } from "../../../platform/outgoing/follow-redirects.ts";
+import type { SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { withTimeout } from "../../../platform/with-timeout.ts";
+import { readPageSummary } from "./read-page-summary.ts";
+
+/** Longest time that a preview may hold up its send. */
+const TOTAL_MS = 2_500;
+const PAGE_BYTES = 256 * 1024;
+const IMAGE_BYTES = 1024 * 1024;
+const URL_MAX = 2048;
+const TITLE_MAX = 300;
+const DESCRIPTION_MAX = 600;
+/** Each holds a page and a picture in memory, until all that it has begun is over. */
+const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
+
+export interface LinkPreviewOptions {
+  outgoing: SafeFetch;
+  tenant: { account_id: number };
+}
+
+/** The preview of the first link of a text; undefined when there is none, or it is not there in time. */
+export async function fetchLinkPreview(
+  text: string,
+  options: LinkPreviewOptions,
+): Promise<LinkPreview | undefined> {
+  const link = firstLink(text);
+  if (link === undefined) return undefined;
+  const endAt = performance.now() + TOTAL_MS;
+  const signal = AbortSignal.timeout(TOTAL_MS);
+  const reader = new Reader(options, signal, endAt);
+  const reading = places.use(options.tenant.account_id, () => readPreview(link, reader), signal);
+  return withTimeout(
+    reading.catch(() => undefined),
+    TOTAL_MS,
+  );
+}
+
+/** Without what belongs to the sentence around it. */
+export function firstLink(text: string): string | undefined {
+  const start = text.search(/https?:\/\//i);
+  if (start < 0) return undefined;
+  const [word = ""] = text.slice(start, start + URL_MAX + 1).split(/[\s<>"]/, 1);
+  if (word.length > URL_MAX) return undefined;
+  let end = word.length;
+  while (end > 0 && ".,;:!?)]}'*_~".includes(word[end - 1] ?? "")) end -= 1;
+  const link = word.slice(0, end);
+  return URL.canParse(link) ? link : undefined;
+}
+
+async function readPreview(link: string, reader: Reader): Promise<LinkPreview | undefined> {
+  const page = await reader.get(link, PAGE_BYTES);
+  if (!page || !/^text\/html|^application\/xhtml\+xml/i.test(page.type)) return undefined;
+  const { title, description, image } = readPageSummary(decode(page.body, page.type));
+  if (!title) return undefined;
+  const thumbnail = image && (await readImage(image, page.url, reader));
+  return {
+    url: link,
+    title: truncateText(title, TITLE_MAX),
+    ...(description && { description: truncateText(description, DESCRIPTION_MAX) }),
+    ...(thumbnail && { thumbnail }),
+  };
+}
+
+async function readImage(address: string, base: string, reader: Reader): Promise<string | undefined> {
+  if (!URL.canParse(address, base)) return undefined;
+  const found = await reader.get(new URL(address, base).href, IMAGE_BYTES);
+  if (!found || found.truncated) return undefined;
+  return (await toPreviewImage(found.body))?.toString("base64");
+}
+
+interface FetchedPage {
+  url: string;
+  type: string;
+  body: Buffer;
+  truncated: boolean;
+}
+
+/** Gets what belongs to one preview, all within one deadline. */
+class Reader {
+  readonly #options: LinkPreviewOptions;
+  readonly #signal: AbortSignal;
+  readonly #endAt: number;
+
+  constructor(options: LinkPreviewOptions, signal: AbortSignal, endAt: number) {
+    this.#options = options;
+    this.#signal = signal;
+    this.#endAt = endAt;
+  }
+
+  async get(url: string, maxBytes: number): Promise<FetchedPage | undefined> {
+    const totalMs = Math.floor(this.#endAt - performance.now());
+    if (totalMs <= 0 || url.length > URL_MAX) return undefined;
+    const { outgoing, tenant } = this.#options;
+    const headers = { accept: "text/html, image/*;q=0.9", "accept-encoding": "identity" };
+    const request = { url, method: "GET", headers, totalMs, maxBytes, tenant, signal: this.#signal };
+    const outcome = await followRedirects(request, (hop) => outgoing.fetch(hop));
+    if (outcome.outcome !== "response" || outcome.status !== 200) return undefined;
+    return { ...outcome, type: outcome.headers["content-type"] ?? "" };
+  }
+}
+
+function decode(body: Buffer, type: string): string {
+  const [, charset = "utf-8"] = /charset="?([\w-]{1,40})/i.exec(type) ?? [];
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}

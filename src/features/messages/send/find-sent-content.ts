@@ -1,0 +1,22 @@
+import { sql } from "kysely";
+import type { Content, Jid, MessageId } from "../../../network/driver.ts";
+import type { Db } from "../../../platform/db/database.ts";
+
+/** What an instance sent under an id, without its bytes: for a recipient whose phone asks for the message again. */
+export async function findSentContent(
+  db: Db,
+  instanceId: number,
+  chat: Jid,
+  id: MessageId,
+): Promise<Content | undefined> {
+  const row = await db
+    .selectFrom("message")
+    .select(sql<Content>`content - 'upload' - 'shared'`.as("content"))
+    .where("instance_id", "=", instanceId)
+    .where("message_id", "=", id)
+    .where("jid", "=", chat)
+    .where("from_me", "=", true)
+    .where(sql<boolean>`not content ? 'anonymized_at'`)
+    .executeTakeFirst();
+  return row?.content;
+}

@@ -1,0 +1,52 @@
+import { sql } from "kysely";
+import type { Db } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { fingerprint } from "../../../platform/secrets/fingerprint.ts";
+import { type MessageRow, selectMessages } from "../log/message-view.ts";
+
+/** The request that a key stands for: same route, key and body are the same message, for 24 hours. */
+export interface IdempotencyKey {
+  route: string;
+  key: string;
+  /** Hex SHA-256 of the body. */
+  fingerprint: string;
+}
+
+/** The key of a request: its header, else the client's own message id. */
+export function idempotencyOf(
+  route: string,
+  header: string | undefined,
+  input: { client_message_id?: string },
+): IdempotencyKey | null {
+  const key = header ? `key:${header}` : input.client_message_id && `client:${input.client_message_id}`;
+  return key ? { route, key, fingerprint: fingerprint(input) } : null;
+}
+
+/** The message that an earlier request with the key has left; the same key with another body is refused. */
+export async function findEarlierMessage(
+  db: Db,
+  instanceId: number,
+  { route, key, fingerprint: given }: IdempotencyKey,
+): Promise<MessageRow | undefined> {
+  const found = await db
+    .selectFrom("idempotency")
+    .select(["message", "fingerprint"])
+    .where("instance_id", "=", instanceId)
+    .where("route", "=", route)
+    .where("key", "=", key)
+    .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+  const row = found && (await selectMessages(db).where("m.id", "=", found.message).executeTakeFirst());
+  if (row && found.fingerprint.toString("hex") !== given) {
+    throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
+  }
+  return row;
+}
+
+/** An hour after the 24 for which a key counts: a request that has just met one must still find its message. */
+export async function deleteExpiredKeys(db: Db): Promise<void> {
+  await db
+    .deleteFrom("idempotency")
+    .where("created_at", "<", sql<Date>`now() - interval '25 hours'`)
+    .execute();
+}

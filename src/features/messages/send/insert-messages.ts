@@ -1,0 +1,180 @@
+import { type RawBuilder, sql } from "kysely";
+import { type BatchWriter, createBatchWriter } from "../../../engine/batch-writer.ts";
+import type { Jid, MessageId } from "../../../network/driver.ts";
+import { currentMonth } from "../../../platform/current-month.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { StoredContent } from "../log/message-view.ts";
+import { searchWords } from "../log/search-words.ts";
+import type { IdempotencyKey } from "./idempotency-key.ts";
+import {
+  countedByQuotaSql,
+  createMonthCounters,
+  type ExceededQuota,
+  grantedByQuotaSql,
+  quotaExceeded,
+} from "./message-quota.ts";
+
+/** A send that is about to be taken; its network id is chosen already. */
+export interface NewMessage {
+  account_id: number;
+  instance_id: number;
+  lane: number;
+  conversation_id: number;
+  message_id: MessageId;
+  job_id: string;
+  jid: Jid;
+  origin: "api" | "panel" | "campaign" | "inbox" | "chatbot";
+  mode: "sync" | "async";
+  type: string;
+  content: StoredContent;
+  client_message_id: string | null;
+  track_id: string | null;
+  metadata: Record<string, unknown> | null;
+  delay_ms: number | null;
+  /** How long it may wait before its send begins; null: as long as its campaign runs. */
+  hold_ms: number | null;
+  /** When its send may begin; at once unless said. */
+  run_at?: Date;
+  idempotency: IdempotencyKey | null;
+  /** How many the plan of its account allows in a month; null: no limit. */
+  max_messages: number | null;
+}
+
+/** Its row number; undefined when another message holds its idempotency key. */
+export type InsertedMessageId = number | undefined;
+
+export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
+
+/** A second's work of a fast machine; who sends more is asked to come back. */
+const MOST_WAITING = 5_000;
+
+/**
+ * Takes messages: idempotency row, message, job and the month's counter of all that wait in one statement and one commit.
+ * A sync send draws the async sends of its chat that wait before it to the front, so that the chat keeps its order.
+ * Throws MESSAGE_QUOTA_EXCEEDED, and leaves nothing then.
+ */
+export function createMessageInserter(db: Db): MessageInserter {
+  const writer = createBatchWriter<NewMessage, InsertedMessageId | ExceededQuota>({
+    write: (messages) => insertMessages(db, messages),
+    maxWaiting: MOST_WAITING,
+  });
+  return {
+    async write(message) {
+      const taken = await writer.write(message);
+      if (typeof taken === "object") throw quotaExceeded(taken);
+      return taken;
+    },
+  };
+}
+
+interface InsertedRow {
+  ord: number;
+  /** Null: there was no room for it in the month. */
+  id: number | null;
+  used: number | null;
+}
+
+/** The row number of each; what the month had where there was no room in it. */
+export async function insertMessages(
+  db: Db | Trx,
+  messages: NewMessage[],
+): Promise<(InsertedMessageId | ExceededQuota)[]> {
+  const month = currentMonth();
+  const limited = new Set(messages.flatMap((one) => (one.max_messages === null ? [] : one.account_id)));
+  if (limited.size > 0) await createMonthCounters(db, [...limited], month);
+  const { rows } = await acceptStatement(messages, limited.size > 0 ? month : undefined).execute(db);
+  const byOrd = new Map(rows.map((row) => [row.ord, row]));
+  return messages.map(({ max_messages }, ord) => {
+    const row = byOrd.get(ord);
+    return row?.id === null ? { limit: max_messages ?? 0, used: row.used ?? 0 } : row?.id;
+  });
+}
+
+/** `month`: some of them count. Plans without a limit know no counters, whose rows all sends of an account share. */
+function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<InsertedRow> {
+  const input = messages.map(({ idempotency, ...message }, ord) => ({
+    ...message,
+    ord,
+    ...idempotency,
+    words: searchWords(message.instance_id, message.content),
+  }));
+  const quota = month === undefined ? undefined : countedByQuotaSql(month);
+  const [granting, granted] = month
+    ? [sql`, ${grantedByQuotaSql(month)}`, sql`granted`]
+    : [sql``, sql`numbered`];
+  return sql<InsertedRow>`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
+        ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
+        job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
+        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, max_messages bigint, route text, key text,
+        fingerprint text, words text[])
+      order by ord ${rowCountHint(input)}
+    ), numbered as materialized (
+      select nextval('message_id_seq') as id, input.* from input
+    )${granting}, claimed as (
+      insert into idempotency as i (account_id, instance_id, route, key, fingerprint, message)
+      select distinct on (instance_id, route, key)
+        account_id, instance_id, route, key, decode(fingerprint, 'hex'), id
+      from ${granted} where key is not null order by instance_id, route, key, ord
+      on conflict (instance_id, route, key) do update set
+        fingerprint = excluded.fingerprint, message = excluded.message, created_at = now()
+      where ${isKeyFree}
+      returning message
+    ), accepted as materialized (
+      select * from ${granted} where key is null or id in (select message from claimed)
+    ), ${INSERTED}, ${QUEUED}, ${CHATTED}${quota ? sql`, ${quota.counted}` : sql``}
+    select ord, id, null::bigint as used from accepted
+    ${quota ? sql`union all ${quota.refused}` : sql``}`;
+}
+
+const INSERTED = sql`
+    inserted as (
+      insert into message (id, account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode,
+        jid, type, content, status, job_id, client_message_id, track_id, metadata, delay_ms, deadline)
+      select id, account_id, instance_id, conversation_id, message_id, 'outbound', true, origin, mode,
+        jid, type, content, 'pending', job_id, client_message_id, track_id, metadata, delay_ms,
+        now() + hold_ms * interval '1 millisecond'
+      from accepted
+    )`;
+
+/** Where the message is found: by its words, and in its chat, which rises in the list. */
+const CHATTED = sql`
+    indexed as (
+      insert into message_search (account_id, instance_id, at, id, words)
+      select account_id, instance_id, now(), id, array_to_tsvector(words) from accepted where words <> '{}'
+    ), chatted as (
+      select id from conversation where id in (select conversation_id from accepted) order by id for no key update
+    ), risen as (
+      update conversation set last_message_at = now() where id in (select id from chatted)
+    )`;
+
+/**
+ * The jobs of what was accepted: sync before async before campaign. A campaign's message waits for nobody, and not in an
+ * own group: one of those that is not due is found by the poll only, which is too late by up to a second.
+ */
+const QUEUED = sql`
+    overtaken as (
+      select j.id from (select distinct lane, jid from accepted where mode = 'sync') a
+      join job j on j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send'
+      order by j.id for update of j
+    ), raised as (
+      update job set prio = 0 where id in (select id from overtaken)
+    ), queued as (
+      insert into job (lane, prio, pos, grp, run_at, ref)
+      select a.lane, case when a.origin = 'campaign' then 2 when exists (
+          select from accepted s where s.mode = 'sync' and s.lane = a.lane and s.jid = a.jid and s.ord >= a.ord
+        ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id else a.jid end,
+        coalesce(a.run_at, now()), jsonb_build_object('do', 'send', 'message', a.id)
+      from accepted a order by a.ord
+    )`;
+
+/**
+ * Old enough, or left behind without its message. Whoever has waited here for another's commit sees neither that other's
+ * message nor, with a reading of its own, its key: such a key is taken whatever it points at.
+ */
+const isKeyFree = sql`i.created_at < now() - interval '24 hours' or (
+  i.created_at < now() - interval '1 minute' and not exists (select from message m where m.id = i.message)
+  and exists (select from idempotency seen
+    where seen.instance_id = i.instance_id and seen.route = i.route and seen.key = i.key and seen.message = i.message))`;

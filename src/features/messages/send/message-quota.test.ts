@@ -1,0 +1,136 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { newMessageId, phoneJid } from "../../../network/jid.ts";
+import { openDatabase } from "../../../platform/db/database.ts";
+import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
+
+let story: MessagingStory;
+let account_id: number;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  ({ account_id } = await db()
+    .selectFrom("instance")
+    .select("account_id")
+    .where("id", "=", story.sales.id)
+    .executeTakeFirstOrThrow());
+});
+afterAll(() => story.stop());
+beforeEach(async () => {
+  await db().deleteFrom("message_usage").execute();
+});
+
+const db = () => story.gateway.database.db;
+const sales = () => ({ id: story.sales.id });
+let people = 0;
+const newNumber = () => `55117${7000 + people++}1111`;
+const used = async () =>
+  (await db().selectFrom("message_usage").select("used").execute()).map((row) => row.used);
+
+async function allow(max_messages: number | null): Promise<void> {
+  const { plan_id } = await db()
+    .selectFrom("account")
+    .select("plan_id")
+    .where("id", "=", account_id)
+    .executeTakeFirstOrThrow();
+  await db().updateTable("plan").set({ max_messages }).where("id", "=", plan_id).execute();
+}
+
+/** A send as the routes make it, for a lane that nobody runs. */
+function newMessage(over: Partial<NewMessage> = {}): NewMessage {
+  return {
+    ...{ account_id, instance_id: story.sales.id, lane: 0, conversation_id: 0, message_id: newMessageId() },
+    ...{ job_id: "job_test", jid: phoneJid("5511900000007"), origin: "api", mode: "async", type: "text" },
+    ...{ content: { kind: "text", text: "Hi" }, client_message_id: null, track_id: null, metadata: null },
+    ...{ delay_ms: null, hold_ms: 1000, idempotency: null, max_messages: 30 },
+    ...over,
+  };
+}
+
+const isTaken = (taken: PromiseSettledResult<unknown>) => taken.status === "fulfilled";
+
+describe("a month with a limit", () => {
+  test("takes what it has room for, tells what is left, and leaves nothing of the rest", async () => {
+    await allow(2);
+    const number = newNumber();
+    await story.sales.client.sendText({ ...sales(), number, text: "One" });
+    await story.sales.client.sendText({ ...sales(), number, text: "Two" });
+    const { data } = await story.sales.client.getInstance(sales());
+    expect(data.limits).toMatchObject({ max_messages: 2, messages_used: 2 });
+    await waitUntil(async () => (await story.rows()).jobs === 0);
+    const before = await story.rows();
+    const file = { number, base64: inBase64(SAMPLE.png), async: true };
+    const { status, body, headers } = await story.call(
+      `POST /api/v1/instances/${story.sales.id}/send-media`,
+      file,
+      { "x-api-key": story.sales.api_key, "idempotency-key": "too-many" },
+    );
+    expect([status, body.code]).toEqual([429, "MESSAGE_QUOTA_EXCEEDED"]);
+    expect(body.details).toMatchObject({
+      limit: 2,
+      used: 2,
+      left: 0,
+      resets_at: data.limits.messages_reset_at,
+    });
+    expect(data.limits.messages_reset_at).toMatch(/^\d{4}-\d\d-01T00:00:00.000Z$/);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await story.rows()).toEqual(before);
+    await allow(null);
+    const { status: later } = await story.call(`POST /api/v1/instances/${story.sales.id}/send-media`, file, {
+      "x-api-key": story.sales.api_key,
+      "idempotency-key": "too-many",
+    });
+    expect(later).toBe(202);
+    expect(await used()).toEqual([2]);
+  });
+
+  test("is not sold twice by two nodes that take at the same moment", async () => {
+    const nodes = [1, 2].map(() => openDatabase(story.gateway.database.url, { max: 1 }));
+    try {
+      const takings = nodes.flatMap(({ db: own }) => {
+        const acceptor = createMessageInserter(own);
+        return Array.from({ length: 40 }, () => acceptor.write(newMessage()));
+      });
+      const taken = await Promise.allSettled(takings);
+      expect(taken.filter(isTaken)).toHaveLength(30);
+      expect(await used()).toEqual([30]);
+    } finally {
+      for (const node of nodes) await node.close();
+    }
+  });
+
+  test("counts a key that comes twice at once for one message", async () => {
+    const acceptor = createMessageInserter(db());
+    const idempotency = { route: "send-text", key: "once", fingerprint: "00" };
+    const taken = await Promise.allSettled([
+      acceptor.write(newMessage({ idempotency, max_messages: 2 })),
+      acceptor.write(newMessage({ idempotency, max_messages: 2 })),
+      acceptor.write(newMessage({ max_messages: 2 })),
+      acceptor.write(newMessage({ max_messages: 2 })),
+    ]);
+    expect(taken.map((one) => (one.status === "fulfilled" ? typeof one.value : one.reason.code))).toEqual([
+      ...["number", "undefined", "number", "MESSAGE_QUOTA_EXCEEDED"],
+    ]);
+    expect(await used()).toEqual([2]);
+  });
+
+  test("begins anew with the month", async () => {
+    await db().insertInto("message_usage").values({ account_id, month: "2020-01-01", used: 30 }).execute();
+    const taken = await Promise.allSettled([createMessageInserter(db()).write(newMessage())]);
+    expect(taken.filter(isTaken)).toHaveLength(1);
+  });
+});
+
+test("a plan without a limit counts nothing, also beside one that does", async () => {
+  const acceptor = createMessageInserter(db());
+  const taken = await Promise.allSettled([
+    acceptor.write(newMessage({ max_messages: null })),
+    acceptor.write(newMessage({ account_id, max_messages: 0 })),
+    acceptor.write(newMessage({ max_messages: null })),
+  ]);
+  expect(taken.map(isTaken)).toEqual([true, false, true]);
+  expect(await used()).toEqual([0]);
+  await sql`delete from job where lane = 0`.execute(db());
+});

@@ -1,0 +1,178 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
+import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+import { lockNewChats } from "./new-chats.ts";
+
+const HOUR = 3_600_000;
+
+let network: WhatsAppServer;
+let gateway: TestGateway;
+let client: Client;
+let id: number;
+let me: string;
+let friend: string;
+
+beforeAll(async () => {
+  silenceConsole();
+  network = await startWhatsAppServer();
+  trustAuthority(network.caFile);
+  gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    WAYGATE_SEND_HOLD: "15m",
+  });
+  me = (await network.control.addPerson({ phone: newPhone() })).phone;
+  friend = (await network.control.addPerson({ phone: newPhone(), name: "Ana" })).phone;
+  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
+  id = data.id;
+  client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  await network.control.scan(me, (await client.connectInstance({ id })).data.qr_code ?? "");
+  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+  await network.control.say(friend, me, "Hello");
+  await waitUntil(
+    async () => (await client.getInstanceStatus({ id })).data.seconds_since_last_inbound !== null,
+  );
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await network.close();
+});
+
+beforeEach(async () => {
+  await network.control.restrictNewChats(me, undefined);
+  await unlock();
+});
+
+const stranger = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
+const text = (number: string) => ({ id, number, text: "Hi" });
+/** The network closes new chats, in whole seconds. */
+async function restrict(ms: number): Promise<Date> {
+  const until = Math.ceil((Date.now() + ms) / 1000) * 1000;
+  await network.control.restrictNewChats(me, until);
+  return new Date(until);
+}
+const unlock = () =>
+  gateway.database.db
+    .updateTable("instance")
+    .set({ new_chats_locked_until: null, new_chat_locks: 0 })
+    .where("id", "=", id)
+    .execute();
+const refusalOf = (sending: Promise<unknown>) =>
+  sending.then(
+    () => undefined,
+    (error) => error as { code: string; status: number; details: Record<string, unknown> },
+  );
+const statusOf = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
+const queue = async (number: string) =>
+  ((await client.sendText({ ...text(number), async: true })) as unknown as { pendingMessageId: string })
+    .pendingMessageId;
+
+describe("an account that may begin no new chats", () => {
+  test("is told so with the time that the network names, and its known chats go on", async () => {
+    const until = await restrict(HOUR);
+    const first = await refusalOf(client.sendText(text(await stranger())));
+    expect(first).toMatchObject({ code: "REACHOUT_TIMELOCK", status: 429 });
+    expect(first?.details.until).toBe(until.toISOString());
+    const seen = (await network.control.seen(friend)).length;
+    expect((await client.sendText(text(friend))).data.status).toMatch(/sent|delivered|read/);
+    await waitUntil(async () => (await network.control.seen(friend)).length > seen);
+    const { data } = await client.getInstance({ id });
+    expect(data.new_chats_locked_until).toBe(until.toISOString());
+    expect((await client.getInstanceStatus({ id })).data.new_chats_locked_until).toBe(until.toISOString());
+  });
+
+  test("has its next sync send refused at once, without a row, and with the time to wait", async () => {
+    await restrict(HOUR);
+    await refusalOf(client.sendText(text(await stranger())));
+    const before = await rows();
+    const headers = { "content-type": "application/json", authorization: `Bearer ${await keyOfOwner()}` };
+    const answer = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
+      ...{ method: "POST", headers, body: JSON.stringify(text(await stranger())) },
+    });
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);
+    expect(await rows()).toBe(before);
+  });
+
+  test("keeps async sends until the lock is over when that is soon, and fails them when it is not", async () => {
+    const until = (await restrict(HOUR)).toISOString();
+    await refusalOf(client.sendText(text(await stranger())));
+    const failing = await queue(await stranger());
+    await waitUntil(async () => (await statusOf(failing)).status === "failed");
+    expect((await statusOf(failing)).error).toMatchObject({ code: "REACHOUT_TIMELOCK", retryable: true });
+    expect(await keptUntil(failing)).toBe(until);
+    await unlock();
+    await restrict(5 * 60_000);
+    const waiting = await queue(await stranger());
+    await waitUntil(async () => (await client.getInstance({ id })).data.new_chats_locked_until !== null);
+    await waitUntil(() => isPutOff(waiting));
+    expect(await statusOf(waiting)).toMatchObject({ status: "pending", error: null });
+    await network.control.restrictNewChats(me, undefined);
+    await unlock();
+    await gateway.advance(10 * 60_000);
+    await waitUntil(async () => /sent|delivered|read/.test((await statusOf(waiting)).status));
+  });
+
+  test("keeps the lock over a restart", async () => {
+    await restrict(HOUR);
+    await refusalOf(client.sendText(text(await stranger())));
+    const { data: before } = await client.getInstance({ id });
+    await gateway.restart();
+    client = createClient({ baseUrl: gateway.url, token: await keyOfOwner() });
+    await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+    expect((await client.getInstance({ id })).data.new_chats_locked_until).toBe(
+      before.new_chats_locked_until,
+    );
+    expect(await refusalOf(client.sendText(text(await stranger())))).toMatchObject({
+      code: "REACHOUT_TIMELOCK",
+    });
+  });
+
+  test("waits an hour when the network names no time, and longer each time within a day", async () => {
+    const { db } = gateway.database;
+    const minutes = async () =>
+      Math.round(((await lockNewChats(db, id, undefined)).getTime() - Date.now()) / 60_000);
+    expect(await minutes()).toBe(60);
+    expect(await minutes()).toBe(60);
+    const isOver = { new_chats_locked_until: sql<Date>`now() - interval '1 minute'` };
+    await db.updateTable("instance").set(isOver).where("id", "=", id).execute();
+    expect(await minutes()).toBe(120);
+    const isLongOver = { new_chats_locked_until: sql<Date>`now() - interval '2 days'` };
+    await db.updateTable("instance").set(isLongOver).where("id", "=", id).execute();
+    expect(await minutes()).toBe(60);
+  });
+});
+
+async function rows(): Promise<number> {
+  const found = await gateway.database.db.selectFrom("message").select("id").execute();
+  return found.length;
+}
+
+/** Until when a failed send would end the same, as its row keeps it. */
+async function keptUntil(messageId: string): Promise<unknown> {
+  const { rows } = await sql<{ until: unknown }>`
+    select error ->> 'until' as until from message where message_id = ${messageId}`.execute(
+    gateway.database.db,
+  );
+  return rows[0]?.until;
+}
+
+/** Whether the job of a message waits: before that, time that passes moves nothing. */
+async function isPutOff(messageId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from job j join message m on (j.ref ->> 'message')::bigint = m.id
+    where m.message_id = ${messageId} and j.run_at > now()`.execute(gateway.database.db);
+  return rows.length > 0;
+}
+
+async function keyOfOwner(): Promise<string> {
+  const { token } = await gateway.anonymous.login({
+    ...{ email: "owner@example.com", password: "correct horse battery staple" },
+  });
+  return token;
+}

@@ -1,0 +1,68 @@
+import { type Expression, sql } from "kysely";
+import { isGroupJid } from "../../../network/jid.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
+
+/** Of a message `m`: nobody has ever written in its chat, nor got anything there; a group is never new. */
+export const IS_NEW_CHAT_SQL = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
+
+function hasNoHistory(conversation: Expression<unknown>) {
+  return sql`not exists (
+    select from message e where e.conversation_id = ${conversation}
+      and (e.direction = 'inbound' or e.status in ('delivered', 'read', 'played')))`;
+}
+
+/** Whether a message to this jid would begin a chat. */
+export async function isNewChat(db: Db, instanceId: number, jid: string): Promise<boolean> {
+  if (isGroupJid(jid)) return false;
+  const known = await db
+    .selectFrom("conversation as c")
+    .select("c.id")
+    .where("c.instance_id", "=", instanceId)
+    .where("c.jid", "in", addressesOf(jid))
+    .where(({ not }) => not(sql<boolean>`${hasNoHistory(sql`c.id`)}`))
+    .executeTakeFirst();
+  return known === undefined;
+}
+
+/** Throws REACHOUT_TIMELOCK while the network takes no message from the instance that begins a chat, and this one would. */
+export async function requireNewChatAllowed(
+  db: Db,
+  { id, new_chats_locked_until: until }: { id: number; new_chats_locked_until: Date | null },
+  jid: string,
+): Promise<void> {
+  if (until === null || until.getTime() <= Date.now() || !(await isNewChat(db, id, jid))) return;
+  throw new GatewayError(
+    "REACHOUT_TIMELOCK",
+    "The network lets this account begin no new chats for a while.",
+    {
+      retryAfterSeconds: Math.ceil((until.getTime() - Date.now()) / 1000),
+      details: { until: until.toISOString(), jid },
+    },
+  );
+}
+
+const FIRST_WAIT = sql`interval '1 hour'`;
+const LONGEST_WAIT = sql`interval '24 hours'`;
+
+/**
+ * Remembers that the network takes no new chats from the instance: until the time that it tells, else for an hour,
+ * doubling with each time within a day. Answers until when.
+ */
+export async function lockNewChats(db: Db, instanceId: number, until: Date | undefined): Promise<Date> {
+  const told = until && until.getTime() > Date.now() ? until : null;
+  const { rows } = await sql<{ locked_until: Date }>`
+    with counted as (
+      select id, new_chats_locked_until as before, case
+          when new_chats_locked_until > now() then new_chat_locks
+          when new_chats_locked_until > now() - ${LONGEST_WAIT} then new_chat_locks + 1
+          else 1 end as locks
+      from instance where id = ${instanceId} for no key update
+    )
+    update instance i set new_chat_locks = c.locks, new_chats_locked_until = coalesce(${told}::timestamptz,
+      greatest(c.before, now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * power(2, least(c.locks - 1, 8)))))
+    from counted c where i.id = c.id
+    returning i.new_chats_locked_until as locked_until`.execute(db);
+  return rows[0]?.locked_until ?? new Date();
+}

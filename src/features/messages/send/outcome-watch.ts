@@ -1,0 +1,93 @@
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import type { MessageRow } from "../log/message-view.ts";
+
+/** What an answer tells of a message. */
+export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
+
+export interface OutcomeWatch {
+  /**
+   * Resolves when the message or action has an outcome or `timeoutMs` have passed; with the message, where this node has
+   * recorded its outcome just now.
+   */
+  wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
+  /** Ends every wait. */
+  close(): void;
+}
+
+const POLL_MS = 1000;
+const TOPIC = "outcome";
+
+/** Tells of messages whose outcome was committed just now. */
+export function publishOutcomes(engine: Pick<Engine, "tell">, rows: readonly MessageOutcome[]): void {
+  for (const row of rows) engine.tell(TOPIC, String(row.id), row);
+}
+
+type ResolveWait = (decided?: MessageOutcome) => void;
+
+/** Waits for outcomes: told by the node that records one, and asked for once a second in case the word got lost. */
+export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
+  const waiting = new Map<number, Set<ResolveWait>>();
+  const stopHearing = engine.hear(TOPIC, (key, decided) =>
+    settle(Number(key), decided as MessageOutcome | undefined),
+  );
+  const poll = setInterval(() => void ask(), POLL_MS).unref();
+  let isAsking = false;
+  let isClosed = false;
+
+  function settle(id: number, decided?: MessageOutcome): void {
+    for (const resolve of waiting.get(id) ?? []) resolve(decided);
+  }
+
+  function settleAll(ids: number[]): void {
+    for (const id of ids) settle(id);
+  }
+
+  async function ask(): Promise<void> {
+    if (waiting.size === 0 || isAsking) return;
+    isAsking = true;
+    // A database that is away is asked again the next second.
+    await findDecided(db, [...waiting.keys()]).then(settleAll, () => {});
+    isAsking = false;
+  }
+
+  async function wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined> {
+    if (isClosed) return undefined;
+    return new Promise((resolve) => {
+      const finish: ResolveWait = (decided) => {
+        clearTimeout(timer);
+        const others = waiting.get(id);
+        others?.delete(finish);
+        if (others?.size === 0) waiting.delete(id);
+        resolve(decided);
+      };
+      const timer = setTimeout(finish, timeoutMs);
+      waiting.set(id, (waiting.get(id) ?? new Set()).add(finish));
+    });
+  }
+
+  return {
+    wait,
+    close() {
+      isClosed = true;
+      clearInterval(poll);
+      stopHearing();
+      for (const id of [...waiting.keys()]) settle(id);
+    },
+  };
+}
+
+async function findDecided(db: Db, ids: number[]): Promise<number[]> {
+  const messages = db
+    .selectFrom("message")
+    .select("id")
+    .where("id", "in", ids)
+    .where("outcome_at", "is not", null);
+  const actions = db
+    .selectFrom("action")
+    .select("id")
+    .where("id", "in", ids)
+    .where("outcome_at", "is not", null);
+  const decided = await messages.unionAll(actions).execute();
+  return decided.map(({ id }) => id);
+}

@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import type { Content } from "../../../network/driver.ts";
+import { type Db, isDatabaseFull, type Trx } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { ulid } from "../../../platform/ulid.ts";
+import type { StoredContent } from "../log/message-view.ts";
+
+const PART_BYTES = 256 * 1024;
+const PARTS_AT_ONCE = 16;
+/** Longer than the request that brings a file can last. */
+const ORPHAN_AFTER_MS = 3_600_000;
+
+/** The file of a send on its way into the database, part by part, where it waits for the outcome of the send. */
+export class OutgoingFile {
+  readonly id = `upl_${ulid()}`;
+  /** Length so far. */
+  size = 0;
+  /** The first part, by which the type of the file is told. */
+  head: Buffer = Buffer.alloc(0);
+  /** Whose storage it takes up. */
+  readonly account_id: number;
+  readonly #db: Db;
+  readonly #hash = createHash("sha256");
+  #rest: Buffer = Buffer.alloc(0);
+  #parts = 0;
+
+  constructor(db: Db, account_id: number) {
+    this.#db = db;
+    this.account_id = account_id;
+  }
+
+  /** Takes the next piece, of any length. */
+  async write(piece: Buffer): Promise<void> {
+    for (let start = 0; start < piece.length; start += PART_BYTES) {
+      await this.#take(piece.subarray(start, start + PART_BYTES));
+    }
+  }
+
+  /** Resolves with the hex SHA-256 once the last byte is stored. */
+  async end(): Promise<string> {
+    if (this.#rest.length > 0) await this.#store(this.#rest);
+    return this.#hash.digest("hex");
+  }
+
+  async drop(): Promise<void> {
+    if (this.#parts > 0) await deleteOutgoing(this.#db, [this.id]);
+  }
+
+  async #take(piece: Buffer): Promise<void> {
+    this.size += piece.length;
+    this.#hash.update(piece);
+    const waiting = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    if (waiting.length >= PART_BYTES) await this.#store(waiting.subarray(0, PART_BYTES));
+    this.#rest = waiting.length >= PART_BYTES ? waiting.subarray(PART_BYTES) : waiting;
+  }
+
+  async #store(bytes: Buffer): Promise<void> {
+    if (this.#parts === 0) this.head = bytes;
+    await this.#db
+      .insertInto("outgoing_media")
+      .values({ id: this.id, account_id: this.account_id, part: this.#parts++, bytes })
+      .execute()
+      .catch(refuseWhenFull);
+  }
+}
+
+function refuseWhenFull(cause: unknown): never {
+  if (!isDatabaseFull(cause)) throw cause;
+  const sentence = "There is no room left to store files.";
+  throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
+}
+
+/** The whole file of so many bytes; undefined when its send had an outcome meanwhile. */
+async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
+  const file = Buffer.allocUnsafe(size);
+  let filled = 0;
+  for (let part = 0; filled < size; part += PARTS_AT_ONCE) {
+    const parts = await db
+      .selectFrom("outgoing_media")
+      .select("bytes")
+      .where("id", "=", id)
+      .where("part", ">=", part)
+      .where("part", "<", part + PARTS_AT_ONCE)
+      .orderBy("part")
+      .execute();
+    if (parts.length === 0) return undefined;
+    for (const { bytes } of parts) filled += bytes.copy(file, filled);
+  }
+  return file;
+}
+
+/** So many bytes of a file from a position; fewer at its end. For pieces much smaller than a part. */
+export async function readOutgoingRange(
+  db: Db,
+  id: string,
+  position: number,
+  length: number,
+): Promise<Buffer> {
+  const first = Math.floor(position / PART_BYTES);
+  const { rows } = await sql<{ piece: Buffer }>`
+    select case when part = ${first}
+        then substring(bytes from ${position - first * PART_BYTES + 1}::int for ${length}::int)
+        else substring(bytes from 1 for ${length}::int) end as piece
+    from outgoing_media where id = ${id} and part in (${first}::int, ${first + 1}::int) order by part`.execute(
+    db,
+  );
+  return Buffer.concat(rows.map(({ piece }) => piece)).subarray(0, length);
+}
+
+export async function deleteOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
+  if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
+}
+
+/** Saves the file of a campaign from `dropOrphans` while the campaign goes on again. False: it is gone. */
+export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
+  const parts = await trx
+    .updateTable("outgoing_media")
+    .set({ created_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .returning("part")
+    .execute();
+  return parts.length > 0;
+}
+
+/** How long the recipients of a completed campaign with a file can be retried. */
+const RETRIED_FOR = sql`interval '7 days'`;
+
+/** Drops files whose request died before its send was taken, and those of campaigns that will not send them again. */
+export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
+  await sql`
+    delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
+      and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
+      and not exists (select from media f where f.upload = o.id)
+      and not exists (select from campaign c where c.media ->> 'shared' = o.id
+        and (c.status not in ('completed', 'cancelled', 'failed')
+          or (c.status = 'completed' and c.ended_at > now() - ${RETRIED_FOR})))`.execute(db);
+}
+
+/** What the driver is given: the content of the row, and the file from where it waits. */
+export async function loadOutgoingContent(db: Db, content: StoredContent): Promise<Content | undefined> {
+  if (content.kind !== "media") return content;
+  const { upload, shared, ...described } = content;
+  const file = upload ?? shared;
+  if (file === undefined) return described;
+  const bytes = await loadOutgoing(db, file, content.size);
+  return bytes && { ...described, bytes };
+}

@@ -1,0 +1,141 @@
+import type { z } from "zod";
+import type { Jid } from "../../../network/driver.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../contacts/contacts.ts";
+import { cardName, type messagesContract } from "../contract.ts";
+import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../log/message-view.ts";
+import { fetchLinkPreview } from "./fetch-link-preview.ts";
+import { parseWholeVcard } from "./parse-whole-vcard.ts";
+import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
+
+/** Everything that a send may say, whatever its route. */
+export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
+
+export type ContentKind = "text" | "media" | "location" | "contact" | "reply";
+
+export interface ReadContentOptions extends MediaOptions {
+  defaultCountry?: string;
+}
+
+const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies ContentKind[];
+
+/** The kind that is named, else the one whose fields are there. */
+export function inferKind(input: SendInput): ContentKind {
+  const { type } = input;
+  if (isKind(type)) return type;
+  if (type !== undefined || hasFile(input)) return "media";
+  if (input.latitude !== undefined || input.longitude !== undefined) return "location";
+  if (input.contact !== undefined || input.vcard !== undefined) return "contact";
+  if (input.quick_reply !== undefined) return "text";
+  if (input.text !== undefined) return input.message_id === undefined ? "text" : "reply";
+  if (input.name !== undefined && input.phone !== undefined) return "contact";
+  throw invalidField("type", "is required: nothing says what to send");
+}
+
+function isKind(type: SendInput["type"]): type is ContentKind {
+  return type !== undefined && KINDS.includes(type);
+}
+
+function hasFile({ url, base64, file }: SendInput): boolean {
+  return url !== undefined || base64 !== undefined || file !== undefined;
+}
+
+/** The message that a send quotes. Throws MESSAGE_NOT_FOUND for one that is not in the log of the instance. */
+export async function findQuoted(
+  db: Db,
+  instanceId: number,
+  kind: ContentKind,
+  { message_id, reply_to }: SendInput,
+): Promise<MessageRow | undefined> {
+  if (kind === "reply" && message_id === undefined) throw invalidField("message_id", "is required");
+  const quotedId = kind === "reply" ? message_id : reply_to;
+  if (quotedId === undefined) return undefined;
+  return selectMessages(db)
+    .where("m.instance_id", "=", instanceId)
+    .where("m.message_id", "=", quotedId)
+    .executeTakeFirstOrThrow(
+      () => new GatewayError("MESSAGE_NOT_FOUND", "The message to quote is not in the log of this instance."),
+    );
+}
+
+/** Who is named, else the chat of the quoted message. `phone` names the recipient unless it is the one on the card. */
+export function readRecipient(
+  kind: ContentKind,
+  { jid, number, phone, contact }: SendInput,
+  quoted: MessageRow | undefined,
+  defaultCountry?: string,
+): Recipient {
+  const target = { jid, number, phone: kind === "contact" && !contact ? undefined : phone };
+  const isNamed = Object.values(target).some((value) => value !== undefined);
+  return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
+}
+
+/** Reads what a send says. A file is taken in last, when nothing else can be refused any more. */
+export async function readContent(
+  options: ReadContentOptions & StorageOwner,
+  kind: ContentKind,
+  input: SendInput,
+  quote: { of: MessageRow; to: Jid } | undefined,
+): Promise<StoredContent> {
+  const mentions = input.mentions?.map(
+    (mention) => readAddress("mentions", mention, options.defaultCountry).jid,
+  );
+  const content = await readBody(options, kind, input);
+  return {
+    ...content,
+    ...(quote && { quoted: toQuoted(quote.of, quote.to) }),
+    ...(mentions?.length && { mentions }),
+  };
+}
+
+async function readBody(
+  options: ReadContentOptions & StorageOwner,
+  kind: ContentKind,
+  input: SendInput,
+): Promise<StoredContent> {
+  switch (kind) {
+    case "text":
+    case "reply":
+      return readText(input, options);
+    case "media":
+      return readMedia(
+        { ...input, type: mediaType(input.type), caption: input.caption ?? input.text },
+        options,
+      );
+    case "location":
+      return readLocation(input);
+    case "contact":
+      return readCard(input, options.defaultCountry);
+  }
+}
+
+function mediaType(type: SendInput["type"]) {
+  return isKind(type) ? undefined : type;
+}
+
+async function readText(
+  { text, link_preview }: SendInput,
+  { outgoing, account_id }: ReadContentOptions & StorageOwner,
+): Promise<StoredContent> {
+  if (text === undefined) throw invalidField("text", "is required");
+  if (!link_preview) return { kind: "text", text };
+  const preview = await fetchLinkPreview(text, { outgoing, tenant: { account_id } });
+  return { kind: "text", text, link_preview, ...(preview && { preview }) };
+}
+
+function readLocation({ latitude, longitude, name, address }: SendInput): StoredContent {
+  if (latitude === undefined) throw invalidField("latitude", "is required");
+  if (longitude === undefined) throw invalidField("longitude", "is required");
+  return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
+}
+
+/** A card goes by the object `contact`, by a vCard, or by `name` and `phone`. */
+function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
+  const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
+  if (card.name === undefined) throw invalidField("name", "is required: the name on the card");
+  if (card.phone === undefined) throw invalidField("phone", "is required: the phone on the card");
+  if (!cardName.safeParse(card.name).success)
+    throw invalidField("name", "must be one line of 1 to 200 characters");
+  return { kind: "contact", name: card.name, phone: readPhone("phone", card.phone, defaultCountry) };
+}

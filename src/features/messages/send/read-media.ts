@@ -1,0 +1,198 @@
+import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import { fileTooLarge, readBase64File } from "../../../platform/http/body/base64-file.ts";
+import type { SpooledUpload, UploadedFile } from "../../../platform/http/route.ts";
+import {
+  cleanFileName,
+  fileNameInDisposition,
+  hasExtension,
+  nameForType,
+  typeByExtension,
+  withExtension,
+} from "../../../platform/media/clean-file-name.ts";
+import { type DeclaredMedia, detectMediaType } from "../../../platform/media/detect-media-type.ts";
+import type { DownloadOutcome, OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { mimeType } from "../../media/contract.ts";
+import { requireStorageQuota } from "../../media/media.ts";
+import type { StoredMedia } from "../log/message-view.ts";
+import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
+import { OutgoingFile } from "./outgoing-file.ts";
+
+/** A file as a request names it: an upload, an address, or base64. */
+export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
+  url?: string;
+  base64?: string;
+  file?: SpooledUpload | UploadedFile | string;
+  file_name?: string;
+  caption?: string;
+  /** Of a video: plays as a GIF. */
+  gif_playback?: boolean;
+}
+
+export interface MediaOptions extends FetchMediaOptions, ConvertMediaOptions {}
+
+/** Whose storage a file takes up. */
+export interface StorageOwner {
+  account_id: number;
+}
+
+export interface FetchMediaOptions {
+  outgoing: SafeFetch;
+  maxBytes: number;
+  /** Longest time of a download; 60 s unless said. */
+  downloadMs?: number;
+  tenant?: OutgoingRequest["tenant"];
+  /** What refusals call the file; else the field in which it came. */
+  field?: string;
+}
+
+const DOWNLOAD_MS = 60_000;
+
+/**
+ * Takes the file in to where it waits for its send, and tells what it is: its type goes by the content, not by what is
+ * claimed. Nothing of a file that is refused stays behind.
+ */
+export async function readMedia(
+  input: MediaInput,
+  options: MediaOptions & StorageOwner,
+): Promise<StoredMedia> {
+  const { db, account_id } = options;
+  const file = new OutgoingFile(db, account_id);
+  try {
+    await requireStorageQuota(db, account_id, 1);
+    const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
+    const sha256 = await file.end();
+    if (file.size === 0) throw invalidField(source.field, "is empty");
+    const told = await detectMediaType(file.head, {
+      ...input,
+      source_mime_type: source.mime_type,
+      name_mime_type: typeByExtension(input.file_name ?? source.file_name ?? source.address_name ?? ""),
+    });
+    await requireStorageQuota(db, account_id, file.size, file.size);
+    const isGif = input.gif_playback === true;
+    if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
+      throw invalidField("gif_playback", "is for videos: the file is not one");
+    const gif = isGif && told.media_type === "video" && { gif_playback: true };
+    const fitted = await convertMedia({ file, sha256, ...told, ...gif }, options);
+    return toStored(fitted, input, source);
+  } catch (error) {
+    await file.drop().catch(() => {});
+    throw error;
+  }
+}
+
+function toStored({ file, ...told }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
+  const file_name = nameOf(told, input, source);
+  return {
+    kind: "media",
+    ...told,
+    size: file.size,
+    ...(file_name && { file_name }),
+    ...(input.caption && { caption: input.caption }),
+    upload: file.id,
+  };
+}
+
+/** The sender's name stays as it is; that of an address gets the ending of the type, and a document always has a name. */
+function nameOf(
+  { mime_type, media_type }: Pick<ReceivedFile, "mime_type" | "media_type">,
+  input: MediaInput,
+  source: Source,
+): string | undefined {
+  const given = input.file_name ?? source.file_name;
+  if (given) return cleanFileName(given);
+  if (source.address_name) return withExtension(cleanFileName(source.address_name), mime_type);
+  return media_type === "document" ? nameForType(mime_type) : undefined;
+}
+
+/** Where a file came from, and what is said of it there. */
+interface Source {
+  field: string;
+  mime_type?: string;
+  file_name?: string;
+  /** From the server that gave it out, or from its address. */
+  address_name?: string;
+}
+
+/** Hands a file on. `url` is an address or a data URI; the other fields may also hold bare base64. */
+export async function storeMediaInput(
+  file: Pick<OutgoingFile, "write">,
+  input: MediaInput,
+  options: FetchMediaOptions,
+): Promise<Source> {
+  if (typeof input.file === "object") return takeUpload(file, input.file, options);
+  const given = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
+  if (!given) throw invalidField("url", "one of url, base64 and file is required");
+  const field = options.field ?? given;
+  const text = String(input[given]).trim();
+  if (/^https?:\/\//i.test(text)) return { field, ...(await download(file, text, field, options)) };
+  if (given === "url" && !text.startsWith("data:"))
+    throw invalidField(field, "must be an http or https address");
+  const { pieces, mime_type } = readBase64File(field, text, options.maxBytes);
+  for (const piece of pieces) await file.write(piece);
+  return { field, mime_type: toMimeType(mime_type) };
+}
+
+async function takeUpload(
+  file: Pick<OutgoingFile, "write">,
+  upload: SpooledUpload | UploadedFile,
+  { maxBytes }: FetchMediaOptions,
+): Promise<Source> {
+  const { file_name, mime_type } = upload;
+  const size = "read" in upload ? upload.size : upload.bytes.byteLength;
+  if (size > maxBytes) throw fileTooLarge(maxBytes);
+  const pieces = "read" in upload ? upload.read() : [upload.bytes];
+  for await (const piece of pieces)
+    await file.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+  return { field: "file", file_name, mime_type: toMimeType(mime_type) };
+}
+
+async function download(
+  file: Pick<OutgoingFile, "write">,
+  url: string,
+  field: string,
+  { outgoing, maxBytes, tenant, downloadMs = DOWNLOAD_MS }: FetchMediaOptions,
+): Promise<Omit<Source, "field">> {
+  const onChunk = (piece: Buffer) => file.write(piece);
+  const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, tenant, onChunk });
+  if (outcome.outcome === "failed") throw downloadRefusal(outcome, field, maxBytes);
+  if (outcome.status !== 200) throw downloadFailed(`the address answered ${outcome.status}.`);
+  const { headers } = outcome;
+  return {
+    mime_type: toMimeType(headers["content-type"]),
+    address_name: fileNameInDisposition(headers["content-disposition"]) ?? nameOfAddress(url, outcome.url),
+  };
+}
+
+/** Of an address that redirects, the one of the two that names a file. */
+function nameOfAddress(given: string, last: string): string | undefined {
+  const names = [given, last].map(lastOfPath);
+  return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];
+}
+
+function downloadRefusal(
+  { failure, error }: Extract<DownloadOutcome, { outcome: "failed" }>,
+  field: string,
+  maxBytes: number,
+): GatewayError {
+  if (failure === "too_large") return fileTooLarge(maxBytes);
+  return failure === "blocked" || failure === "invalid_url"
+    ? invalidField(field, error)
+    : downloadFailed(error);
+}
+
+function downloadFailed(reason: string): GatewayError {
+  return new GatewayError("MEDIA_DOWNLOAD_FAILED", `The file could not be fetched: ${reason}`);
+}
+
+function lastOfPath(url: string): string | undefined {
+  try {
+    return decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "") || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is none. */
+function toMimeType(text: string | undefined): string | undefined {
+  return mimeType.safeParse(text).data;
+}

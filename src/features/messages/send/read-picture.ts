@@ -1,0 +1,33 @@
+import type { UploadedFile } from "../../../platform/http/route.ts";
+import type { OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { storeMediaInput } from "./read-media.ts";
+
+/** A picture by its address, as base64 or a data URI, or as it came in a form. */
+export type PictureInput = string | UploadedFile;
+
+export interface PictureSource {
+  outgoing: SafeFetch;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** The file of a picture, whole in memory. Throws what `readMedia` throws, naming `field`. */
+export async function readPicture(
+  { outgoing }: PictureSource,
+  tenant: OutgoingRequest["tenant"],
+  field: string,
+  picture: PictureInput,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const input = typeof picture === "string" ? { base64: picture } : { file: picture };
+  await storeMediaInput(
+    {
+      async write(piece) {
+        pieces.push(piece);
+      },
+    },
+    input,
+    { outgoing, tenant, field, maxBytes: MAX_BYTES },
+  );
+  return Buffer.concat(pieces);
+}

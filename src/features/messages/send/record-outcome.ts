@@ -1,0 +1,168 @@
+import { sql } from "kysely";
+import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import { type EventDraft, recordEvents } from "../../events/events.ts";
+import { queueSentFiles } from "../../media/media.ts";
+import { deleteUnregisteredContacts } from "../log/delete-unregistered-contacts.ts";
+import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
+import { failedEvent, sentEvent } from "../message-events.ts";
+import { publishOutcomes } from "./outcome-watch.ts";
+import { deleteOutgoing } from "./outgoing-file.ts";
+import type { SendError } from "./send-error.ts";
+
+/** How a send ended, told by the network or decided here. */
+export interface SendOutcome {
+  /** Row number of the message. */
+  id: number;
+  status: "sent" | "failed";
+  at: Date;
+  error: SendError | null;
+  /** The job that this ends, where one is known. */
+  job: number | null;
+  /** Holds only for a send that has not begun. */
+  unless_begun?: boolean;
+  /** What the network needs to give the file of the message out again. */
+  media_ref?: unknown;
+}
+
+export interface OutcomeRecorder {
+  /** Whoever comes first decides: a message has one outcome and one outcome event. */
+  record(outcome: SendOutcome): Promise<void>;
+}
+
+/** Told in the same transaction which messages have changed their status; of campaigns only. */
+export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
+
+export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
+  const writer = createBatchWriter<SendOutcome, void>({
+    async write(outcomes) {
+      const { lanes, decided } = await db
+        .transaction()
+        .execute((trx) => recordOutcomes(trx, outcomes, follow));
+      engine.wake(lanes);
+      publishOutcomes(engine, decided);
+      return outcomes.map(() => undefined);
+    },
+  });
+  return { record: (outcome) => writer.write(outcome) };
+}
+
+interface Recorded {
+  lanes: number[];
+  /** Messages whose outcome this was. */
+  decided: MessageRow[];
+}
+
+async function recordOutcomes(
+  trx: Trx,
+  outcomes: SendOutcome[],
+  follow: CampaignFollower,
+): Promise<Recorded> {
+  const changed = await decide(trx, outcomes);
+  const ofCampaigns = changed.filter(({ origin }) => origin === "campaign");
+  if (ofCampaigns.length > 0)
+    await follow(
+      trx,
+      ofCampaigns.map(({ id }) => id),
+    );
+  const decided = changed.filter(({ is_open }) => is_open);
+  await deleteUnregisteredContacts(trx, decided);
+  const files = decided.flatMap(({ id, waiting_file: upload, is_shared, status }) =>
+    upload === null ? [] : [{ id, upload, is_shared, status }],
+  );
+  const lanes = await queueSentFiles(
+    trx,
+    files.filter(({ status }) => status === "sent"),
+  );
+  await deleteOutgoing(
+    trx,
+    files.filter(({ status, is_shared }) => status !== "sent" && !is_shared).map(({ upload }) => upload),
+  );
+  await freeKeys(
+    trx,
+    decided.filter((row) => isTooLate(row) && row.submitted_at === null),
+  );
+  const rows = files.length > 0 ? await readForEvents(trx, decided) : decided;
+  return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
+}
+
+interface DecidedSend extends MessageRow {
+  /** The file that was to be sent with it. */
+  waiting_file: string | null;
+  /** It is that of a campaign, and others wait for it. */
+  is_shared: boolean;
+  /** Whether this was its outcome. */
+  is_open: boolean;
+}
+
+/**
+ * Decides what is open; of two outcomes that come together the acknowledgement counts. Of what was decided before, the
+ * network's word still adds what it calls the file, and that it has a message whose fate was unknown. Answers with the
+ * messages as they are from now on.
+ */
+async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]> {
+  // In there \`message\` is what was changed, not the table.
+  const ofChanged = selectForEvents(trx);
+  const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
+        id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
+      ${rowCountHint(outcomes)}
+    ), known as (
+      select m.id, m.outcome_at is null as is_open, ${PENDING_UPLOAD_SQL} as upload,
+        m.content ? 'shared' as is_shared,
+        m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown,
+        m.outcome_at is null and m.submitted_at is not null as is_begun
+      from message m where m.id in (select id from input) order by m.id for update
+    ), finished as (
+      -- A send that has begun meanwhile needs its job: the network's word is still to come.
+      delete from job where id in (
+        select x.job from input x left join known k on k.id = x.id
+        where x.unless_begun is not true or k.is_begun is not true)
+    ), message as (
+      update message m set
+      status = case when k.is_open or k.is_unknown then x.status else m.status end,
+      error = case when k.is_open or k.is_unknown then nullif(x.error, 'null'::jsonb) else m.error end,
+      outcome_at = coalesce(m.outcome_at, now()),
+      sent_at = case when k.is_open and x.status = 'sent' then x.at else m.sent_at end,
+      content = case when x.media_ref is null and k.upload is null then m.content
+        else m.content - 'upload' - 'shared' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
+    from (
+      select distinct on (id) * from input order by id, status = 'sent' desc, unless_begun is true
+    ) x join known k on k.id = x.id
+    where m.id = x.id and case when k.is_open then x.unless_begun is not true or not k.is_begun
+      else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
+      returning m.*, k.upload as waiting_file, k.is_shared, k.is_open
+    )
+    ${ofChanged}`.execute(trx);
+  return rows;
+}
+
+/** The events that tell how these sends have ended. */
+export async function outcomeEvents(
+  trx: Trx,
+  messages: readonly Pick<MessageRow, "id">[],
+): Promise<EventDraft[]> {
+  return messages.length === 0 ? [] : (await readForEvents(trx, messages)).flatMap(outcomeEvent);
+}
+
+/** A failed sync send answers its caller, who waits for it, and nobody else; one that is too late for that is told. */
+function outcomeEvent(row: MessageRow): EventDraft[] {
+  if (row.status === "failed" || row.status === "cancelled")
+    return row.mode === "sync" && !isTooLate(row) ? [] : [failedEvent(row)];
+  return [sentEvent(row)];
+}
+
+/** Its caller waits for it no more, and could not say so, as the database or the caller's node was away. */
+function isTooLate({ mode, status, deadline, outcome_at }: MessageRow): boolean {
+  return mode === "sync" && status === "failed" && deadline !== null && (outcome_at ?? 0) > deadline;
+}
+
+/** Whoever asks again with the key of what has never begun gets a send of its own. */
+async function freeKeys(trx: Trx, messages: readonly MessageRow[]): Promise<void> {
+  if (messages.length === 0) return;
+  const ids = messages.map(({ id }) => id);
+  await trx.deleteFrom("idempotency").where("message", "in", ids).execute();
+}

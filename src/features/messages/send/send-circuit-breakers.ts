@@ -1,0 +1,122 @@
+import { sql } from "kysely";
+import type { Engine, Job } from "../../../engine/engine.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { SendRow } from "./submit-sends.ts";
+
+/** So many different chats in a row whose sends did not reach the wire say that the fault is not theirs. */
+const CHATS_TO_OPEN = 3;
+const FIRST_HOLD_SECONDS = 15;
+const LONGEST_HOLD_SECONDS = 600;
+/** Longer than a trial takes; its end is reported by the trial itself. */
+const TRIAL_MS = 120_000;
+
+interface LaneState {
+  /** Whose sends failed since the last success. */
+  chats: Set<string>;
+  isOpen: boolean;
+  /** On this process's monotonic clock. */
+  heldUntil: number;
+  /** The one job that may send while the breaker is open. */
+  trial: number | undefined;
+}
+
+export interface SendCircuitBreakersOptions {
+  db: Db;
+  engine: Pick<Engine, "pauseLane">;
+  log: Log;
+}
+
+/**
+ * One circuit breaker per session lane. It opens when the sends of several chats in a row do not reach the wire; then
+ * nothing is sent for a while, and afterwards one send at a time until one is accepted. How long is in the instance's row.
+ */
+export class SendCircuitBreakers {
+  readonly #options: SendCircuitBreakersOptions;
+  readonly #lanes = new Map<number, LaneState>();
+
+  constructor(options: SendCircuitBreakersOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the job may send now; if not, its lane pauses. `heldMs` is what its row says; null: the breaker is closed. */
+  admits({ id: job, lane: { id: lane } }: Job, heldMs: number | null): boolean {
+    const known = this.#lanes.get(lane);
+    if (heldMs === null && !known?.isOpen) return true;
+    const state = known ?? this.#begin(lane);
+    state.isOpen = true;
+    if (heldMs !== null) state.heldUntil = performance.now() + heldMs;
+    if (state.trial === job) return true;
+    const waitMs = state.trial === undefined ? state.heldUntil - performance.now() : TRIAL_MS;
+    if (waitMs <= 0) state.trial = job;
+    this.#options.engine.pauseLane(lane, waitMs > 0 ? waitMs : TRIAL_MS);
+    return waitMs <= 0;
+  }
+
+  /** A send was accepted: the lane is free. */
+  async succeeded({ lane: { id: lane } }: Job, { instance_id }: SendRow): Promise<void> {
+    const state = this.#lanes.get(lane);
+    if (!state) return;
+    const { db, engine, log } = this.#options;
+    // The outcome must not be lost for this; without a database the next send closes it.
+    if (state.isOpen && !(await close(db, instance_id))) return;
+    this.#lanes.delete(lane);
+    if (!state.isOpen) return;
+    log.info({ instance_id }, "sends reach the network again");
+    engine.pauseLane(lane, 0);
+  }
+
+  /** A send did not reach the wire, though the session is connected. */
+  async failed({ id: job, lane: { id: lane } }: Job, { instance_id, jid }: SendRow): Promise<void> {
+    const state = this.#lanes.get(lane) ?? this.#begin(lane);
+    state.chats.add(jid);
+    const isDue = state.isOpen ? state.trial === job : state.chats.size >= CHATS_TO_OPEN;
+    if (!isDue) return;
+    // What was in flight beside it says nothing new.
+    state.isOpen = true;
+    state.trial = undefined;
+    const heldMs = await hold(this.#options.db, instance_id);
+    state.heldUntil = performance.now() + heldMs;
+    const about = { instance_id, held_ms: Math.round(heldMs) };
+    this.#options.log.warn(about, "sends of several chats did not reach the network; all of them wait");
+    this.#options.engine.pauseLane(lane, heldMs);
+  }
+
+  /** The job is over; if it was the trial, the next one may follow. */
+  release({ id: job, lane: { id: lane } }: Job): void {
+    const state = this.#lanes.get(lane);
+    if (state?.trial !== job) return;
+    state.trial = undefined;
+    this.#options.engine.pauseLane(lane, 0);
+  }
+
+  #begin(lane: number): LaneState {
+    const state: LaneState = { chats: new Set(), isOpen: false, heldUntil: 0, trial: undefined };
+    this.#lanes.set(lane, state);
+    return state;
+  }
+}
+
+/** False: the database does not answer. */
+function close(db: Db, instanceId: number): Promise<boolean> {
+  const closed = db
+    .updateTable("instance")
+    .set({ sends_held_until: null, send_holds: 0 })
+    .where("id", "=", instanceId)
+    .execute();
+  return closed.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Returns for how long, in milliseconds: twice as long each time in a row, and a fifth more or less by chance. */
+async function hold(db: Db, instanceId: number): Promise<number> {
+  const seconds = sql`least(${LONGEST_HOLD_SECONDS}, ${FIRST_HOLD_SECONDS} * power(2, least(send_holds, 10)))`;
+  const { rows } = await sql<{ held_ms: number }>`
+    update instance set send_holds = least(send_holds + 1, 1000),
+      sends_held_until = now() + ${seconds} * (0.8 + 0.4 * random()) * interval '1 second'
+    where id = ${instanceId}
+    returning (extract(epoch from sends_held_until - now()) * 1000)::float8 as held_ms`.execute(db);
+  return rows[0]?.held_ms ?? 0;
+}

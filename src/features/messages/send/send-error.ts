@@ -1,0 +1,98 @@
+import type { SendResult } from "../../../network/driver.ts";
+import { ERROR_STATUS, type ErrorCode, GatewayError } from "../../../platform/gateway-error.ts";
+import { SANDBOX_OFF } from "../../instances/instances.ts";
+
+/** Why a send or an action came to nothing, as its row and its event keep it. */
+export interface SendError {
+  code: string;
+  message: string;
+  retryable: boolean;
+  /** ISO 8601: it would end the same before. */
+  until?: string;
+}
+
+/** What the gateway itself has to say about the end of a send or an action. */
+export const SEND_ERROR = {
+  notBegun: { code: "SEND_TIMEOUT", message: "The send did not begin in time.", retryable: true },
+  notConfirmed: { code: "SEND_TIMEOUT", message: "The network did not confirm it in time.", retryable: true },
+  unknownOutcome: {
+    code: "UNKNOWN_OUTCOME",
+    message: "The network did not confirm the message; it may have arrived.",
+    retryable: false,
+  },
+  neverConnected: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance did not connect within the hold time.",
+    retryable: true,
+  },
+  loggedOut: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance is logged out. Connect it again, then send the message again.",
+    retryable: false,
+  },
+  banned: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The network has banned the number of the instance.",
+    retryable: false,
+  },
+  removed: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance was removed.",
+    retryable: false,
+  },
+  neverReached: {
+    code: "SEND_FAILED",
+    message:
+      "Sends to several chats did not reach the network, and none was tried again within the hold time.",
+    retryable: true,
+  },
+  fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
+  restricted: { code: "ACCOUNT_RESTRICTED", message: "The account may not send now.", retryable: false },
+  sandboxOff: { code: "FORBIDDEN", message: SANDBOX_OFF, retryable: false },
+  notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
+} satisfies Record<string, SendError>;
+
+const REASON_LENGTH = 200;
+
+/** No try reached the wire, so the same message may be sent again. */
+export function undelivered(tries: number, reason: string): SendError {
+  const times = tries === 1 ? "in one try" : `in ${tries} tries`;
+  const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
+  return { code: "SEND_FAILED", message, retryable: true };
+}
+
+/** The network's refusal in our words. */
+export function toSendError({
+  code,
+  reason,
+  retryable,
+  until,
+}: Extract<SendResult, { outcome: "refused" }>): SendError {
+  return { code, message: reason, retryable, ...(until && { until: until.toISOString() }) };
+}
+
+/** New chats are closed to the instance until then. */
+export function newChatsLocked(until: Date): SendError {
+  const message = "The network lets this account begin no new chats for a while.";
+  return { code: "REACHOUT_TIMELOCK", message, retryable: true, until: until.toISOString() };
+}
+
+/** A failure as its caller sees it: the network's own code where the table of codes has it. */
+export function sendErrorToGatewayError(
+  error: SendError | null,
+  { message_id, id }: { message_id: string; id: number },
+  headers: Record<string, string> = {},
+): GatewayError {
+  const { code = "SEND_FAILED", message = "The message was not sent.", retryable = false } = error ?? {};
+  const until = error?.until;
+  const waitMs = until === undefined ? 0 : Math.max(1, Date.parse(until) - Date.now());
+  return new GatewayError(isErrorCode(code) ? code : "SEND_FAILED", message, {
+    details: { message_id, id, reason: code, retryable, ...(until && { until }) },
+    ...(until && { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
+    headers,
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_STATUS, code);
+}

@@ -1,0 +1,698 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, file, redirect, startFileServer } from "../../../../test/file-server.ts";
+import { mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import type { Client } from "../../../client/client.ts";
+
+let story: MessagingStory;
+let files: FileServer;
+let photo: string;
+/** What a reply quotes. */
+let question: string;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  files = await startFileServer();
+  photo = files.serve("/menu/photo.png", file(SAMPLE.png, "image/png"));
+  const { sales, friend } = story;
+  const { data } = await friend.client.sendText({
+    id: friend.id,
+    number: sales.phone,
+    text: "The blue one?",
+  });
+  question = data.message_id ?? "";
+  await story.event("message.received", question);
+});
+
+afterAll(async () => {
+  await files.close();
+  await story.stop();
+});
+
+type SendAnswer = Awaited<ReturnType<Client["sendText"]>>;
+type Options = { async?: boolean; reply_to?: string };
+type Send = (
+  client: Client,
+  input: { id: number; number: string } & Options,
+  key?: string,
+) => Promise<SendAnswer>;
+
+const withKey = (idempotencyKey?: string) => ({ idempotencyKey });
+
+/** Every kind of message, as it is sent and as it arrives. */
+const KINDS: [string, Send, object][] = [
+  [
+    "a text",
+    (client, input, key) => client.sendText({ ...input, text: "Hello" }, withKey(key)),
+    { type: "text", text: "Hello" },
+  ],
+  [
+    "an image by url",
+    (client, input, key) => client.sendMedia({ ...input, url: photo, caption: "Today" }, withKey(key)),
+    {
+      type: "image",
+      caption: "Today",
+      media: { type: "image", mime_type: "image/png", file_name: "photo.png", size: SAMPLE.png.length },
+    },
+  ],
+  [
+    "an image in base64",
+    (client, input, key) => client.sendMedia({ ...input, base64: inBase64(SAMPLE.jpeg) }, withKey(key)),
+    { type: "image", media: { mime_type: "image/jpeg", file_name: null } },
+  ],
+  [
+    "a video as a data URI",
+    (client, input, key) =>
+      client.sendMedia({ ...input, base64: `data:video/mp4;base64,${inBase64(SAMPLE.mp4)}` }, withKey(key)),
+    { type: "video", media: { mime_type: "video/mp4" } },
+  ],
+  [
+    "an audio file as an upload",
+    (client, input, key) =>
+      client.sendMedia({ ...input, file: { bytes: SAMPLE.mp3, file_name: "song.mp3" } }, withKey(key)),
+    { type: "audio", media: { mime_type: "audio/mpeg", file_name: "song.mp3" } },
+  ],
+  [
+    "a voice note",
+    (client, input, key) =>
+      client.sendMedia({ ...input, base64: inBase64(SAMPLE.opus), ptt: true }, withKey(key)),
+    { type: "ptt", media: { type: "ptt", mime_type: "audio/ogg; codecs=opus" } },
+  ],
+  [
+    "a document",
+    (client, input, key) =>
+      client.sendMedia(
+        { ...input, base64: inBase64(SAMPLE.pdf), file_name: "Proposta nº 1.pdf", caption: "As agreed" },
+        withKey(key),
+      ),
+    {
+      type: "document",
+      caption: "As agreed",
+      media: { mime_type: "application/pdf", file_name: "Proposta nº 1.pdf" },
+    },
+  ],
+  [
+    "a picture as a document",
+    (client, input, key) =>
+      client.sendMedia({ ...input, base64: inBase64(SAMPLE.png), type: "document" }, withKey(key)),
+    { type: "document", media: { type: "document", mime_type: "image/png" } },
+  ],
+  [
+    "a sticker",
+    (client, input, key) =>
+      client.sendMedia({ ...input, base64: inBase64(SAMPLE.webp), type: "sticker" }, withKey(key)),
+    { type: "sticker", media: { type: "sticker", mime_type: "image/webp" } },
+  ],
+  [
+    "a location",
+    (client, input, key) =>
+      client.sendLocation(
+        { ...input, latitude: -23.5505, longitude: -46.6333, name: "Shop", address: "Rua A, 1" },
+        withKey(key),
+      ),
+    {
+      type: "location",
+      location: { latitude: -23.5505, longitude: -46.6333, name: "Shop", address: "Rua A, 1" },
+    },
+  ],
+  [
+    "a contact card",
+    (client, input, key) =>
+      client.sendContact({ ...input, name: "Ana Lima", phone: "+55 11 98888-7777" }, withKey(key)),
+    { type: "contact", contacts: [{ name: "Ana Lima", phone: "5511988887777" }] },
+  ],
+  [
+    "a reply",
+    (client, input, key) =>
+      client.sendReply({ ...input, message_id: question, text: "Yes, that one" }, withKey(key)),
+    {
+      type: "text",
+      text: "Yes, that one",
+      // As the friend sees it, who wrote what is quoted.
+      quoted: { from_me: true, text: "The blue one?" },
+    },
+  ],
+];
+
+describe.each(KINDS)("%s", (name, send, arrives) => {
+  const asSent =
+    arrives && "quoted" in arrives
+      ? { ...arrives, quoted: { from_me: false, text: "The blue one?" } }
+      : arrives;
+  const input = () => ({ id: story.sales.id, number: story.friend.phone });
+
+  test("sent sync answers after the network has taken it, and arrives", async () => {
+    const { success, data } = await send(story.sales.client, input());
+    expect({ success, data }).toMatchObject({
+      success: true,
+      data: {
+        status: expect.stringMatching(/^(sent|delivered|read)$/),
+        jid: `${story.friend.phone}@s.whatsapp.net`,
+        providerMessageId: data.message_id,
+      },
+    });
+    const id = data.message_id ?? "";
+    expect(await story.arrived(id)).toMatchObject({ ...arrives, direction: "inbound", from_me: false });
+    expect((await story.outcome(id)).data.message).toMatchObject({
+      ...asSent,
+      id: data.id,
+      direction: "outbound",
+      origin: "api",
+    });
+  });
+
+  test("sent async answers 202 at once, and message.sent follows", async () => {
+    const answer = await send(story.sales.client, { ...input(), async: true });
+    if (!answer.queued) throw new Error("the answer is not the 202");
+    const { jobId, pendingMessageId, data } = answer;
+    expect(data).toEqual({
+      queued: true,
+      jobId,
+      pendingMessageId,
+      message: { id: expect.any(Number), status: "pending" },
+    });
+    expect(await story.outcome(pendingMessageId)).toMatchObject({
+      event: "message.sent",
+      data: { jobId, pendingMessageId, message: { id: data.message.id, ...asSent } },
+    });
+    expect(await story.arrived(pendingMessageId)).toMatchObject(arrives);
+  });
+
+  test("repeated with its Idempotency-Key is the same message, sync and async", async () => {
+    const before = await story.ledger({ action: "send" });
+    for (const async of [false, true]) {
+      const key = `${name} ${async}`.replaceAll(" ", "-");
+      const first = await send(story.sales.client, { ...input(), async }, key);
+      const again = await send(story.sales.client, { ...input(), async }, key);
+      expect(again.data.message_id ?? again.pendingMessageId).toBe(
+        first.data.message_id ?? first.pendingMessageId,
+      );
+      await story.outcome(first.data.message_id ?? first.pendingMessageId ?? "");
+    }
+    expect(await story.ledger({ action: "send" })).toHaveLength(before.length + 2);
+  });
+
+  test("can quote another message", async () => {
+    if ("quoted" in arrives) return;
+    const { data } = await send(story.sales.client, { ...input(), reply_to: question });
+    expect(await story.arrived(data.message_id ?? "")).toMatchObject({
+      ...arrives,
+      quoted: { id: question, from_me: true, text: "The blue one?" },
+    });
+  });
+});
+
+test("no file and no job is left behind by sends that have their outcome", async () => {
+  await waitUntil(async () => (await story.rows()).files === 0);
+  expect(await story.rows()).toMatchObject({ jobs: 0 });
+});
+
+describe("a file", () => {
+  test.each([
+    ["by mediaUrl", () => ({ mediaUrl: photo })],
+    ["as a data URI in url", () => ({ url: `data:image/png;base64,${inBase64(SAMPLE.png)}` })],
+    ["in base64 broken into lines", () => ({ base64: inBase64(SAMPLE.png).replace(/.{20}/g, "$&\r\n") })],
+    ["in the base64 of addresses", () => ({ base64: SAMPLE.png.toString("base64url") })],
+  ])("%s arrives byte for byte", async (_, source) => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      ...source(),
+    } as never);
+    await story.arrived(data.message_id ?? "");
+    const download = await friend.client.downloadMedia({ id: friend.id, message_id: data.message_id ?? "" });
+    expect(Buffer.from(download.bytes ?? [])).toEqual(SAMPLE.png);
+  });
+
+  test("of some megabytes arrives whole from an address and from an upload", async () => {
+    const { sales, friend } = story;
+    const big = Buffer.alloc(3_333_333, "Waygate ");
+    const url = files.serve("/big.bin", file(big));
+    for (const source of [{ url }, { file: { bytes: big, file_name: "big.bin" } }]) {
+      const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...source });
+      const { media } = await story.arrived(data.message_id ?? "");
+      expect(media).toMatchObject({ size: big.length, file_name: "big.bin", type: "document" });
+      const download = await friend.client.downloadMedia({
+        id: friend.id,
+        message_id: data.message_id ?? "",
+      });
+      expect(big.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
+    }
+  });
+
+  test("that is an upload may come with every other field of the form", async () => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      file: { bytes: SAMPLE.pdf, file_name: "offer.pdf", mime_type: "application/pdf" },
+      caption: "See page 1",
+      track_id: "order-7",
+      delay: 1,
+      mentions: [friend.phone],
+      metadata: { order: 7 },
+    });
+    const message = await story.arrived(data.message_id ?? "");
+    expect(message).toMatchObject({
+      type: "document",
+      caption: "See page 1",
+      mentions: [expect.any(String)],
+    });
+    expect((await story.outcome(data.message_id ?? "")).data.message.track_id).toBe("order-7");
+  });
+});
+
+describe("the type of a file", () => {
+  const send = async (source: object) => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...source } as never);
+    return (await story.outcome(data.message_id ?? "")).data.message.media;
+  };
+
+  test.each([
+    [
+      "goes by the content, whatever the server says",
+      () => ({ url: files.serve("/a.bin", file(SAMPLE.jpeg, "application/pdf")) }),
+      "image",
+      "image/jpeg",
+    ],
+    [
+      "goes by what the server says when the content tells nothing",
+      () => ({ url: files.serve("/b", file(SAMPLE.text, "text/csv; charset=utf-8")) }),
+      "document",
+      "text/csv; charset=utf-8",
+    ],
+    [
+      "goes by mime_type when nothing else tells",
+      () => ({ base64: inBase64(SAMPLE.text), mime_type: "text/csv" }),
+      "document",
+      "text/csv",
+    ],
+    [
+      "goes by the ending of the name when nobody says it",
+      () => ({ url: files.serve("/prices.csv", file(SAMPLE.text)) }),
+      "document",
+      "text/csv",
+    ],
+    [
+      "of a page that calls itself a picture by its name alone is unknown",
+      () => ({ base64: inBase64(SAMPLE.html), file_name: "a.png" }),
+      "document",
+      "application/octet-stream",
+    ],
+    [
+      "of Ogg Opus that its server calls audio/ogg is told by its content",
+      () => ({ url: files.serve("/note.ogg", file(SAMPLE.opus, "audio/ogg")), ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus in a data URI with its codec is told by its content",
+      () => ({ url: `data:audio/ogg;codecs=opus;base64,${inBase64(SAMPLE.opus)}`, type: "ptt" }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus whose mime_type is audio/ogg is told by its content",
+      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "audio/ogg", ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus whose mime_type is application/ogg is told by its content",
+      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "application/ogg" }),
+      "audio",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus in a form that calls it audio/ogg is told by its content",
+      () => ({ file: { bytes: SAMPLE.opus, file_name: "note.ogg", mime_type: "audio/ogg" }, ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "is unknown when nobody knows",
+      () => ({ base64: inBase64(SAMPLE.text) }),
+      "document",
+      "application/octet-stream",
+    ],
+    [
+      "of an office document may be said more exactly than its content does",
+      () => ({ base64: inBase64(SAMPLE.zip), mime_type: "application/vnd.ms-word" }),
+      "document",
+      "application/vnd.ms-word",
+    ],
+    [
+      "of a program that calls itself a PDF is told by its content",
+      () => ({ base64: inBase64(SAMPLE.exe), mime_type: "application/pdf", file_name: "offer.pdf" }),
+      "document",
+      "application/x-msdownload",
+    ],
+    [
+      "of a drawing with a script in it is a document",
+      () => ({ base64: inBase64(SAMPLE.svg), mime_type: "image/svg+xml" }),
+      "document",
+      "image/svg+xml",
+    ],
+    [
+      "of a picture that is also a script is a picture's",
+      () => ({ base64: inBase64(Buffer.concat([SAMPLE.gif, Buffer.from("/*alert(1)*/")])) }),
+      "image",
+      "image/gif",
+    ],
+    [
+      "of sound in an mp4 is audio when it is sent as such",
+      () => ({ base64: inBase64(SAMPLE.mp4), type: "audio" }),
+      "audio",
+      "audio/mp4",
+    ],
+    [
+      "of a picture as a sticker is made into one",
+      () => ({ base64: inBase64(SAMPLE.png), type: "sticker" }),
+      "sticker",
+      "image/webp",
+    ],
+    [
+      "may be called ptt",
+      () => ({ base64: inBase64(SAMPLE.opus), type: "ptt" }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+  ])("%s", async (_, source, type, mime_type) => {
+    expect(await send(source())).toMatchObject({ type, mime_type });
+  });
+});
+
+describe("what phones are told of a file", () => {
+  const sent = async (input: {
+    base64: string;
+    type?: "sticker" | "ptt" | "audio";
+    gif_playback?: boolean;
+  }) => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...input });
+    const { media } = (await story.outcome(data.message_id ?? "")).data.message;
+    const [entry] = await story.ledger({ action: "send", message_id: data.message_id ?? "" });
+    return { media, content: entry?.content };
+  };
+
+  test("of a voice note has its seconds and 64 levels", async () => {
+    const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
+    const { media, content } = await sent({ base64: inBase64(note), type: "ptt" });
+    expect(media.seconds).toBe(10);
+    expect(content.waveform).toHaveLength(64);
+  });
+
+  test("of other audio has its seconds and no levels", async () => {
+    const song = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
+    const { media, content } = await sent({ base64: inBase64(song), type: "audio" });
+    expect(media.seconds).toBe(10);
+    expect(content).toMatchObject({ media_type: "audio", seconds: 10 });
+    expect(content.waveform).toBeUndefined();
+  });
+
+  test("of a video has its sides and its seconds, also where they stand far behind in the file", async () => {
+    // The head of a box lies across two parts of the stored file.
+    for (const bytes of [3_000, 262_100, 600_000]) {
+      const video = mp4Video({ width: 640, height: 360, seconds: 12, isLast: true, bytes });
+      const { content } = await sent({ base64: inBase64(video), gif_playback: true });
+      expect(content).toMatchObject({ width: 640, height: 360, seconds: 12, gif_playback: true });
+    }
+  });
+
+  test("of a sticker has its sides, and whether it moves", async () => {
+    const sticker = webpSticker({ isAnimated: true });
+    const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
+    expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
+  });
+});
+
+describe("the name of a file", () => {
+  const named = async (path: string, bytes: Buffer, disposition?: string, type = "application/pdf") => {
+    const { sales, friend } = story;
+    const url = files.serve(path, (response) =>
+      response
+        .writeHead(200, { "content-type": type, ...(disposition && { "content-disposition": disposition }) })
+        .end(bytes),
+    );
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
+    return (await story.arrived(data.message_id ?? "")).media.file_name;
+  };
+
+  test.each([
+    ["is the one that its server gives", 'attachment; filename="Offer 7.pdf"', "Offer 7.pdf"],
+    [
+      "is the one that its server gives in UTF-8",
+      "attachment; filename=\"x.pdf\"; filename*=UTF-8''Or%C3%A7amento.pdf",
+      "Orçamento.pdf",
+    ],
+    [
+      "is read as UTF-8 where its server writes that as it is",
+      Buffer.from('attachment; filename="Orçamento.pdf"').toString("latin1"),
+      "Orçamento.pdf",
+    ],
+    ["has no path", "attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd.pdf", "passwd.pdf"],
+    ["gets the ending of its type", "attachment; filename=offer", "offer.pdf"],
+    ["is that of the address where the header is none", 'attachment; filename="', "view.pdf"],
+    ["is that of the address where the header names none", "inline", "view.pdf"],
+  ])("of an address %s", async (_, disposition, name) => {
+    expect(await named("/view?id=7", SAMPLE.pdf, disposition)).toBe(name);
+  });
+
+  test("of an address that redirects is the one of the two that has an ending", async () => {
+    const { sales, friend } = story;
+    files.serve("/store/8f3a", file(SAMPLE.pdf, "application/pdf"));
+    files.serve("/store/menu.pdf", file(SAMPLE.pdf, "application/pdf"));
+    for (const [path, target, name] of [
+      ["/latest/prices.pdf", "/store/8f3a", "prices.pdf"],
+      ["/latest", "/store/menu.pdf", "menu.pdf"],
+    ] as const) {
+      const url = files.serve(path, redirect(target));
+      const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
+      expect((await story.arrived(data.message_id ?? "")).media).toMatchObject({
+        ...{ file_name: name, mime_type: "application/pdf", size: SAMPLE.pdf.length },
+      });
+    }
+  });
+
+  test("of a document without one has the ending of its type", async () => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      base64: inBase64(SAMPLE.pdf),
+    });
+    expect((await story.arrived(data.message_id ?? "")).media.file_name).toBe("file.pdf");
+  });
+});
+
+describe("a contact card", () => {
+  const send = async (input: object) => {
+    const { sales } = story;
+    const { data } = await sales.client.sendContact({ id: sales.id, ...input } as never);
+    return { jid: data.jid, card: (await story.outcome(data.message_id ?? "")).data.message.contacts[0] };
+  };
+
+  test("in `contact` leaves `phone` to the recipient", async () => {
+    const contact = { name: "Ana Lima", phone: "5511988887777" };
+    expect(await send({ phone: story.friend.phone, contact })).toEqual({
+      jid: `${story.friend.phone}@s.whatsapp.net`,
+      card: { ...contact, vcard: null },
+    });
+  });
+
+  test("can be a whole vCard", async () => {
+    const vcard =
+      "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ana\\, Lima\r\nTEL;type=CELL;waid=5511988887777:+55 11\r\n  98888-7777\r\nEND:VCARD";
+    const { card } = await send({ number: story.friend.phone, vcard });
+    expect(card).toMatchObject({ name: "Ana, Lima", phone: "5511988887777" });
+  });
+});
+
+describe("the general send", () => {
+  const send = (input: object) => story.sales.client.send({ number: story.friend.phone, ...input } as never);
+  const photoInBase64 = inBase64(SAMPLE.png);
+
+  test.each([
+    ["text", () => ({ text: "Hi" }), "text"],
+    ["media by its address", () => ({ url: photo }), "image"],
+    ["media by its base64", () => ({ base64: photoInBase64, text: "as the caption" }), "image"],
+    ["media by an upload", () => ({ file: { bytes: SAMPLE.png } }), "image"],
+    ["media by its type", () => ({ type: "sticker", media: inBase64(SAMPLE.webp) }), "sticker"],
+    ["a location", () => ({ latitude: 1.5, longitude: "2.5" }), "location"],
+    ["a contact card by name and phone", () => ({ name: "Ana", phone: "5511988887777" }), "contact"],
+    [
+      "a contact card by its vCard",
+      () => ({ vcard: "BEGIN:VCARD\nFN:Ana\nTEL:5511988887777\nEND:VCARD" }),
+      "contact",
+    ],
+    ["a reply", () => ({ message_id: question, text: "Yes" }), "text"],
+    [
+      "what is named, whatever else is there",
+      () => ({ type: "text", text: "Hi", latitude: 1, longitude: 2 }),
+      "text",
+    ],
+  ])("infers %s", async (_, input, type) => {
+    const { data } = await send(input());
+    const message = await story.arrived(data.message_id ?? "");
+    expect(message.type).toBe(type);
+    if (type === "image" && message.caption) expect(message.caption).toBe("as the caption");
+  });
+
+  test("of a reply needs no recipient: it goes to the chat of the quoted message", async () => {
+    const { data } = await story.sales.client.send({ type: "reply", message_id: question, text: "Yes" });
+    expect(data.jid).toBe(`${story.friend.phone}@s.whatsapp.net`);
+  });
+
+  test("by a signed-in user names the instance, and its origin is the panel", async () => {
+    const { owner } = story.gateway;
+    const { data } = await owner.send({
+      instance_id: story.sales.id,
+      number: story.friend.phone,
+      text: "Hi",
+    });
+    expect((await story.outcome(data.message_id ?? "")).data.message.origin).toBe("panel");
+    await expect(owner.send({ number: story.friend.phone, text: "Hi" })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "instance_id", issue: "is required" }] },
+    });
+    await expect(
+      owner.send({ instance_id: 999_999, number: story.friend.phone, text: "Hi" }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test.each(["instanceId", "instance", "instance_id"])(
+    "by a key may name its own instance as %s",
+    async (name) => {
+      expect((await send({ [name]: story.sales.id, text: "Hi", async: true })).success).toBe(true);
+      await expect(send({ [name]: story.friend.id, text: "Hi" })).rejects.toMatchObject({
+        code: "INSTANCE_FORBIDDEN",
+        status: 403,
+      });
+    },
+  );
+
+  test("of nothing asks for the type", async () => {
+    await expect(send({ track_id: "x" })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [expect.objectContaining({ field: "type" })] },
+    });
+  });
+});
+
+describe("options of a send", () => {
+  test("a delay shows typing before the message goes out, once, sync and async", async () => {
+    const { sales } = story;
+    for (const [last4, async] of [
+      ["4001", false],
+      ["4002", true],
+    ] as const) {
+      const number = `551197777${last4}`;
+      const began = performance.now();
+      const { data, pendingMessageId } = await sales.client.sendText({
+        id: sales.id,
+        number,
+        text: "Hm",
+        delay: 300,
+        async,
+      });
+      await story.outcome(data.message_id ?? pendingMessageId ?? "");
+      expect(performance.now() - began).toBeGreaterThan(300);
+      const seen = await story.ledger({ chat: `${number}@s.whatsapp.net` });
+      expect(seen.map(({ action, kind }) => `${action} ${kind}`)).toEqual(["presence typing", "send text"]);
+    }
+  });
+
+  test("a long delay shows typing again before it fades", async () => {
+    const { sales } = story;
+    const number = "5511977774005";
+    const chat = `${number}@s.whatsapp.net`;
+    const seen = async () => (await story.ledger({ chat })).map(({ action, kind }) => `${action} ${kind}`);
+    const { pendingMessageId = "" } = await sales.client.sendText({
+      id: sales.id,
+      number,
+      text: "Let me think",
+      delay: 12_000,
+      async: true,
+    });
+    await waitUntil(async () => (await seen()).length === 1 && (await isWaiting(chat)));
+    await story.gateway.advance(10_000);
+    await waitUntil(async () => (await seen()).length >= 2);
+    await story.gateway.advance(2_000);
+    await story.outcome(pendingMessageId);
+    expect(await seen()).toEqual(["presence typing", "presence typing", "send text"]);
+  });
+
+  test("a delay keeps the order of its chat and holds up no other chat", async () => {
+    const { sales } = story;
+    const send = (number: string, text: string, delay?: number) =>
+      sales.client.sendText({ id: sales.id, number, text, delay, async: true });
+    await send("5511977774003", "first", 9_000);
+    const second = await send("5511977774003", "second");
+    const other = await send("5511977774004", "other");
+    await story.outcome(other.pendingMessageId ?? "");
+    expect(await story.ledger({ action: "send", chat: "5511977774003@s.whatsapp.net" })).toEqual([]);
+    await story.gateway.advance(9_000);
+    await story.outcome(second.pendingMessageId ?? "");
+    const seen = await story.ledger({ action: "send", chat: "5511977774003@s.whatsapp.net" });
+    expect(seen.map(({ content }) => content.text)).toEqual(["first", "second"]);
+  });
+
+  test("mentions under the other spelling of a number name the person whom the network knows", async () => {
+    const { sales, friend } = story;
+    const [written, known] = ["5541987670007", "554187670007"];
+    const common = { id: sales.id, number: friend.phone, mentions: [written, `+${known}`] };
+    const text = await sales.client.sendText({ ...common, text: `@${written} and @${written}1` });
+    const mentions = [`${known}@s.whatsapp.net`];
+    const wanted = `@${known} and @${written}1`;
+    expect(await story.arrived(text.data.message_id ?? "")).toMatchObject({ mentions, text: wanted });
+    const photo = await sales.client.sendMedia({
+      ...common,
+      base64: inBase64(SAMPLE.png),
+      caption: `@${written}`,
+    });
+    expect(await story.arrived(photo.data.message_id ?? "")).toMatchObject({
+      mentions,
+      caption: `@${known}`,
+    });
+  });
+
+  test("mentions, track_id and metadata go along, a link preview only when asked for", async () => {
+    const { sales, friend } = story;
+    const common = { id: sales.id, number: friend.phone, text: "https://example.com @Bia" };
+    const plain = await sales.client.sendText(common);
+    const full = await sales.client.sendText({
+      ...common,
+      link_preview: true,
+      mentions: ["+55 11 98888-7777", 5511988886666, "5511988885555@s.whatsapp.net"],
+      track_id: "order-7",
+      metadata: { order: { id: 7 } },
+    });
+    const id = full.data.message_id ?? "";
+    const mentions = ["5511988887777", "5511988886666", "5511988885555"].map(
+      (digits) => `${digits}@s.whatsapp.net`,
+    );
+    expect(await story.arrived(id)).toMatchObject({ mentions, track_id: null });
+    expect((await story.outcome(id)).data.message).toMatchObject({ mentions, track_id: "order-7" });
+    const { data } = await sales.client.getMessage({ id: sales.id, messageId: id });
+    expect(data).toMatchObject({ metadata: { order: { id: 7 } }, track_id: "order-7" });
+    const previews = (await story.ledger({ action: "send" }))
+      .filter(({ message_id }) => message_id === id || message_id === plain.data.message_id)
+      .map(({ content }) => content.link_preview ?? false);
+    expect(previews).toEqual([false, true]);
+  });
+});
+
+/** Whether the next job of the chat is not due. */
+async function isWaiting(chat: string): Promise<boolean> {
+  const { db } = story.gateway.database;
+  const jobs = await db
+    .selectFrom("job")
+    .select("id")
+    .where("grp", "=", chat)
+    .where("run_at", ">", new Date())
+    .execute();
+  return jobs.length > 0;
+}

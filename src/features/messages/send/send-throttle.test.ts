@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { type SendDelayRange, SendThrottle } from "./send-throttle.ts";
+
+const LANE = 7;
+
+function startPaces() {
+  const pauses: number[] = [];
+  const paces = new SendThrottle({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
+  /** Whether the lane lets a send go now. */
+  const send = async (range: SendDelayRange) => {
+    const turn = paces.begin(LANE);
+    const isNow = (await turn?.wait(range, () => {})) === true;
+    if (isNow) turn?.use();
+    turn?.end();
+    return isNow;
+  };
+  return { send, pauses, paces };
+}
+
+test("sends beyond an instance's rate wait until one of the minute's comes back, whatever asked for them", async () => {
+  const { send, pauses } = startPaces();
+  const range = { min: 0, max: 0, perMinute: 3 };
+  const sent: boolean[] = [];
+  for (let n = 0; n < 5; n++) sent.push(await send(range));
+  expect(sent).toEqual([true, true, true, false, false]);
+  // One comes back each 20 s; the lane is looked at up to 3 s before, and not at once.
+  expect(pauses.at(-1)).toBeGreaterThan(1_000);
+  expect(pauses.at(-1)).toBeLessThanOrEqual(17_000);
+});
+
+test("a rate that is taken away lets the next send go", async () => {
+  const { send, paces } = startPaces();
+  const range = { min: 0, max: 0, perMinute: 1 };
+  expect([await send(range), await send(range)]).toEqual([true, false]);
+  paces.forget(LANE);
+  expect(await send({ min: 0, max: 0, perMinute: null })).toBe(true);
+});

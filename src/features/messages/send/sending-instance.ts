@@ -1,0 +1,89 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import type { InstanceStatus } from "../../../tables.ts";
+import { SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
+
+/** What a send or an action needs to know of its instance. */
+export interface SendingInstance {
+  id: number;
+  account_id: number;
+  lane: number;
+  status: InstanceStatus;
+  jid: string | null;
+  /** Messages a month that its plan allows; null: no limit. */
+  max_messages: number | null;
+  /** Until then the network takes no message from it that begins a chat. */
+  new_chats_locked_until: Date | null;
+  /** Its account may not use the sandbox network any more. */
+  is_sandbox_off: boolean;
+}
+
+/** Of an instance `i`. */
+export const isSandboxOffSql = sql<boolean>`
+  (i.status = 'error' and coalesce(starts_with(i.last_disconnect_reason, ${sql.lit(SANDBOX_NOT_ALLOWED)}), false))`;
+
+export type ReadInstance = (id: number) => Promise<SendingInstance>;
+
+const RECONNECT_WAIT_MS = 5000;
+const LOOK_EVERY_MS = 100;
+
+/** Reads instances; those that are asked for at the same time share one statement. Throws NOT_FOUND. */
+export function createInstanceReader(db: Db): ReadInstance {
+  const reader = createBatchWriter<number, SendingInstance | undefined>({
+    write: (ids) => findInstances(db, ids),
+  });
+  return async (id) => {
+    const found = await reader.write(id);
+    if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+    return found;
+  };
+}
+
+async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
+  const { rows } = await sql<SendingInstance>`${PREPARED_STATEMENT}
+    select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages,
+      ${isSandboxOffSql} as is_sandbox_off
+    from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
+    where i.id = any(${[...new Set(ids)]}::bigint[]) and i.removed_at is null`.execute(db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** The instance, connected or paired and away: an async send may wait for it. Throws INSTANCE_NOT_CONNECTED. */
+export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
+  const instance = await read(id);
+  const canHold = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;
+  if (instance.status === "connected" || canHold) return instance;
+  throw notConnected(instance);
+}
+
+const GONE = new Set<InstanceStatus>(["logged_out", "banned"]);
+
+/** The instance, connected; while it comes back that is waited for, for a moment. Throws INSTANCE_NOT_CONNECTED. */
+export async function requireConnected(read: ReadInstance, id: number): Promise<SendingInstance> {
+  const giveUpAt = performance.now() + RECONNECT_WAIT_MS;
+  let instance = await read(id);
+  while (isComingBack(instance) && performance.now() < giveUpAt) {
+    await delay(LOOK_EVERY_MS);
+    instance = await read(id);
+  }
+  if (instance.status === "connected") return instance;
+  throw notConnected(instance);
+}
+
+function isComingBack({ jid, status }: SendingInstance): boolean {
+  return jid !== null && (status === "reconnecting" || status === "connecting");
+}
+
+function notConnected({ id, jid, status, is_sandbox_off }: SendingInstance): GatewayError {
+  if (is_sandbox_off) return sandboxOff();
+  const connect = `Call POST /api/v1/instances/${id}/connect`;
+  const toDo = jid === null || GONE.has(status) ? `${connect} and scan the QR first.` : `${connect} first.`;
+  return new GatewayError("INSTANCE_NOT_CONNECTED", `The instance is not connected. ${toDo}`, {
+    details: { status },
+  });
+}

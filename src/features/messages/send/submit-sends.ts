@@ -1,0 +1,280 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Job } from "../../../engine/engine.ts";
+import { singleJobGroup } from "../../../engine/job-store.ts";
+import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-epoch.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import type { ConversationRef } from "../../contacts/contacts.ts";
+import type { MessageRow } from "../log/message-view.ts";
+import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
+
+/** What a send job needs to know of its message. */
+export interface SendRow
+  extends Pick<
+    MessageRow,
+    | "id"
+    | "account_id"
+    | "instance_id"
+    | "conversation_id"
+    | "message_id"
+    | "jid"
+    | "origin"
+    | "mode"
+    | "content"
+    | "submitted_at"
+    | "outcome_at"
+    | "delay_ms"
+  > {
+  on_unknown: "resend" | "fail";
+  network: "whatsapp" | "sandbox";
+  is_overdue: boolean;
+  /** Its account may send no more. */
+  is_restricted: boolean;
+  /** Since it was submitted. */
+  doubt_ms: number | null;
+  /** The session has connected anew since then. */
+  is_reconnected: boolean;
+  /** It would begin a chat, which the network does not let this instance do until then. */
+  locked_until: Date | null;
+  /** The pause between two sends of the instance, in milliseconds. */
+  pace_min: number;
+  pace_max: number;
+  /** Sends a minute that the instance has set, within those of the plan; null: none are set. */
+  per_minute: number | null;
+  /** While sends of its instance do not reach the network: for how long none is tried; not above 0: one at a time. */
+  held_ms: number | null;
+  /** It has waited for as long as an async send may. */
+  is_stale: boolean;
+  /** It was marked as submitted just now. */
+  has_begun: boolean;
+  /** Where it goes in place of the address that it was taken with. */
+  to?: ConversationRef;
+}
+
+/** A send whose job has been picked. */
+export interface ClaimedSend {
+  id: number;
+  lane: LaneEpoch;
+  /** Its session is connected, and it goes to the address that it was taken with. */
+  may_go: boolean;
+}
+
+/**
+ * What the jobs point at, in their order; undefined for one that is gone. Most sends have nothing to wait for: those are
+ * marked as submitted in the same statement, as `submitSends` does, and are told as they were before it.
+ */
+export async function loadAndSubmitSends(
+  db: Db,
+  node: string,
+  holdMs: number,
+  picked: ClaimedSend[],
+): Promise<(SendRow | undefined)[]> {
+  const lanes = [...new Map(picked.map(({ lane }) => [lane.id, lane])).values()];
+  const ids = picked.map(({ id }) => id);
+  const { rows } = await sql<SendRow>`${PREPARED_STATEMENT}
+    with input as (
+      select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
+        ${picked.map(({ may_go }) => may_go)}::boolean[]) as x (id, lane, may_go)
+    ), held as (${lockOwnedLanes(node, lanes)}),
+    picked as materialized (
+      select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
+        m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
+        coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
+        account_state(a) not in ('active', 'trial') as is_restricted,
+        (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
+        coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
+        -- The history of the chat is looked at only while there is a lock.
+        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
+          then i.new_chats_locked_until end as locked_until,
+        case when i.send_holds > 0
+          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as held_ms,
+        m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
+        coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
+        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
+        case when i.settings ->> 'messages_per_minute' is not null
+          then least((i.settings ->> 'messages_per_minute')::int,
+            (select message_rate_limit_per_minute from plan where id = a.plan_id)) end as per_minute
+      from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
+      where m.id = any(${ids}::bigint[])
+    ), begun as (
+      update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
+      from input x join held h on h.id = x.lane join picked p on p.id = x.id
+      where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
+        and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
+        and not p.is_restricted and p.locked_until is null and p.held_ms is null and p.pace_max <= 0
+        and p.per_minute is null
+      returning m.id
+    )
+    select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/**
+ * Of a message `m`: until when its send is tried. The deadline of a sync send is the patience of its caller, within which
+ * it begins; once begun it has as long as an async one.
+ */
+export function sendDeadlineSql(holdMs: number) {
+  return sql<Date>`case when m.mode = 'sync' and m.submitted_at is not null
+    then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end`;
+}
+
+/** From its submission on an async send has so long to be confirmed. */
+function deadlineOf(holdMs: number) {
+  return sql`case when m.mode = 'async' and m.submitted_at is null
+    then now() + ${holdMs} * interval '1 millisecond' else m.deadline end`;
+}
+
+/** Of a message `m`: it may still go out. A sync one that is past its deadline is not started, but tried again if it was. */
+const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
+  and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
+
+export interface SendSubmission {
+  id: number;
+  lane: LaneEpoch;
+  to?: ConversationRef;
+}
+
+/** `withheld`: its campaign does not run any more, or the address has turned out to be of another person. */
+export type SendSubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
+
+/**
+ * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
+ * deadline to be confirmed; a sync one that is past its deadline is not started. A campaign's is not once its campaign
+ * has been paused or cancelled, nor to another person than the one whom it chose: whoever pauses or cancels waits for the lock that is taken here, and a tick of the campaign,
+ * which queues more, does not.
+ */
+export async function submitSends(
+  db: Db,
+  node: string,
+  holdMs: number,
+  submissions: SendSubmission[],
+): Promise<SendSubmissionResult[]> {
+  const lanes = [...new Map(submissions.map(({ lane }) => [lane.id, lane])).values()];
+  const ids = submissions.map(({ id }) => id);
+  const laneIds = submissions.map(({ lane }) => lane.id);
+  const jids = submissions.map(({ to }) => to?.jid ?? null);
+  const chats = submissions.map(({ to }) => to?.id ?? null);
+  const { rows } = await sql<{ id: number; is_held: boolean; is_submitted: boolean; is_withheld: boolean }>`
+    with input as (
+      select * from unnest(${ids}::bigint[], ${laneIds}::bigint[], ${jids}::text[], ${chats}::bigint[])
+        as x (id, lane, jid, chat)
+    ), held as (${lockOwnedLanes(node, lanes)}),
+    running as materialized (
+      select c.id from campaign c
+      where c.status = 'running'
+        and c.id in (select r.campaign_id from campaign_recipient r join input x on x.id = r.message)
+      order by c.id for key share
+    ), marked as (
+      update message m set submitted_at = now(), jid = coalesce(x.jid, m.jid),
+        conversation_id = coalesce(x.chat, m.conversation_id),
+        deadline = ${deadlineOf(holdMs)}
+      from input x join held h on h.id = x.lane
+      where m.id = x.id and ${isOpen}
+        and (m.origin <> 'campaign' or exists (
+          select from campaign_recipient r join running c on c.id = r.campaign_id
+          where r.message = m.id and (m.submitted_at is not null or r.person is null
+            or r.person = ${personAt(sql`coalesce(x.jid, m.jid)`)})))
+      returning m.id
+    )
+    select x.id, h.id is not null as is_held, k.id is not null as is_submitted,
+      k.id is null and m.origin = 'campaign' as is_withheld
+    from input x left join held h on h.id = x.lane left join marked k on k.id = x.id
+      left join message m on m.id = x.id and m.outcome_at is null`.execute(db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return submissions.map(({ id }) => {
+    const row = byId.get(id);
+    if (!row?.is_held) return "lane_lost";
+    if (row.is_withheld) return "withheld";
+    return row.is_submitted ? "submitted" : "too_late";
+  });
+}
+
+/** As a campaign names the person that it writes to at most once: by phone in one spelling, else by LID. */
+function personAt(jid: RawBuilder<unknown>) {
+  return sql`case when ${jid} like '%@s.whatsapp.net' then person_of(split_part(${jid}, '@', 1)) else ${jid} end`;
+}
+
+/** Clears submitted_at: the message never reached the wire. Does nothing if the lane was lost. */
+export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: number): Promise<void> {
+  await sql`
+    with held as (${lockOwnedLanes(node, [lane])})
+    update message set submitted_at = null from held where message.id = ${id} and outcome_at is null`.execute(
+    db,
+  );
+}
+
+/** A send that did not reach the wire, though the session is connected. */
+export interface FailedSendAttempt {
+  message: number;
+  /** An earlier try is in doubt: this one says nothing of it. */
+  is_doubtful: boolean;
+  /** With this one. */
+  tries: number;
+  /** Undefined: there is no next try. */
+  wait_ms: number | undefined;
+}
+
+/**
+ * Lets a send wait for its next try, with the number of tries in its job; a sync one until its deadline at most. False:
+ * the lane is lost.
+ */
+export async function waitForRetry(
+  db: Db,
+  node: string,
+  job: Job,
+  failed: FailedSendAttempt,
+): Promise<boolean> {
+  const { message, is_doubtful, tries, wait_ms = 0 } = failed;
+  const { rows } = await sql`
+    with held as (${lockOwnedLanes(node, [job.lane])}),
+    taken_back as (
+      update message m set submitted_at = case when ${is_doubtful} then m.submitted_at end
+      from held where m.id = ${message} and m.outcome_at is null
+      -- Whoever waits for it gives up first, and says that nothing was sent.
+      returning case when m.mode = 'sync' and m.submitted_at is null then m.deadline + interval '1 second' end as latest
+    )
+    update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${tries}::int),
+      run_at = case when exists (select from taken_back)
+        then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from taken_back)) else now() end
+    from held where job.id = ${job.id}
+    returning job.id`.execute(db);
+  return rows.length > 0;
+}
+
+export interface UnknownOutcome {
+  /** Row number of the message. */
+  id: number;
+  /** How long it waits for a receipt. */
+  wait_ms: number;
+  /** Tries on this connection that the network did not confirm in time. */
+  unconfirmed?: number;
+  /** The rest of its chat waits for it no longer. */
+  leaves_chat?: boolean;
+}
+
+/**
+ * Lets a send that may have reached the network wait, unless it has an outcome by now: then its job is over. The row of
+ * the message is locked, so that a receipt which comes at this moment finds the job either waiting or gone. False: the
+ * lane is lost.
+ */
+export async function waitForUnknownOutcome(
+  db: Db,
+  node: string,
+  job: Job,
+  { id, wait_ms, unconfirmed = 0, leaves_chat = false }: UnknownOutcome,
+): Promise<boolean> {
+  const { rows } = await sql`
+    with held as (${lockOwnedLanes(node, [job.lane])}),
+    open as (select id from message where id = ${id} and outcome_at is null for update),
+    waiting as (
+      update job set run_at = now() + ${wait_ms} * interval '1 millisecond', attempts = attempts + 1,
+        ref = ref || jsonb_build_object('unconfirmed', ${unconfirmed}::int),
+        grp = ${leaves_chat ? singleJobGroup(job.id) : job.grp}
+      from held, open where job.id = ${job.id}
+    ), over as (
+      delete from job using held where job.id = ${job.id} and not exists (select from open)
+    )
+    select from held`.execute(db);
+  return rows.length > 0;
+}

@@ -1,0 +1,198 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
+import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+
+let network: WhatsAppServer;
+let gateway: TestGateway;
+let client: Client;
+let api_key: string;
+let id: number;
+let me: string;
+
+beforeAll(async () => {
+  silenceConsole();
+  network = await startWhatsAppServer();
+  trustAuthority(network.caFile);
+  gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    WAYGATE_ACK_TIMEOUT: "5s",
+  });
+  me = (await network.control.addPerson({ phone: newPhone() })).phone;
+  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
+  id = data.id;
+  api_key = data.api_key;
+  client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+  await network.control.scan(me, (await client.connectInstance({ id })).data.qr_code ?? "");
+  await connected();
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await network.close();
+});
+
+beforeEach(() => network.control.clearFaults());
+
+afterEach(async () => {
+  await network.control.clearFaults();
+  await waitUntil(async () => {
+    await gateway.advance(900_000);
+    return (await jobs()).length === 0;
+  });
+  expect(await network.control.unhandled()).toEqual([]);
+});
+
+const connected = () => waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+const person = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
+const queue = async (number: string, text = "Hi") =>
+  (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
+const messageOf = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
+/** Nobody, or nobody but these, can be written to: the network has no prekeys for them. */
+const withoutKeys = async (...numbers: (string | undefined)[]) => {
+  for (const of of numbers)
+    await network.control.fault({ fault: "no_prekeys", times: 10_000, ...(of && { of }) });
+};
+/** How often the network was asked for prekeys. */
+const keyQueries = async () => (await network.control.stanzas(me))["iq:encrypt:key"] ?? 0;
+
+interface SendJob {
+  message_id: string;
+  tries: number | null;
+  wait_ms: number;
+}
+
+async function jobs(): Promise<SendJob[]> {
+  const { rows } = await sql<SendJob>`
+    select m.message_id, (j.ref ->> 'tries')::int as tries,
+      (extract(epoch from j.run_at - now()) * 1000)::float8 as wait_ms
+    from job j join message m on m.id = (j.ref ->> 'message')::bigint
+    where j.ref ->> 'do' = 'send' order by m.id`.execute(gateway.database.db);
+  return rows;
+}
+
+const tried = (messageId: string, times: number) =>
+  waitUntil(async () => (await jobs()).some((one) => one.message_id === messageId && one.tries === times));
+
+const breaker = () =>
+  gateway.database.db
+    .selectFrom("instance")
+    .select(["send_holds", "sends_held_until"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+
+describe("a send that does not reach the wire", () => {
+  test("is tried five times, costs six prekey queries and fails with a reason that may be retried", async () => {
+    const number = await person();
+    await withoutKeys(number);
+    const asked = await keyQueries();
+    const messageId = await queue(number);
+    for (const times of [1, 2, 3, 4]) {
+      await tried(messageId, times);
+      await gateway.advance(600_000);
+    }
+    await waitUntil(async () => (await messageOf(messageId)).status === "failed");
+    expect((await messageOf(messageId)).error).toMatchObject({
+      code: "SEND_FAILED",
+      message: expect.stringContaining("in 5 tries"),
+      retryable: true,
+    });
+    // One more when the network names the address of a person for the first time.
+    expect((await keyQueries()) - asked).toBe(5 + 1);
+    expect((await breaker()).send_holds).toBe(0);
+  });
+
+  test("waits longer before each try, and keeps wait and count over a restart and the order of its chat", async () => {
+    const number = await person();
+    await withoutKeys(number);
+    const first = await queue(number, "first");
+    const second = await queue(number, "second");
+    const waits: number[] = [];
+    for (const times of [1, 2, 3]) {
+      await tried(first, times);
+      waits.push((await jobs())[0]?.wait_ms ?? 0);
+      if (times < 3) await gateway.advance(waits.at(-1) ?? 0);
+    }
+    expect(waits[1]).toBeGreaterThan((waits[0] ?? 0) * 2);
+    expect(waits[2]).toBeGreaterThan((waits[1] ?? 0) * 2);
+    await gateway.restart();
+    client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+    await connected();
+    expect((await jobs()).map(({ tries }) => tries)).toEqual([3, null]);
+    await network.control.clearFaults();
+    await gateway.advance(80_000);
+    await waitUntil(async () => (await messageOf(second)).status !== "pending");
+    const heard = (await network.control.seen(number)).flatMap((one) =>
+      one.type === "message" ? [one.id] : [],
+    );
+    expect(heard).toEqual([first, second]);
+  });
+
+  test("ends a sync send as a timeout that says that nothing was sent", async () => {
+    const number = await person();
+    await withoutKeys(number);
+    const refused = await client.sendText({ id, number, text: "Hi" }).then(
+      () => undefined,
+      (error) => error as { code: string; details: { sent: unknown } },
+    );
+    expect(refused).toMatchObject({ code: "SEND_TIMEOUT", details: { sent: false } });
+    await waitUntil(async () => (await jobs()).length === 0);
+    await network.control.clearFaults();
+    await client.sendText({ id, number, text: "Hi again" });
+  });
+
+  test("counts no try for want of a connection", async () => {
+    const number = await person();
+    await network.control.listen(false);
+    await network.control.end(me, 428);
+    await waitUntil(async () => !(await client.getInstanceStatus({ id })).data.connected);
+    const messageId = await queue(number);
+    await gateway.advance(60_000);
+    await network.control.listen(true);
+    await connected();
+    await waitUntil(async () => (await messageOf(messageId)).status !== "pending");
+    expect((await messageOf(messageId)).error).toBeNull();
+  });
+});
+
+describe("sends to several chats in a row that do not reach the wire", () => {
+  test("hold all sends of the instance, of which one at a time tries, until one is accepted", async () => {
+    await withoutKeys(undefined);
+    const numbers = [await person(), await person(), await person(), await person(), await person()];
+    for (const number of numbers.slice(0, 3)) await queue(number);
+    await waitUntil(async () => (await breaker()).send_holds === 1);
+    for (const number of numbers.slice(3)) await queue(number);
+    const asked = await keyQueries();
+    await gateway.advance(20_000);
+    await waitUntil(async () => (await breaker()).send_holds === 2);
+    expect((await keyQueries()) - asked).toBe(1);
+    await gateway.restart();
+    client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+    await connected();
+    expect((await breaker()).sends_held_until?.getTime()).toBeGreaterThan(Date.now());
+    await network.control.clearFaults();
+    expect(await keyQueries()).toBe(asked + 1);
+    await gateway.advance(80_000);
+    await waitUntil(async () => (await jobs()).length === 0);
+    expect(await breaker()).toEqual({ send_holds: 0, sends_held_until: null });
+    for (const number of numbers) expect(await network.control.seen(number)).not.toEqual([]);
+  });
+
+  test("fail when that lasts for longer than a send is held, without a try", async () => {
+    await withoutKeys(undefined);
+    for (const number of [await person(), await person(), await person()]) await queue(number);
+    await waitUntil(async () => (await breaker()).send_holds === 1);
+    const waiting = await queue(await person());
+    const { db } = gateway.database;
+    await sql`update message set deadline = now() - interval '1 second' where message_id = ${waiting}`.execute(
+      db,
+    );
+    await gateway.advance(1_000);
+    await waitUntil(async () => (await messageOf(waiting)).status === "failed");
+    expect((await messageOf(waiting)).error).toMatchObject({ code: "SEND_FAILED", retryable: true });
+  });
+});

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, file, startFileServer } from "../../../../test/file-server.ts";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
+import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+
+let network: WhatsAppServer;
+let gateway: TestGateway;
+let client: Client;
+let id: number;
+let me: PersonInfo;
+let ana: PersonInfo;
+let bia: PersonInfo;
+let group: string;
+
+beforeAll(async () => {
+  silenceConsole();
+  network = await startWhatsAppServer();
+  trustAuthority(network.caFile);
+  gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+  });
+  const { control } = network;
+  me = await control.addPerson({ phone: newPhone(), name: "Shop" });
+  ana = await control.addPerson({ phone: newPhone(), name: "Ana" });
+  bia = await control.addPerson({ phone: newPhone(), name: "Bia" });
+  group = (await control.addGroup("Team", [me.phone, ana.phone, bia.phone], { addressing: "lid" })).jid;
+  const history = { chat: ana.phone, messages: [{ id: "3EB0OLD", text: "Last week", at: Date.now() - 6e8 }] };
+  await control.settings({ history: [history] });
+  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
+  id = data.id;
+  client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  const { qr_code } = (await client.connectInstance({ id, wait_seconds: 60 })).data;
+  await control.scan(me.phone, qr_code ?? "");
+  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+});
+afterAll(async () => {
+  await gateway.stop();
+  const unhandled = await network.control.unhandled();
+  await network.close();
+  expect(unhandled).toEqual([]);
+});
+
+/** Data of the instance's events of this name, oldest first. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of it
+async function events(name: string): Promise<any[]> {
+  const rows = await gateway.database.db
+    .selectFrom("event")
+    .select("body")
+    .where("instance_id", "=", id)
+    .where("event", "=", name)
+    .orderBy("sequence")
+    .execute();
+  return rows.map(({ body }) => JSON.parse(body.toString()).data);
+}
+
+/** The message as `message.received` has it. */
+async function received(from: PersonInfo, to: string, said: SentContent | string) {
+  const message_id = await network.control.say(from.phone, to, said);
+  const find = async () =>
+    (await events("message.received")).find(({ message }) => message.message_id === message_id);
+  await waitUntil(async () => (await find()) !== undefined);
+  return (await find()).message;
+}
+
+/** What Ana's phone got. */
+async function arrived(message_id = ""): Promise<Record<string, unknown>> {
+  await waitUntil(async () => (await network.control.message(ana.phone, message_id)) !== undefined);
+  return (await network.control.message(ana.phone, message_id)) ?? {};
+}
+
+describe("a reply", () => {
+  test("carries what it quotes, without the key of the file", async () => {
+    const bytes = Buffer.from("OggS voice");
+    const voice = {
+      kind: "media",
+      media_type: "ptt",
+      mime_type: "audio/ogg; codecs=opus",
+      seconds: 4,
+      bytes,
+    } as const;
+    const { message_id } = await received(ana, me.phone, voice);
+    const { data } = await client.sendReply({ id, message_id, text: "Heard it" });
+    const wire = await arrived(data.message_id);
+    const quotedMessage = { audioMessage: { mimetype: voice.mime_type, seconds: 4, ptt: true } };
+    expect(wire).toMatchObject({
+      extendedTextMessage: { contextInfo: { stanzaId: message_id, participant: ana.jid, quotedMessage } },
+    });
+    expect(JSON.stringify(wire)).not.toMatch(/mediaKey|directPath/);
+    const { quoted } = (await client.getMessage({ id, messageId: data.message_id ?? "" })).data;
+    expect(quoted).toMatchObject({
+      id: message_id,
+      from_me: false,
+      content: { kind: "media", media_type: "ptt", seconds: 4 },
+    });
+    expect(JSON.stringify(quoted)).not.toMatch(/"(ref|key|path)"/);
+  });
+
+  test("carries what it quotes from the history of the phone", async () => {
+    const { data } = await client.sendReply({ id, message_id: "3EB0OLD", text: "As you said" });
+    expect(await arrived(data.message_id)).toMatchObject({
+      extendedTextMessage: {
+        contextInfo: { stanzaId: "3EB0OLD", quotedMessage: { conversation: "Last week" } },
+      },
+    });
+  });
+
+  test("in private names the group of the message that it quotes", async () => {
+    const { message_id } = await received(ana, group, "Who has it?");
+    const { data } = await client.sendText({ id, number: ana.phone, text: "I do", reply_to: message_id });
+    expect(await arrived(data.message_id)).toMatchObject({
+      extendedTextMessage: { contextInfo: { stanzaId: message_id, remoteJid: group } },
+    });
+  });
+});
+
+describe("link_preview", () => {
+  const head =
+    '<meta property="og:title" content="Shoes"><meta property="og:description" content="Blue ones">';
+  let pages: FileServer;
+  let link: string;
+
+  beforeAll(async () => {
+    pages = await startFileServer();
+    link = pages.serve("/shoes", file(Buffer.from(head), "text/html; charset=utf-8"));
+  });
+  afterAll(() => pages.close());
+
+  test("true shows what the first link's page says of itself", async () => {
+    const text = `Look: ${link}!`;
+    const { data } = await client.sendText({ id, number: ana.phone, text, link_preview: true });
+    const wire = { text, matchedText: link, title: "Shoes", description: "Blue ones" };
+    expect(await arrived(data.message_id)).toMatchObject({ extendedTextMessage: wire });
+  });
+
+  test("false, which is the default, reads no page", async () => {
+    const before = pages.asked.length;
+    const { data } = await client.sendText({ id, number: ana.phone, text: link });
+    expect(await arrived(data.message_id)).toMatchObject({ conversation: link });
+    expect(pages.asked).toHaveLength(before);
+  });
+
+  test("of a page that never answers lets the text go out alone", async () => {
+    const slow = pages.serve("/slow", () => {});
+    const { data } = await client.sendText({ id, number: ana.phone, text: slow, link_preview: true });
+    expect(await arrived(data.message_id)).toMatchObject({ conversation: slow });
+  });
+});
+
+describe("a mention in a group that names its members by LID", () => {
+  test("goes out by LID, in the text too, and reads as it was written", async () => {
+    const text = `@${bia.phone} come here`;
+    const { data } = await client.sendText({ id, jid: group, text, mentions: [bia.phone] });
+    expect(await arrived(data.message_id)).toMatchObject({
+      extendedTextMessage: {
+        text: `@${bia.lid.split("@")[0]} come here`,
+        contextInfo: { mentionedJid: [bia.lid] },
+      },
+    });
+    expect((await client.getMessage({ id, messageId: data.message_id ?? "" })).data).toMatchObject({
+      text,
+      mentions: [bia.jid],
+      mentioned: [{ jid: bia.jid, phone: bia.phone }],
+    });
+  });
+
+  test("comes in with both addresses of who is meant", async () => {
+    const text = `@${bia.lid.split("@")[0]} come here`;
+    // From here on her phone is known.
+    await received(bia, group, "Hi");
+    expect(await received(ana, group, { kind: "text", text, mentions: [bia.lid] })).toMatchObject({
+      text,
+      mentions: [bia.jid],
+      mentioned: [{ jid: bia.jid, lid: bia.lid, phone: bia.phone }],
+    });
+  });
+});
+
+describe("message.received", () => {
+  test("tells the advertisement, and how often it was forwarded", async () => {
+    const contextInfo = {
+      isForwarded: true,
+      externalAdReply: { sourceType: "ad", ctwaClid: "ARAk", title: "Sale" },
+    };
+    const message = { extendedTextMessage: { text: "Still there?", contextInfo } };
+    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+      ...{ is_forwarded: true, forwarding_score: 1, choice: null },
+      ad: { source_type: "ad", ctwa_clid: "ARAk", title: "Sale", source_url: null },
+    });
+  });
+
+  test("tells the id of what was chosen from a list", async () => {
+    const message = { listResponseMessage: { title: "Blue", singleSelectReply: { selectedRowId: "row-3" } } };
+    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+      text: "Blue",
+      choice: { kind: "list", id: "row-3" },
+      ...{ ad: null, is_forwarded: false, group_invite: null },
+    });
+  });
+
+  test("tells every card", async () => {
+    const contacts = ["Caio", "Davi"].map((name) => ({ displayName: name, vcard: `FN:${name}` }));
+    const message = { contactsArrayMessage: { contacts } };
+    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+      type: "contact",
+      contacts: [{ name: "Caio" }, { name: "Davi" }],
+    });
+  });
+});

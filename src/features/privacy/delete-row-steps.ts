@@ -1,0 +1,72 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db/database.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymisation.ts";
+import type { DeclaredTable } from "./personal-data.ts";
+import type { AnonymisationPart } from "./treatment.ts";
+
+type Owner = "account_id" | "instance_id";
+
+const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[] = [
+  ["idempotency", "instance_id", "messages"],
+  ["integration_inbound", "account_id", "messages"],
+  ["integration_chat", "account_id", "messages"],
+  ["number_check", "instance_id", "conversations"],
+  ["group_chat", "instance_id", "conversations"],
+  ["group_list", "instance_id", "conversations"],
+  ["account_idempotency", "account_id", "account"],
+];
+
+/** What is known better elsewhere, or over soon, goes with its rows. */
+export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
+  { name: "outgoing_media", parts: ["messages"], take: forgetCampaignFiles },
+  { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
+  ...FORGOTTEN.map(
+    ([name, owner, part]): AnonymisationStep => ({
+      ...{ name, parts: [part] },
+      take: (trx, run) => forgetOf(trx, name, owner, run),
+    }),
+  ),
+];
+
+async function forgetOf(
+  trx: Trx,
+  table: DeclaredTable,
+  owner: Owner,
+  run: Anonymisation,
+): Promise<AnonymisationBatch> {
+  const owners = owner === "account_id" ? [run.account_id] : run.instances;
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where ${sql.ref(owner)} = any(${owners}::bigint[])`.execute(trx);
+  return { rows: Number(numAffectedRows), after: null };
+}
+
+/** The files that wait for the messages of a campaign. */
+async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from outgoing_media where id in (
+      select media ->> 'shared' from campaign where account_id = ${run.account_id} and media is not null)`.execute(
+    trx,
+  );
+  return { rows: Number(numAffectedRows), after: null };
+}
+
+/** Who has read what in a group. */
+async function forgetReceipts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+  const { numAffectedRows = 0n } = await sql`
+    with found as materialized (
+      select r.message, r.person from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (
+        select message, person from message_receipt where instance_id = i.id and message <= ${run.until.message ?? 0}
+        limit ${ROWS_AT_ONCE}) r
+      limit ${ROWS_AT_ONCE}
+    )
+    delete from message_receipt r using found f where r.message = f.message and r.person = f.person`.execute(
+    trx,
+  );
+  const rows = Number(numAffectedRows);
+  return { rows, after: rows === 0 ? null : rows };
+}

@@ -1,0 +1,165 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { markFilesForDeletion } from "../media/media.ts";
+import { outcomeEvents } from "../messages/messages.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymisation.ts";
+import { anonymiseRows } from "./anonymise-table-steps.ts";
+import { PERSONAL_DATA } from "./personal-data.ts";
+import { assignments } from "./treatment.ts";
+
+/** Who wrote which message, for the sandbox network, which keeps copies. */
+export interface WrittenMessage {
+  writer: string;
+  id: string;
+}
+
+export interface EraseMessagesDeps {
+  db: Db;
+  forgetOnNetwork: (
+    account_id: number,
+    phones: readonly string[],
+    messages: readonly WrittenMessage[],
+  ) => Promise<void>;
+}
+
+/** Messages with their files, and the events about them. */
+export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] {
+  return [
+    {
+      name: "message",
+      parts: ["messages"],
+      outside: (run, after) => forgetCopies(deps, run, after),
+      take: eraseMessages,
+    },
+    { name: "message_search", parts: ["messages"], take: eraseWords },
+    { name: "event", parts: ["messages", "account"], take: eraseEvents },
+  ];
+}
+
+/** Place in the log of one instance after the other. */
+interface Place {
+  nth: number;
+  /** Microseconds since 1970 of a message, or the number of an event. */
+  at: number;
+  id: number;
+}
+
+const START: Place = { nth: 0, at: -1, id: 0 };
+
+interface Found {
+  id: number;
+  at: number;
+}
+
+/** The next rows of the instance; then the next instance. */
+function toBatch(rows: readonly Found[], run: Anonymisation, place: Place): AnonymisationBatch {
+  const last = rows.at(-1);
+  if (last && rows.length === ROWS_AT_ONCE)
+    return { rows: rows.length, after: { nth: place.nth, at: last.at, id: last.id } };
+  const nth = place.nth + 1;
+  return { rows: rows.length, after: nth < run.instances.length ? { ...START, nth } : null };
+}
+
+interface FoundMessage extends Found {
+  message_id: string;
+  writer: string | null;
+  /** It was cancelled on the way here. */
+  is_untold: boolean;
+}
+
+async function findMessages(
+  db: Db | Trx,
+  run: Anonymisation,
+  { nth, at, id }: Place,
+): Promise<FoundMessage[]> {
+  const { rows } = await sql<FoundMessage>`
+    select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at, m.message_id,
+      m.content ? 'untold' as is_untold,
+      case when m.from_me then i.jid else coalesce(m.sender ->> 'jid', m.jid) end as writer
+    from message m join instance i on i.id = m.instance_id
+    where m.instance_id = ${run.instances[nth] ?? 0}
+      and (m.sent_at, m.id) > (timestamptz 'epoch' + ${at} * interval '1 microsecond', ${id}::bigint)
+      and m.id <= ${run.until.message ?? 0}
+    order by m.sent_at, m.id limit ${ROWS_AT_ONCE}`.execute(db);
+  return rows;
+}
+
+/** A copy that is not found any more was erased before. */
+async function forgetCopies(
+  { db, forgetOnNetwork }: EraseMessagesDeps,
+  run: Anonymisation,
+  after: unknown,
+): Promise<void> {
+  const place = (after as Place | null) ?? START;
+  const instance = await db
+    .selectFrom("instance")
+    .select(["network", "phone"])
+    .where("id", "=", run.instances[place.nth] ?? 0)
+    .executeTakeFirst();
+  if (instance?.network !== "sandbox") return;
+  const found = await findMessages(db, run, place);
+  const written = found.flatMap(({ writer, message_id: id }) => (writer === null ? [] : [{ writer, id }]));
+  await forgetOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
+}
+
+async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+  const place = (after as Place | null) ?? START;
+  const found = await findMessages(trx, run, place);
+  const ids = found.map(({ id }) => id);
+  const { rows: files } = await sql<{ id: string; blob: number | null; upload: string | null }>`
+    select id, blob, upload from media where message = any(${ids}::bigint[]) order by id for update`.execute(
+    trx,
+  );
+  const changes = assignments(PERSONAL_DATA.media, run);
+  if (files.length > 0 && changes)
+    await sql`
+      update media set ${changes}, blob = null where id = any(${files.map(({ id }) => id)}::text[])`.execute(
+      trx,
+    );
+  const uploads = files.flatMap(({ upload }) => upload ?? []);
+  if (uploads.length > 0) await trx.deleteFrom("outgoing_media").where("id", "in", uploads).execute();
+  await markFilesForDeletion(
+    trx,
+    files.flatMap(({ blob }) => blob ?? []),
+  );
+  await anonymiseRows(trx, run, "message", ids);
+  const untold = found.filter(({ is_untold }) => is_untold);
+  return { ...toBatch(found, run, place), events: await outcomeEvents(trx, untold) };
+}
+
+/** What is found by these words is no more. */
+async function eraseWords(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+  const { numAffectedRows = 0n } = await sql`
+    with found as materialized (
+      select s.instance_id, s.at, s.id from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (
+        select * from message_search where instance_id = i.id and id <= ${run.until.message ?? 0}
+        limit ${ROWS_AT_ONCE}) s
+      limit ${ROWS_AT_ONCE}
+    )
+    delete from message_search s using found f
+    where s.instance_id = f.instance_id and s.at = f.at and s.id = f.id`.execute(trx);
+  const rows = Number(numAffectedRows);
+  return { rows, after: rows === 0 ? null : rows };
+}
+
+async function eraseEvents(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+  const place = (after as Place | null) ?? START;
+  const { rows } = await sql<Found>`
+    select id, sequence as at from event
+    where instance_id = ${run.instances[place.nth] ?? 0} and sequence > ${place.at}
+      and id <= ${run.until.event ?? 0}
+    order by sequence limit ${ROWS_AT_ONCE}`.execute(trx);
+  const ids = rows.map(({ id }) => id);
+  if (run.parts.has("messages"))
+    await sql`
+      update delivery d set error = null from event e
+      where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
+        and d.error is not null`.execute(trx);
+  await anonymiseRows(trx, run, "event", ids);
+  return toBatch(rows, run, place);
+}

@@ -1,0 +1,86 @@
+import { type Selectable, sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { addJobs } from "../../engine/job-store.ts";
+import { addLane } from "../../engine/lane-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { ErasureLogTable } from "../../tables.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import type { AnonymisationScope } from "./anonymisation.ts";
+import { NUMBERED_TABLES } from "./anonymise-table-steps.ts";
+
+/** The kind of the lane in which requests are carried out, those of one account one after the other. */
+export const PRIVACY_LANE = "privacy";
+
+export interface ErasureRequest {
+  account_id: number;
+  scope: AnonymisationScope;
+  /** Null: done again after a restore. */
+  user_id: number | null;
+  ip: string | null;
+  /** The last row of each table that it is about. */
+  until: Record<string, number>;
+}
+
+/** Takes down what is to be anonymised, and queues it; answers the request and the lane to wake after the commit. */
+export async function queueErasure(trx: Trx, erasure: ErasureRequest): Promise<{ id: number; lane: number }> {
+  const { account_id, scope, user_id, ip, until } = erasure;
+  const { id } = await trx
+    .insertInto("data_request")
+    .values({
+      ...{ account_id, scope, ip, request_type: "anonymize", requested_by: user_id },
+      until: JSON.stringify(until),
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const lane = await addLane(trx, PRIVACY_LANE, PRIVACY_LANE);
+  await addJobs(trx, [{ lane, prio: 1, pos: id, grp: `account:${account_id}`, ref: { request: id } }]);
+  return { id, lane };
+}
+
+/** As a user asks for it: noted in the log of erasures and in the audit log. */
+export async function requestErasure(db: Db, erasure: Omit<ErasureRequest, "until">, by: AuditActor) {
+  const { account_id, scope } = erasure;
+  return db.transaction().execute(async (trx) => {
+    const until = await readLastRows(trx);
+    const asked = await queueErasure(trx, { ...erasure, until });
+    await trx
+      .insertInto("erasure_log")
+      .values({ account_id, scope, subject: JSON.stringify({ request: asked.id, until }) })
+      .execute();
+    const target = { type: "data_request", id: asked.id };
+    await recordAudit(trx, { by, action: "data.anonymize", target, account_id, fields: [scope] });
+    return asked;
+  });
+}
+
+/** The last row that each table has now. */
+export async function readLastRows(db: Db | Trx): Promise<Record<string, number>> {
+  const last = NUMBERED_TABLES.map(
+    (table) => sql`select ${sql.lit(table)} as name, coalesce(max(id), 0) as id from ${sql.table(table)}`,
+  );
+  const { rows } = await sql<{ name: string; id: number }>`${sql.join(last, sql` union all `)}`.execute(db);
+  return Object.fromEntries(rows.map(({ name, id }) => [name, id]));
+}
+
+/** Does again what was erased before and has come back with a backup. */
+export async function repeatErasure(
+  db: Db,
+  engine: Pick<Engine, "wake">,
+  { account_id, scope, subject }: Pick<Selectable<ErasureLogTable>, "account_id" | "scope" | "subject">,
+): Promise<void> {
+  const lane = await db.transaction().execute(async (trx) => {
+    const account = await trx.selectFrom("account").select("id").where("id", "=", account_id).execute();
+    if (account.length === 0) return undefined;
+    const until = subject.until as Record<string, number>;
+    return (
+      await queueErasure(trx, {
+        account_id,
+        scope: scope as AnonymisationScope,
+        user_id: null,
+        ip: null,
+        until,
+      })
+    ).lane;
+  });
+  if (lane !== undefined) engine.wake([lane]);
+}

@@ -1,0 +1,117 @@
+import { runInNewContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { contract } from "../../contract.ts";
+import { readInput } from "../../platform/http/input/read-input.ts";
+import type { Route } from "../../platform/http/route.ts";
+import { createOpenApiDocument } from "../../platform/openapi/openapi-document.ts";
+import { postmanCollection } from "./postman-collection.ts";
+
+interface Item {
+  name: string;
+  event: { listen: string; script: { exec: string[] } }[];
+  request: {
+    method: string;
+    auth: { type: string };
+    url: { raw: string; path: string[]; variable: { key: string; value: string }[] };
+    body?: { raw: string };
+  };
+}
+
+interface Collection {
+  info: { schema: string };
+  variable: { key: string }[];
+  item: { name: string; item: Item[] }[];
+}
+
+const collection = postmanCollection(createOpenApiDocument(contract)) as unknown as Collection;
+const items = collection.item.flatMap(({ item }) => item);
+const routes = Object.entries(contract) as [string, Route][];
+
+function itemOf({ http }: Route): Item | undefined {
+  const [method, path] = http.split(" ");
+  return items.find(
+    ({ request: { method: used, url } }) => used === method && url.raw === `{{base_url}}${path}`,
+  );
+}
+
+test("every route is in it once, in the folder of its tag", () => {
+  expect(items).toHaveLength(routes.length);
+  for (const [name, route] of routes) {
+    const item = itemOf(route);
+    expect(item, name).toBeDefined();
+    const folder = collection.item.find(({ item: inside }) => item && inside.includes(item));
+    expect(folder?.name).toBe(route.tag);
+  }
+});
+
+test("it is a Postman 2.1 collection with the variables that its requests use", () => {
+  expect(collection.info.schema).toContain("/v2.1.0/");
+  const known = new Set(collection.variable.map(({ key }) => key));
+  expect([...known]).toEqual(expect.arrayContaining(["base_url", "api_key", "token"]));
+  const used = [...JSON.stringify(collection.item).matchAll(/\{\{(\w+)\}\}/g)].map(([, name = ""]) => name);
+  expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("each request carries the credential that its route asks for", () => {
+  const expected = {
+    public: "noauth",
+    account: "bearer",
+    instance: "apikey",
+    key: "apikey",
+    key_or_admin: "apikey",
+  };
+  for (const [name, route] of routes) {
+    const wanted = { ...expected, admin: "apikey", owner: "bearer", manager: "bearer" }[route.access];
+    expect(itemOf(route)?.request.auth.type, name).toBe(wanted);
+  }
+});
+
+describe("an example body is accepted by its route", () => {
+  const withBody = routes.filter(([, route]) => itemOf(route)?.request.body?.raw);
+
+  test.each(withBody)("%s", (_, route) => {
+    const { url, body } = (itemOf(route) as Item).request;
+    const path = Object.fromEntries(
+      url.variable.map(({ key, value }) => [key, value.startsWith("{{") ? "1" : value]),
+    );
+    const given = JSON.parse(body?.raw ?? "{}");
+    expect(() => readInput(route, { path, query: {}, body: given })).not.toThrow();
+  });
+});
+
+test("a route that takes a file alone asks for the file", () => {
+  const item = itemOf(contract.importLeads) as Item;
+  expect(item.request.body).toEqual({
+    mode: "formdata",
+    formdata: [{ key: "file", type: "file", src: [] }],
+  });
+});
+
+test("the sign-in and the creation of an instance keep what the other requests need", () => {
+  const answers = {
+    login: { token: "eyJ.token" },
+    createInstance: { data: { id: 7, api_key: "wg_key" } },
+  };
+  const kept: Record<string, unknown> = {};
+  const pm = (answer: unknown) => ({
+    response: { code: 200, json: () => answer },
+    collectionVariables: {
+      set: (name: string, value: unknown) => void Object.assign(kept, { [name]: value }),
+    },
+  });
+  for (const [name, answer] of Object.entries(answers)) {
+    const item = itemOf(contract[name as keyof typeof contract]);
+    const [{ listen, script } = { listen: "", script: { exec: [] } }] = item?.event ?? [];
+    expect(listen).toBe("test");
+    runInNewContext(script.exec.join("\n"), { pm: pm(answer) });
+  }
+  expect(kept).toEqual({ token: "eyJ.token", instance_id: 7, api_key: "wg_key" });
+});
+
+test("addresses of webhooks are addresses of receivers", () => {
+  for (const item of items) {
+    const path = item.request.url.raw;
+    if (!/webhook/.test(path) || !item.request.body?.raw.includes('"url"')) continue;
+    expect(JSON.parse(item.request.body.raw).url, path).toMatch(/\/hook$/);
+  }
+});

@@ -1,0 +1,66 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, it } from "vitest";
+import { makeScratchDir } from "../../../test/scratch-dir.ts";
+import { type Served, serveFeature } from "../../../test/serve-feature.ts";
+import { packageRoot } from "../../platform/config/package-version.ts";
+import { publicPagesContract } from "./contract.ts";
+import { textHandlers } from "./text-handlers.ts";
+
+const scratch = await makeScratchDir();
+const { privacy, terms, productionReadiness } = publicPagesContract;
+let served: Served;
+
+afterEach(() => served.close());
+afterAll(() => scratch.remove());
+
+async function read(path: string, root = packageRoot()) {
+  const folders = { dataDir: join(scratch.path, "data"), packageRoot: root };
+  const contract = { privacy, terms, productionReadiness };
+  served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
+  const { status, headers, body } = await served.call(`GET ${path}`);
+  return { status, type: headers.get("content-type"), text: Buffer.from(body).toString() };
+}
+
+const MARKDOWN = "text/markdown; charset=utf-8";
+const HTML = "text/html; charset=utf-8";
+
+it("the policy that comes with the gateway is Markdown", async () => {
+  const { status, type, text } = await read("/privacy");
+  expect([status, type]).toEqual([200, MARKDOWN]);
+  expect(text).toMatch(/^# Privacy policy/);
+});
+
+it("the page on production readiness tells of every blocker of /health", async () => {
+  const { status, type, text } = await read("/docs/production-readiness.md");
+  expect([status, type]).toEqual([200, MARKDOWN]);
+  const rules = await readFile(join(packageRoot(), "src/features/health/find-blockers.ts"), "utf8");
+  const keys = [...rules.matchAll(/key: "(\w+)"/g)].map(([, key]) => `\`${key}\``);
+  expect(keys.length).toBeGreaterThan(5);
+  expect(keys.filter((key) => !text.includes(key))).toEqual([]);
+});
+
+it("without any policy there is a page that says so", async () => {
+  const { status, type, text } = await read("/privacy", scratch.path);
+  expect([status, type]).toEqual([200, HTML]);
+  expect(text).toContain("has not put this text here");
+});
+
+it("the terms are a page, and the operator's own text wins", async () => {
+  expect(await read("/terms")).toMatchObject({ status: 200, type: HTML });
+  await served.close();
+  await mkdir(join(scratch.path, "data"), { recursive: true });
+  await writeFile(join(scratch.path, "data", "terms.md"), "# Our *own* terms\n<script>alert(1)</script>");
+  const { text } = await read("/terms");
+  expect(text).toContain("Our <em>own</em> terms");
+  expect(text).not.toContain("<script>");
+});
+
+it.each(["/privacy", "/docs/production-readiness.md"])("%s is a page for a browser", async (path) => {
+  const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
+  const contract = { privacy, terms, productionReadiness };
+  served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
+  const { headers, body } = await served.call(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
+  expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept"]);
+  expect(Buffer.from(body).toString()).toContain("<h1 ");
+});

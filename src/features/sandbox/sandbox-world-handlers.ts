@@ -1,0 +1,81 @@
+import { groupJid, phoneJid } from "../../network/jid.ts";
+import type { GroupChange, OperationResult } from "../../network/session-operations.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import type { sandboxContract } from "./contract.ts";
+import { getPairedPhone, requireHappened, type SandboxAccess } from "./paired-phone.ts";
+
+export interface SandboxWorldDeps extends SandboxAccess {
+  /** The bytes of a picture that a phone or a group shows. */
+  findPicture(id: string): Promise<Uint8Array | undefined>;
+}
+
+type World =
+  | "sandboxContact"
+  | "sandboxChat"
+  | "sandboxGroup"
+  | "sandboxGroupParticipants"
+  | "sandboxGroupSettings"
+  | "getSandboxPicture";
+
+/** Everything that happens around an instance beside messages. */
+export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
+  return {
+    async sandboxContact({ input: { id, from, ...change } }) {
+      const { phone, control } = await getPairedPhone(deps, id);
+      return requireHappened(await control.setPerson(phone, from, change));
+    },
+
+    async sandboxChat({ input: { id, from, group_jid, ...change } }) {
+      const chat = group_jid === undefined ? phoneJid(from ?? "") : groupJid(group_jid);
+      const { phone, control } = await getPairedPhone(deps, id);
+      return requireHappened(await control.changeChat(phone, chat, withoutGaps(change)));
+    },
+
+    async sandboxGroup({ input: { id, from, subject, participants, admin } }) {
+      const { phone, control } = await getPairedPhone(deps, id);
+      const admins = admin ? [phone] : [];
+      const all = [phone, ...participants];
+      return { jid: await control.createGroup({ from, subject, participants: all, admins }) };
+    },
+
+    async sandboxGroupParticipants({ input: { id, from, group_jid, action, participants } }) {
+      const { control } = await getPairedPhone(deps, id);
+      return settle(await control.changeParticipants(groupJid(group_jid), from, action, participants));
+    },
+
+    async sandboxGroupSettings({ input }) {
+      const { control } = await getPairedPhone(deps, input.id);
+      const jid = groupJid(input.group_jid);
+      for (const change of changesIn(input)) settle(await control.changeGroup(jid, input.from, change));
+      return { jid };
+    },
+
+    async getSandboxPicture({ input: { pictureId } }) {
+      const bytes = await deps.findPicture(pictureId);
+      if (!bytes) throw new GatewayError("NOT_FOUND", "There is no such picture.");
+      return new RawResponse("image/jpeg", Buffer.from(bytes));
+    },
+  };
+}
+
+function changesIn(input: InputOf<typeof sandboxContract.sandboxGroupSettings>): GroupChange[] {
+  const { subject, description, announce, locked } = input;
+  return [
+    ...(subject === undefined ? [] : [{ subject }]),
+    ...(description === undefined ? [] : [{ description }]),
+    ...(announce === undefined ? [] : [{ announce }]),
+    ...(locked === undefined ? [] : [{ locked }]),
+  ];
+}
+
+/** A change says only what changes. */
+function withoutGaps<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}
+
+function settle<Value>(result: OperationResult<Value>): Value {
+  if (result.outcome === "done") return result.value;
+  throw new GatewayError(result.outcome === "refused" ? result.code : "UNAVAILABLE", result.reason);
+}

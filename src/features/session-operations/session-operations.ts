@@ -1,0 +1,68 @@
+import type { SessionOperations } from "../../network/driver.ts";
+import type { OperationErrorCode, OperationResult } from "../../network/session-operations.ts";
+import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
+import { withTimeout } from "../../platform/with-timeout.ts";
+
+export interface SessionOperationDeps {
+  /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
+  requireConnected: (instanceId: number) => Promise<unknown>;
+  /** The live session of an instance, on this node or another, while it is connected. */
+  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  timeoutMs: number;
+}
+
+/**
+ * Asks something of an instance's live session that leaves no row behind. `undefined` from `call`: the network lacks the
+ * capability (NOT_SUPPORTED). The network's refusal is thrown with the code that it stands for.
+ */
+export type RunSessionOperation = <Value>(
+  instanceId: number,
+  call: (session: SessionOperations) => Promise<OperationResult<Value>> | undefined,
+) => Promise<Value>;
+
+export function createSessionOperationRunner({
+  requireConnected,
+  reachSession,
+  timeoutMs,
+}: SessionOperationDeps): RunSessionOperation {
+  return async (instanceId, call) => {
+    await requireConnected(instanceId);
+    const session = await reachSession(instanceId);
+    if (!session) throw sessionUnreachable();
+    const asked = call(session);
+    if (!asked) throw new GatewayError("NOT_SUPPORTED", "The network of this instance cannot do that.");
+    return unwrapOperationResult(await withTimeout(asked, timeoutMs));
+  };
+}
+
+/** No node has the session at this moment. */
+export function sessionUnreachable(): GatewayError {
+  return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
+}
+
+function undecided(reason: string): GatewayError {
+  const sentence = "The node that has the session did not say whether it was done.";
+  return new GatewayError("SEND_TIMEOUT", sentence, { cause: new Error(reason) });
+}
+
+/** The value of a call; what the network refuses is thrown. */
+export function unwrapOperationResult<Value>(result: OperationResult<Value> | undefined): Value {
+  if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
+  if (result.outcome === "done") return result.value;
+  if (result.outcome === "unreachable") throw sessionUnreachable();
+  if (result.outcome === "unknown") throw undecided(result.reason);
+  if (result.outcome === "failed") throw new GatewayError("SEND_FAILED", result.reason);
+  const { code, reason, retry_after_seconds } = result;
+  throw new GatewayError(CODE_OF[code], reason, { retryAfterSeconds: retry_after_seconds });
+}
+
+const CODE_OF = {
+  NOT_FOUND: "NOT_FOUND",
+  FORBIDDEN: "FORBIDDEN",
+  RATE_LIMITED: "RATE_LIMITED",
+  RECIPIENT_NOT_FOUND: "RECIPIENT_NOT_FOUND",
+  VALIDATION_ERROR: "VALIDATION_ERROR",
+  CONFLICT: "CONFLICT",
+  NOT_SUPPORTED: "NOT_SUPPORTED",
+  SEND_FAILED: "SEND_FAILED",
+} satisfies Record<OperationErrorCode, ErrorCode>;

@@ -1,0 +1,165 @@
+import { sql } from "kysely";
+import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
+
+/** One HTTP try and what it means for its delivery and its job. */
+export interface AttemptRecord {
+  lane: { id: number; epoch: number };
+  job_id: number;
+  /** Place of the event in the lane. */
+  pos: number;
+  delivery_id: number;
+  event_id: string;
+  event: string;
+  event_at: Date;
+  account_id: number;
+  instance_id: number;
+  webhook_id: number;
+  webhook_name: string;
+  url: string;
+  attempt: number;
+  trigger: "auto" | "manual";
+  success: boolean;
+  status_code: number | null;
+  error: string | null;
+  error_class: string | null;
+  duration_ms: number;
+  response_body: string | null;
+  status: "delivered" | "retrying" | "parked" | "failed" | null;
+  /** How long the job waits until its next try, on the database's clock; null ends it. */
+  retry_after_ms: number | null;
+  /** Set when the rest of the chat need not wait for this one any longer. */
+  parkedGroup: string | null;
+  /** Reports of this try, for webhooks that ask for them. */
+  reports: EventDraft[];
+}
+
+/** What a try has changed about the receiver as a whole. */
+export type ReceiverChange = "failing" | "recovered";
+
+/** How it was recorded: not at all when the lane belongs to another process by now. */
+export type RecordedAttempt = { held: true; wake: number[]; change: ReceiverChange | null } | { held: false };
+
+/** Writes log row, delivery, job and reports of all waiting tries in one transaction, fenced by their lanes. */
+export function createAttemptWriter(db: Db, node: string) {
+  return createBatchWriter<AttemptRecord, RecordedAttempt>({
+    write: (records) => recordAttempts(db, node, records),
+  });
+}
+
+async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): Promise<RecordedAttempt[]> {
+  if (records.every((record) => record.reports.length === 0)) {
+    return writeAttempts(db, node, records);
+  }
+  return db.transaction().execute(async (trx) => {
+    const recorded = await writeAttempts(trx, node, records);
+    const kept = records.filter((_, index) => recorded[index]?.held);
+    const wake = await recordEvents(
+      trx,
+      kept.flatMap((record) => record.reports),
+    );
+    return recorded.map((one) => (one.held ? { ...one, wake } : one));
+  });
+}
+
+/** Nothing is written of the tries whose lane this node no longer holds. */
+async function writeAttempts(
+  db: Db | Trx,
+  node: string,
+  records: AttemptRecord[],
+): Promise<RecordedAttempt[]> {
+  const lanes = [...new Map(records.map(({ lane }) => [lane.id, lane])).values()];
+  const input = JSON.stringify(
+    records.map(({ lane, reports, ...row }, ord) => ({ ...row, lane: lane.id, ord })),
+  );
+  const { rows } = await sql<{ ord: number; change: ReceiverChange | null }>`
+    with input as (
+      select * from jsonb_to_recordset(${input}::jsonb) as x (
+        ord int, lane bigint, job_id bigint, pos bigint, delivery_id bigint, event_id text, event text,
+        event_at timestamptz, account_id bigint, instance_id bigint, webhook_id bigint, webhook_name text, url text,
+        attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
+        response_body text, status text, retry_after_ms int, "parkedGroup" text)
+    ), held as (${lockOwnedLanes(node, lanes)}),
+    ours as materialized (
+      select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
+      from input i join held h on h.id = i.lane
+    ),
+    ${logTries}, ${settleJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
+    select ours.ord, seen.change from ours left join seen on seen.ord = ours.ord`.execute(db);
+  const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
+  return records.map((_, ord) => {
+    const change = changes.get(ord);
+    return change === undefined ? { held: false } : { held: true, wake: [], change };
+  });
+}
+
+const logTries = sql`logged as (
+  insert into attempt (event_id, event_at, event, delivery_id, webhook_id, webhook_name, account_id, instance_id,
+    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body)
+  select event_id, event_at, event, delivery_id, webhook_id, webhook_name, account_id, instance_id,
+    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body
+  from ours order by ord
+)`;
+
+/** A manual success ends the automatic plan: its job stands at the same place of the lane. */
+const settleJobs = sql`again as (
+  update job j set run_at = o.next_retry_at, attempts = o.attempt, grp = coalesce(o."parkedGroup", j.grp)
+  from ours o
+  where j.id = o.job_id and o.next_retry_at is not null
+    and not exists (select from ours s where s.delivery_id = o.delivery_id and s.success)
+  returning j.id
+), finished as (
+  delete from job j using ours o where j.id = o.job_id and o.next_retry_at is null
+), overtaken as (
+  delete from job j using ours o
+  where o.trigger = 'manual' and o.success and j.lane = o.lane and j.prio = 1 and j.pos = o.pos
+    and (j.ref ->> 'delivery')::bigint = o.delivery_id
+)`;
+
+/** A success is final; a retry counts only while its job is there, which a removal or a manual success may have taken. */
+function updateDeliveries(records: AttemptRecord[]) {
+  const times = records.map((record) => record.event_at.getTime());
+  return sql`updated as (
+    update delivery d set
+      status = case when o.success or d.status = 'delivered' then 'delivered'
+        when o.next_retry_at is not null and not o.is_again then d.status
+        else coalesce(o.status, d.status) end,
+      attempts = case when o.trigger = 'auto' then o.attempt else d.attempts end,
+      next_retry_at = case when o.success or d.status = 'delivered' then null
+        when o.trigger = 'manual' then d.next_retry_at
+        when o.is_again then o.next_retry_at end,
+      delivered_at = case when o.success then now() else d.delivered_at end,
+      response_status = case when d.status = 'delivered' and not o.success then d.response_status else o.status_code end,
+      error = case when d.status = 'delivered' then null else o.error end
+    from (
+      select distinct on (delivery_id) *, exists (select from again where again.id = ours.job_id) as is_again
+      from ours order by delivery_id, success desc, ord desc
+    ) o
+    where d.id = o.delivery_id and d.created_at = o.event_at
+      and d.created_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}
+  )`;
+}
+
+/**
+ * Answers which try, the last of its batch, has changed the receiver from working to failing or back. The rows are locked
+ * before they are read, so that of two nodes only the one that makes the change is told of it.
+ */
+const updateWebhooks = sql`before as materialized (
+  select id, failing_since from webhook where id in (select webhook_id from ours) order by id for no key update
+), seen as (
+  update webhook w set last_delivery_at = now(), last_status = o.status_code,
+    failing_since = case when o.has_success then null else coalesce(w.failing_since, now()) end,
+    failed_events = case when o.has_success then 0 else w.failed_events + o.given_up end,
+    warned_at = case when o.has_success then null else w.warned_at end
+  from (
+    select webhook_id, (array_agg(status_code order by ord desc))[1] as status_code,
+      coalesce(max(ord) filter (where success), max(ord)) as ord,
+      bool_or(success) as has_success, count(*) filter (where status = 'failed') as given_up
+    from ours group by webhook_id
+  ) o, before
+  where w.id = o.webhook_id and before.id = o.webhook_id
+  returning o.ord, case when before.failing_since is null and not o.has_success then 'failing'
+    when before.failing_since is not null and o.has_success then 'recovered' end as change
+)`;

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { decideAttempt, longestScheduleMs } from "./decide-attempt.ts";
+
+const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
+const answered = (status: number): FetchOutcome => ({
+  outcome: "response",
+  status,
+  headers: {},
+  body: Buffer.alloc(0),
+  truncated: false,
+  durationMs: 1,
+});
+const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "refused", durationMs: 1 };
+const middle = () => 0.5;
+
+test("any 2xx is a delivery, nothing else is", () => {
+  expect(decideAttempt(answered(204), 1, plan).verdict).toBe("delivered");
+  for (const status of [199, 301, 302, 400, 404, 500]) {
+    expect(decideAttempt(answered(status), 1, plan, middle).verdict).toBe("retry");
+  }
+});
+
+test("each failure waits for the next step, and beyond the table for the last one", () => {
+  const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
+  expect(delays).toEqual(
+    [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
+      verdict: "retry",
+      delayMs,
+      pauseLane: false,
+    })),
+  );
+});
+
+test("retries are spread by 20 % either way", () => {
+  expect(decideAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
+  expect(decideAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
+});
+
+test("the last allowed try is final, and without retries so is the first", () => {
+  expect(decideAttempt(refused, 10, plan).verdict).toBe("failed");
+  expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
+    verdict: "failed",
+    reason: "The receiver answered 500.",
+  });
+});
+
+test("Retry-After is honoured with 429 and 503, between one step and two, and quiets the lane", () => {
+  const asking = (status: number, value: string) => ({
+    ...answered(status),
+    headers: { "retry-after": value },
+  });
+  expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual({
+    verdict: "retry",
+    delayMs: 20_000,
+    pauseLane: true,
+  });
+  expect(decideAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
+  expect(decideAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
+  expect(decideAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
+  expect(decideAttempt(asking(500, "20"), 1, plan, middle)).toMatchObject({
+    delayMs: 5_000,
+    pauseLane: false,
+  });
+  const date = new Date(Date.now() + 30_000).toUTCString();
+  expect(decideAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
+});
+
+test("410 is final at once", () => {
+  expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
+});
+
+test("no plan takes longer than its twenty tries at a receiver that asks for the longest waits", () => {
+  const asking = { ...answered(429), headers: { "retry-after": "999999999" } };
+  const twenty = { ...plan, maxAttempts: 20 };
+  let sum = 0;
+  for (let attempt = 1; ; attempt++) {
+    const verdict = decideAttempt(asking, attempt, twenty);
+    if (verdict.verdict !== "retry") break;
+    sum += verdict.delayMs;
+  }
+  expect(longestScheduleMs(plan.scheduleMs)).toBe(sum);
+});

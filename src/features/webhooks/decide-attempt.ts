@@ -1,0 +1,82 @@
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { MAX_ATTEMPTS } from "./contract.ts";
+
+/** What is to happen after one try. */
+export type AttemptDecision =
+  | { verdict: "delivered" }
+  /** `pauseLane`: the receiver asked for quiet, so its other events wait as well. */
+  | { verdict: "retry"; delayMs: number; pauseLane: boolean }
+  /** `isGone`: the receiver wants no more events. */
+  | { verdict: "failed"; reason: string; isGone: boolean };
+
+export interface RetryPlan {
+  /** Delays after the first, second, ... failure; beyond the table the last one repeats. */
+  scheduleMs: readonly number[];
+  retryEnabled: boolean;
+  maxAttempts: number;
+}
+
+const SHORTEST_LIMIT_MS = 60_000;
+
+/** Decides what follows the try number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either way. */
+export function decideAttempt(
+  outcome: FetchOutcome,
+  attempt: number,
+  plan: RetryPlan,
+  random: () => number = Math.random,
+): AttemptDecision {
+  if (isSuccess(outcome)) return { verdict: "delivered" };
+  const isGone = outcome.outcome === "response" && outcome.status === 410;
+  const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
+  if (isGone || attempt >= allowed) return { verdict: "failed", reason: describeFailure(outcome), isGone };
+  const stepMs = stepAfter(attempt, plan.scheduleMs);
+  const askedMs = readRetryAfterMs(outcome);
+  if (askedMs !== undefined) {
+    return {
+      verdict: "retry",
+      delayMs: Math.min(Math.max(askedMs, stepMs), limitOf(stepMs)),
+      pauseLane: true,
+    };
+  }
+  return { verdict: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
+}
+
+/** How long the tries of one delivery can take in all: as many as there may be, at a receiver that asks for the longest waits. */
+export function longestScheduleMs(scheduleMs: readonly number[]): number {
+  const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
+  return waits.reduce((sum, ms) => sum + ms, 0);
+}
+
+function stepAfter(attempt: number, scheduleMs: readonly number[]): number {
+  return scheduleMs[Math.min(attempt, scheduleMs.length) - 1] ?? 0;
+}
+
+/** The longest wait that a receiver may ask for. */
+function limitOf(stepMs: number): number {
+  return Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
+}
+
+export function isSuccess(outcome: FetchOutcome): boolean {
+  return outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
+}
+
+/** One sentence for logs and lists. */
+export function describeFailure(outcome: FetchOutcome): string {
+  return outcome.outcome === "response" ? `The receiver answered ${outcome.status}.` : outcome.error;
+}
+
+/** A 4xx that a repetition will hardly change counts double towards the breaker. */
+export function failureWeightOf(outcome: FetchOutcome): 1 | 2 {
+  if (outcome.outcome !== "response" || outcome.status < 400 || outcome.status >= 500) return 1;
+  return [408, 409, 425, 429].includes(outcome.status) ? 1 : 2;
+}
+
+/** Seconds or a date, honoured with 429 and 503 only. */
+function readRetryAfterMs(outcome: FetchOutcome): number | undefined {
+  if (outcome.outcome !== "response" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
+  const header = outcome.headers["retry-after"]?.trim();
+  if (!header) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}

@@ -1,0 +1,100 @@
+import { type Selectable, sql } from "kysely";
+import { createBatchWriter } from "../../engine/batch-writer.ts";
+import type { Db } from "../../platform/db/database.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { DeliveryTable } from "../../tables.ts";
+import { OPERATIONAL_EVENTS } from "../events/contract.ts";
+import { openUrl, type WebhookRow } from "./webhook-record.ts";
+
+/** What a delivery job points at. */
+export interface DeliveryRef {
+  event_id: string;
+  /** Time of the event: it names the partition. */
+  at: string;
+  delivery: number;
+  webhook: number;
+  trigger: "auto" | "manual";
+  /** A manual try of a delivery that has no automatic plan: when it fails, so has the delivery. */
+  alone?: true;
+}
+
+/** What of a webhook is needed to deliver to it; `url` is the whole one. */
+export type WebhookTarget = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
+
+const TARGET_COLUMNS = [
+  ...(["id", "name", "url", "address", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
+  ...(["secret", "previous_secret", "previous_until", "headers", "format", "format_token"] as const),
+];
+
+export interface LoadedDelivery {
+  event: {
+    event_id: string;
+    event: string;
+    body: Buffer;
+    instance_id: number;
+    account_id: number;
+    created_at: Date;
+  };
+  delivery: Pick<Selectable<DeliveryTable>, "id" | "attempts">;
+  webhook: WebhookTarget;
+  /** Set by the operator rather than by a customer, so a wider outgoing policy may hold. */
+  isGlobal: boolean;
+  /** Whether somebody asks for reports of deliveries of this instance. */
+  isReported: boolean;
+}
+
+/** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
+export function createDeliveryLoader(db: Db, box: SecretBox) {
+  return createBatchWriter<DeliveryRef, LoadedDelivery | undefined>({
+    write: (refs) => loadDeliveries(db, box, refs),
+  });
+}
+
+type Row = LoadedDelivery["event"] &
+  WebhookTarget & {
+    ord: number;
+    delivery_id: number;
+    attempts: number;
+    is_global: boolean;
+    is_reported: boolean;
+  };
+
+async function loadDeliveries(
+  db: Db,
+  box: SecretBox,
+  refs: DeliveryRef[],
+): Promise<(LoadedDelivery | undefined)[]> {
+  const times = refs.map((ref) => new Date(ref.at).getTime());
+  const [from, to] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
+  const { rows } = await sql<Row>`
+    select r.ord, e.event_id, e.event, e.body, e.instance_id, e.account_id, e.created_at,
+      d.id as delivery_id, d.attempts, ${sql.join(TARGET_COLUMNS.map((name) => sql.ref(`w.${name}`)))},
+      w.instance_id is null as is_global,
+      ${isReported(sql`instance_id = e.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
+    from unnest(
+      ${refs.map((ref) => ref.event_id)}::text[], ${refs.map((ref) => ref.at)}::timestamptz[],
+      ${refs.map((ref) => ref.delivery)}::bigint[], ${refs.map((ref) => ref.webhook)}::bigint[]
+    ) with ordinality as r (event_id, at, delivery, webhook, ord)
+    join event e on e.event_id = r.event_id and e.created_at = r.at and e.created_at between ${from} and ${to}
+    join delivery d on d.id = r.delivery and d.created_at = r.at and d.created_at between ${from} and ${to}
+    join webhook w on w.id = r.webhook`.execute(db);
+  const byOrd = new Map(rows.map((row) => [Number(row.ord), toLoaded(row, box)]));
+  return refs.map((_, index) => byOrd.get(index + 1));
+}
+
+function isReported(whose: ReturnType<typeof sql>) {
+  return sql`exists (
+    select from webhook where ${whose} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
+}
+
+function toLoaded(row: Row, box: SecretBox): LoadedDelivery {
+  const { ord, event_id, event, body, instance_id, account_id, created_at, ...rest } = row;
+  const { delivery_id, attempts, is_global, is_reported, ...webhook } = rest;
+  return {
+    event: { event_id, event, body, instance_id, account_id, created_at },
+    delivery: { id: delivery_id, attempts },
+    webhook: { ...webhook, url: openUrl(webhook, box) },
+    isGlobal: is_global,
+    isReported: is_reported,
+  };
+}

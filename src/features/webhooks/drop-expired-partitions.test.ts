@@ -1,0 +1,106 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { ensurePartitions } from "../../platform/db/partitions.ts";
+import { createLog } from "../../platform/log/log.ts";
+import { dropExpiredPartitions } from "./drop-expired-partitions.ts";
+
+const NOW = Date.now();
+const DAY = 86_400_000;
+const MONTH = { retentionMs: 30 * DAY, retryScheduleMs: [DAY, 7 * DAY], log: createLog("silent") };
+
+let store: TestDatabase;
+
+beforeEach(async () => {
+  store = await createTestDatabase();
+});
+
+afterEach(() => store.drop());
+
+function daysAgo(days: number): Date {
+  return new Date(NOW - days * DAY);
+}
+
+function nameOf(table: string, days: number): string {
+  return `${table}_${daysAgo(days).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+/** An event of so many days ago with a delivery, and the days around it; answers the id of the event. */
+async function recorded(days: number, status: string): Promise<string> {
+  const at = daysAgo(days);
+  await ensurePartitions(store.database.db, at);
+  const event_id = `event-${days}-${status}`;
+  const [account_id, instance_id, webhook_id] = [1, 1, 1];
+  const row = { event_id, account_id, instance_id, created_at: at };
+  const { db } = store.database;
+  await sql`
+    insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+    values (${event_id}, 'message.received', 1, 1, 1, '', '{}', '', ${at})`.execute(db);
+  await db
+    .insertInto("delivery")
+    .values({ ...row, webhook_id })
+    .execute();
+  await sql`update delivery set status = ${status} where event_id = ${event_id}`.execute(db);
+  return event_id;
+}
+
+async function kept(): Promise<string[]> {
+  const { rows } = await sql<{ event_id: string }>`
+    select event_id from event join delivery using (event_id, created_at) order by created_at`.execute(
+    store.database.db,
+  );
+  return rows.map(({ event_id }) => event_id);
+}
+
+test.each(["pending", "retrying", "parked"])(
+  "an event whose delivery is %s is kept, with all that came after it, until that has ended",
+  async (status) => {
+    const { db } = store.database;
+    await recorded(70, "failed");
+    const waiting = await recorded(57, status);
+    const later = await recorded(40, "delivered");
+    const young = await recorded(20, "delivered");
+    const dropped = await dropExpiredPartitions(db, MONTH);
+    expect(await kept()).toEqual([waiting, later, young]);
+    expect(dropped).toContain(nameOf("event", 70));
+    expect(dropped).toContain(nameOf("connection_log", 57));
+    await sql`update delivery set status = 'delivered' where event_id = ${waiting}`.execute(db);
+    expect(await dropExpiredPartitions(db, MONTH)).toEqual(
+      expect.arrayContaining([nameOf("event", 57), nameOf("delivery", 57), nameOf("event", 40)]),
+    );
+    expect(await kept()).toEqual([young]);
+  },
+);
+
+test("it is kept no longer than a plan of tries lasts that began at the last moment", async () => {
+  const { db } = store.database;
+  // 30 days, and 20 tries an hour apart, each wait doubled by the receiver.
+  const said: string[] = [];
+  const log = createLog("warn", { write: (line: string) => void said.push(line) });
+  const hourly = { ...MONTH, retryScheduleMs: [DAY / 24], log };
+  await recorded(33, "retrying");
+  const waiting = await recorded(31, "retrying");
+  await dropExpiredPartitions(db, hourly);
+  expect(await kept()).toEqual([waiting]);
+  expect(said).toEqual([expect.stringContaining("deliveries are dropped that still wait")]);
+  await dropExpiredPartitions(db, hourly);
+  expect(said).toHaveLength(1);
+});
+
+test("what waits in the default partition is kept too", async () => {
+  const { db } = store.database;
+  const at = daysAgo(40);
+  await sql`
+    insert into delivery (event_id, webhook_id, account_id, instance_id, created_at, status)
+    values ('waits', 1, 1, 1, ${at}, 'retrying'), ('done', 1, 1, 1, ${daysAgo(45)}, 'failed')`.execute(db);
+  await dropExpiredPartitions(db, MONTH);
+  expect(await db.selectFrom("delivery").select("event_id").execute()).toEqual([{ event_id: "waits" }]);
+});
+
+test("what is old is decided by the clock of the database, however wrong that of the node is", async () => {
+  const today = await recorded(0, "delivered");
+  vi.useFakeTimers({ toFake: ["Date"], now: NOW + 366 * DAY });
+  onTestFinished(() => void vi.useRealTimers());
+  await dropExpiredPartitions(store.database.db, MONTH);
+  expect(await kept()).toEqual([today]);
+});

@@ -1,0 +1,97 @@
+import { sql } from "kysely";
+import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { expandEvents, type webhooksContract } from "./contract.ts";
+import { changeWebhook, createsSecret, nextWebhookId } from "./save-webhook.ts";
+import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
+
+interface GlobalDeps {
+  db: Db;
+  box: SecretBox;
+  outgoing: SafeFetch;
+}
+
+type GlobalHandlers = Pick<
+  Handlers<typeof webhooksContract>,
+  "getGlobalWebhook" | "putGlobalWebhook" | "postGlobalWebhook"
+>;
+type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
+
+/** The operator's webhook: one row without an instance, delivered through a lane of each instance. */
+export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
+  async function save(input: GlobalInput, by: AuditActor) {
+    const refused = input.url ? await outgoing.refusal(input.url, "operator") : undefined;
+    if (refused) throw invalidField("url", refused);
+    const { row, isNew } = await db.transaction().execute(async (trx) => {
+      const saved = await saveGlobal(trx, box, input);
+      const target = { type: "webhook", id: saved.row.id };
+      const fields = fieldNamesOf(input, "overlap_seconds");
+      await recordAudit(trx, { by, action: "webhook.set_global", target, account_id: null, fields });
+      return saved;
+    });
+    return toGlobal(row, box, { revealSecret: isNew || createsSecret(input) });
+  }
+
+  return {
+    getGlobalWebhook: async () => toGlobal(await findGlobal(db), box),
+    putGlobalWebhook: ({ input, ...by }) => save(input, by),
+    postGlobalWebhook: ({ input, ...by }) => save(input, by),
+  };
+}
+
+async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: GlobalInput) {
+  // Two savers at once would both find no row; and nobody else changes it.
+  await sql`select pg_advisory_xact_lock(hashtext('waygate global webhook'))`.execute(trx);
+  const before = await findGlobal(trx);
+  const row = before ?? (await insertGlobal(trx, box));
+  const url = change.url ?? row.url;
+  const isWanted = enabled ?? (change.url !== undefined || row.is_active);
+  const saved = await changeWebhook(trx, box, row, { ...change, is_active: isWanted && url !== "" });
+  return { row: saved, isNew: before === undefined };
+}
+
+async function insertGlobal(trx: Trx, box: SecretBox): Promise<WebhookRow> {
+  const id = await nextWebhookId(trx);
+  return trx
+    .insertInto("webhook")
+    .values({
+      id,
+      name: "Global",
+      url: "",
+      is_active: false,
+      events: [],
+      event_names: expandEvents([]),
+      secret: box.seal(createWebhookSecret(), webhookEncryptionContext("secret", id)),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+function findGlobal(db: Db | Trx): Promise<WebhookRow | undefined> {
+  return db.selectFrom("webhook").selectAll().where("instance_id", "is", null).executeTakeFirst();
+}
+
+function toGlobal(row: WebhookRow | undefined, box: SecretBox, { revealSecret = false } = {}) {
+  if (!row) return NOT_SET;
+  const { is_active: enabled, ...record } = toWebhookRecord(row, box, { revealSecret });
+  return { enabled, ...record };
+}
+
+const NOT_SET = {
+  enabled: false,
+  url: "",
+  events: [],
+  max_attempts: 10,
+  format: "native" as const,
+  format_token: null,
+  secret: null,
+  last_delivery_at: null,
+  last_status: null,
+  disabled_reason: null,
+};

@@ -1,0 +1,63 @@
+import { sql } from "kysely";
+import { removeLane } from "../../engine/lane-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import type { WebhookRow } from "./webhook-record.ts";
+
+type Removed = Pick<WebhookRow, "id" | "lane">;
+
+const JOBS_AT_ONCE = 1_000;
+
+/** Hides a webhook: nothing new is queued for it, and what is queued is discarded from then on. */
+export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
+  await trx
+    .updateTable("webhook")
+    .set({ is_active: false, is_default: false, removed_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Discards a batch of what waits for a removed webhook, and says so in its deliveries; answers how many. */
+export async function discardQueued(db: Db, { lane }: Removed): Promise<number> {
+  // The lock on the lane keeps it apart from the tries whose results are just being written.
+  const { rows } = await sql`
+    with held as materialized (select id from lane where id = ${lane} for update),
+    gone as (
+      delete from job where id in (
+        select job.id from job where lane = (select id from held) order by prio, pos limit ${JOBS_AT_ONCE})
+      returning (ref ->> 'delivery')::bigint as id, (ref ->> 'at')::timestamptz as at
+    ), discarded as (
+      update delivery d set status = 'discarded', error = 'The webhook was removed.', next_retry_at = null
+      from gone where d.id = gone.id and d.created_at = gone.at and d.status in ('pending', 'retrying', 'parked')
+    )
+    select id from gone`.execute(db);
+  return rows.length;
+}
+
+/** Discards what is still queued for removed webhooks, and drops those that nobody can queue anything for any more. */
+export async function finishWebhookRemovals(db: Db): Promise<void> {
+  const removed = await db
+    .selectFrom("webhook")
+    .select(["id", "lane"])
+    .where("removed_at", "is not", null)
+    .orderBy("removed_at")
+    .limit(JOBS_AT_ONCE)
+    .execute();
+  for (const webhook of removed) {
+    for (let found = JOBS_AT_ONCE; found === JOBS_AT_ONCE; ) found = await discardQueued(db, webhook);
+    await db.transaction().execute((trx) => dropWhenQuiet(trx, webhook));
+  }
+}
+
+/** A transaction that has seen the webhook before it was hidden may still add a job; none lasts an hour. */
+async function dropWhenQuiet(trx: Trx, { id }: Removed): Promise<void> {
+  const dropped = await trx
+    .deleteFrom("webhook")
+    .where("id", "=", id)
+    .where("removed_at", "<", sql<Date>`now() - interval '1 hour'`)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("job").whereRef("job.lane", "=", "webhook.lane").select("job.id"))),
+    )
+    .returning("lane")
+    .executeTakeFirst();
+  if (dropped?.lane) await removeLane(trx, dropped.lane);
+}

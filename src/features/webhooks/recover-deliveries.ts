@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { DELIVERY_JOB_GROUP_SQL, DELIVERY_JOB_REF_SQL } from "../events/events.ts";
+import { lockWebhook } from "./find-webhook.ts";
+
+const DELIVERIES_AT_ONCE = 2_000;
+
+/** Queues again, with a fresh plan of tries and in their old order, what failed for a webhook since then. */
+export async function recoverDeliveries(
+  db: Db,
+  { id, webhookId, since }: { id: number; webhookId: number; since: Date },
+): Promise<{ queued: number; lane: number | null }> {
+  let queued = 0;
+  for (let after: FailedDeliveryPage = { at: since, id: 0 }; ; ) {
+    const { lane, failed, found } = await db.transaction().execute(async (trx) => {
+      const webhook = await lockWebhook(trx, id, webhookId);
+      if (!webhook.is_active) throw new GatewayError("CONFLICT", "The webhook is not active.");
+      const some = await lockFailed(trx, webhookId, after);
+      return { lane: webhook.lane, failed: some, found: await queueAgain(trx, some) };
+    });
+    queued += found;
+    const last = failed.at(-1);
+    if (!last || failed.length < DELIVERIES_AT_ONCE) return { queued, lane };
+    after = last;
+  }
+}
+
+interface FailedDeliveryPage {
+  at: Date;
+  id: number;
+}
+
+type Failed = FailedDeliveryPage & { event_id: string };
+
+async function lockFailed(trx: Trx, webhookId: number, after: FailedDeliveryPage): Promise<Failed[]> {
+  const { rows } = await sql<Failed>`
+    select id, event_id, created_at as at from delivery
+    where webhook_id = ${webhookId} and status <> 'delivered' and status in ('failed', 'discarded')
+      and created_at >= ${after.at} and (created_at, id) > (${after.at}, ${after.id})
+    order by created_at, id limit ${DELIVERIES_AT_ONCE} for no key update`.execute(trx);
+  return rows;
+}
+
+/** Answers how many; one whose event is there no longer stays as it is. */
+async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
+  const [first, last] = [failed[0], failed.at(-1)];
+  if (!first || !last) return 0;
+  const { rows } = await sql`
+    with fresh as (
+      update delivery d set status = 'pending', attempts = 0, error = null
+      from unnest(
+        ${failed.map(({ id }) => id)}::bigint[], ${failed.map(({ event_id }) => event_id)}::text[],
+        ${failed.map(({ at }) => at)}::timestamptz[]
+      ) as f (id, event_id, at)
+      join event e on e.event_id = f.event_id and e.created_at = f.at
+        and e.created_at between ${first.at} and ${last.at}
+      where d.id = f.id and d.created_at = f.at and d.created_at between ${first.at} and ${last.at}
+      returning d.id as delivery_id, d.webhook_id, d.created_at as at, e.event_id, e.sequence, e.chat
+    )
+    insert into job (lane, prio, pos, grp, ref)
+    select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL}
+    from (select fresh.*, w.ordering, w.lane from fresh join webhook w on w.id = fresh.webhook_id) again
+    order by sequence
+    returning id`.execute(trx);
+  return rows.length;
+}

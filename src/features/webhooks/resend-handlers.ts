@@ -1,0 +1,109 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { addJobs } from "../../engine/job-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import { getEvent } from "../events/events.ts";
+import type { webhooksContract } from "./contract.ts";
+import type { DeliveryRef } from "./delivery-loader.ts";
+
+type ResendHandlers = Pick<Handlers<typeof webhooksContract>, "retryEvent" | "retryDeliveryLog">;
+
+export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): ResendHandlers {
+  async function resend(instanceId: number, eventId: string, only?: number) {
+    const event = await getEvent(db, instanceId, eventId);
+    const webhooks = await db.transaction().execute((trx) => queueResend(trx, event, only));
+    if (webhooks.length === 0) {
+      throw new GatewayError("CONFLICT", "No active webhook wants this event.", {
+        details: { event: event.event },
+      });
+    }
+    // Somebody waits for it, so it is tried now, even at a receiver that is being left alone.
+    engine.wake(
+      webhooks.map((webhook) => webhook.lane),
+      { changed: true },
+    );
+    return { event_id: event.event_id, webhook_ids: webhooks.map((webhook) => webhook.id) };
+  }
+
+  return {
+    retryEvent: ({ input }) => resend(input.id, input.eventId),
+
+    async retryDeliveryLog({ input, caller }) {
+      const log = await getLog(db, input.logId, caller);
+      return resend(log.instance_id, log.event_id, log.webhook_id);
+    },
+  };
+}
+
+type StoredEvent = Awaited<ReturnType<typeof getEvent>>;
+
+interface SubscribedWebhook {
+  id: number;
+  lane: number;
+}
+
+/** A manual try is a job of its own group: it goes at once and leaves the automatic plan as it is. */
+async function queueResend(
+  trx: Trx,
+  event: StoredEvent,
+  only: number | undefined,
+): Promise<SubscribedWebhook[]> {
+  const webhooks = await lockWebhooksFor(trx, event, only);
+  const jobs = [];
+  for (const { id, lane } of webhooks) {
+    const ref = await referTo(trx, event, id);
+    jobs.push({ lane, prio: 0, pos: event.sequence, grp: `manual:${ref.delivery}`, ref: { ...ref } });
+  }
+  await addJobs(trx, jobs);
+  return webhooks;
+}
+
+/** Those that would get the event today, or the one that is named; locked, so that none is removed meanwhile. */
+async function lockWebhooksFor(
+  trx: Trx,
+  { instance_id, event, traits }: StoredEvent,
+  only: number | undefined,
+): Promise<SubscribedWebhook[]> {
+  const wants = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
+    and (w.instance_id is null or i.webhook_enabled)`;
+  const { rows } = await sql<SubscribedWebhook>`
+    select w.id, coalesce(w.lane, i.global_lane) as lane
+    from webhook w join instance i on i.id = ${instance_id}
+    where (w.instance_id = i.id or w.instance_id is null) and w.is_active
+      and ${only === undefined ? wants : sql`w.id = ${only}`}
+    order by w.id for no key update of w`.execute(trx);
+  return rows;
+}
+
+/** A webhook added after the event gets a delivery of its own. */
+async function referTo(trx: Trx, event: StoredEvent, webhookId: number): Promise<DeliveryRef> {
+  const { event_id, account_id, instance_id, created_at } = event;
+  const ref = { event_id, at: created_at.toISOString(), webhook: webhookId, trigger: "manual" } as const;
+  const found = await trx
+    .selectFrom("delivery")
+    .select("id")
+    .where("event_id", "=", event_id)
+    .where("created_at", "=", created_at)
+    .where("webhook_id", "=", webhookId)
+    .executeTakeFirst();
+  if (found) return { ...ref, delivery: found.id };
+  const added = await trx
+    .insertInto("delivery")
+    .values({ event_id, account_id, instance_id, created_at, webhook_id: webhookId })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return { ...ref, delivery: added.id, alone: true };
+}
+
+/** A key reaches the logs of its own instance, a signed-in user those of the account. */
+async function getLog(db: Db, logId: number, caller: Caller) {
+  let query = db
+    .selectFrom("attempt")
+    .select(["event_id", "instance_id", "webhook_id"])
+    .where("id", "=", logId);
+  if (caller.kind === "key") query = query.where("instance_id", "=", caller.instance_id);
+  if (caller.kind === "user") query = query.where("account_id", "=", caller.account_id);
+  return query.executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such webhook log."));
+}

@@ -1,0 +1,92 @@
+import { singleJobGroup } from "../../engine/job-store.ts";
+import type { Job } from "../../engine/lane-kind.ts";
+import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { cleanText } from "../../platform/text/clean-text.ts";
+import type { EventDraft } from "../events/events.ts";
+import type { AttemptRecord } from "./attempt-writer.ts";
+import { type AttemptDecision, describeFailure, isSuccess } from "./decide-attempt.ts";
+import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
+import { deliveryReport } from "./webhook-report-events.ts";
+
+/** A try that is over, and what it means. */
+export interface CompletedAttempt {
+  job: Job;
+  loaded: LoadedDelivery;
+  outcome: FetchOutcome;
+  /** Number of the try, from 1. */
+  attempt: number;
+  verdict: AttemptDecision;
+}
+
+/** After so many failures the rest of the chat no longer waits for an event. */
+const PARK_AFTER_FAILURES = 3;
+const KEEP_OF_RESPONSE_BYTES = 4096;
+
+/** What is to be recorded of a try. A manual try that fails changes nothing of the automatic plan. */
+export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
+  const { job, loaded, outcome, attempt, verdict } = tried;
+  const { event, webhook } = loaded;
+  const { trigger } = job.ref as DeliveryRef;
+  const retryAfterMs = trigger === "auto" && verdict.verdict === "retry" ? verdict.delayMs : null;
+  const isParked = retryAfterMs !== null && attempt >= PARK_AFTER_FAILURES && webhook.ordering === "chat";
+  return {
+    lane: job.lane,
+    job_id: job.id,
+    pos: job.pos,
+    delivery_id: loaded.delivery.id,
+    event_id: event.event_id,
+    event: event.event,
+    event_at: event.created_at,
+    account_id: event.account_id,
+    instance_id: event.instance_id,
+    webhook_id: webhook.id,
+    webhook_name: webhook.name,
+    url: maskUrl(webhook.url),
+    attempt,
+    trigger,
+    ...describeAttempt(outcome),
+    status: statusAfter(verdict, job.ref as DeliveryRef, isParked),
+    retry_after_ms: retryAfterMs,
+    parkedGroup: isParked ? singleJobGroup(job.id) : null,
+    reports: loaded.isReported ? report(tried, retryAfterMs) : [],
+  };
+}
+
+function statusAfter(
+  { verdict }: AttemptDecision,
+  { trigger, alone }: DeliveryRef,
+  isParked: boolean,
+): AttemptRecord["status"] {
+  if (verdict === "delivered") return "delivered";
+  if (trigger === "manual") return alone ? "failed" : null;
+  if (verdict === "failed") return "failed";
+  return isParked ? "parked" : "retrying";
+}
+
+/** The columns of a log row that tell how one HTTP try went. */
+export function describeAttempt(outcome: FetchOutcome) {
+  const success = isSuccess(outcome);
+  const answered = outcome.outcome === "response";
+  return {
+    success,
+    status_code: answered ? outcome.status : null,
+    error: success ? null : describeFailure(outcome),
+    error_class: success ? null : answered ? "status" : outcome.failure,
+    duration_ms: Math.round(outcome.durationMs),
+    response_body: answered
+      ? cleanText(outcome.body.subarray(0, KEEP_OF_RESPONSE_BYTES).toString("utf8"))
+      : null,
+  };
+}
+
+/** A delivery of a `webhook.*` event is never reported itself. */
+function report({ loaded, outcome, attempt }: CompletedAttempt, retryAfterMs: number | null): EventDraft[] {
+  const { event, webhook } = loaded;
+  if (event.event.startsWith("webhook.")) return [];
+  const { success, status_code, error } = describeAttempt(outcome);
+  const name = success ? "webhook.sent" : retryAfterMs === null ? "webhook.failed" : "webhook.retrying";
+  const next_retry_at = retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs).toISOString();
+  const about = { event_id: event.event_id, event: event.event, attempt, status_code, error, next_retry_at };
+  return [deliveryReport(name, event.instance_id, webhook, about)];
+}

@@ -1,0 +1,377 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { newPhone, waitUntil } from "../../../test/gateway.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { ensurePartitions } from "../../platform/db/partitions.ts";
+import { recordEvents } from "../events/events.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say, logs, delivery } = story;
+const [BIA, RUI] = ["5511977771011", "5511977771012"];
+
+const MINUTE = 60_000;
+const db = () => story.gateway.database.db;
+
+/** How many deliveries there are in each status. */
+async function countByStatus(webhookId: number): Promise<Record<string, number>> {
+  const { rows } = await sql<{ status: string; count: number }>`
+    select status, count(*) from delivery where webhook_id = ${webhookId} group by status`.execute(db());
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+async function jobsOf(webhookId: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from job where (ref ->> 'webhook')::bigint = ${webhookId}`.execute(db());
+  return rows[0]?.count ?? 0;
+}
+
+/** Whether the removals have been looked at: before that, their next look is not moved by time that passes. */
+async function isUpkeepDone(): Promise<boolean> {
+  const { rows } = await sql`select from job where grp = 'removed-webhooks' and run_at > now()`.execute(db());
+  return rows.length > 0;
+}
+
+async function shown(webhookId: number) {
+  const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
+  return data.find(({ id }) => id === webhookId);
+}
+
+describe("a removed webhook", () => {
+  const remove = (webhookId: number) => story.shop.client.deleteWebhook({ id: story.shop.id, webhookId });
+
+  test("in the middle of its deliveries leaves none of them open, and the log has every request", async () => {
+    const webhook = await addWebhook();
+    story.receiver.answer(async (item, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 15));
+      response.writeHead(item.body.sequence % 3 === 0 ? 500 : 200).end();
+    });
+    const people = Array.from({ length: 30 }, (_, n) => `55119777790${10 + n}`);
+    const said = Promise.all(people.map((from, n) => say(`Removed ${n}`, from)));
+    await story.receiver.waitFor(({ body }) => body.event === "message.received", 6);
+    await remove(webhook.id);
+    await said;
+    await waitUntil(async () => (await jobsOf(webhook.id)) === 0);
+    // What was on the wire at the removal is still recorded when its answer comes.
+    await waitUntil(async () => {
+      const succeeded = (await logs({ success: "true" })).length;
+      const { delivered } = await countByStatus(webhook.id);
+      return (await logs()).length === story.receiver.received.length && delivered === succeeded;
+    });
+    expect(Object.keys(await countByStatus(webhook.id)).sort()).toEqual(["delivered", "discarded"]);
+  });
+
+  test("gets nothing of what a transaction queues that still saw it", async () => {
+    const webhook = await addWebhook({ events: ["instance.connected"] });
+    const draft = {
+      event: "instance.connected",
+      instance_id: story.shop.id,
+      chat: "instance",
+      data: {},
+    } as const;
+    const lanes = await db()
+      .transaction()
+      .execute(async (trx) => {
+        const touched = await recordEvents(trx, [draft]);
+        await remove(webhook.id);
+        return touched;
+      });
+    story.gateway.gateway.engine.wake(lanes);
+    await waitUntil(async () => (await countByStatus(webhook.id)).discarded === 1);
+    await waitUntil(async () => (await jobsOf(webhook.id)) === 0);
+    expect(story.receiver.received).toEqual([]);
+  });
+
+  test("is there no more for anybody, and its place is free", async () => {
+    const webhook = await addWebhook();
+    const { client, id } = story.shop;
+    await remove(webhook.id);
+    const missing = { code: "NOT_FOUND", status: 404 };
+    await expect(remove(webhook.id)).rejects.toMatchObject(missing);
+    await expect(client.updateWebhook({ id, webhookId: webhook.id })).rejects.toMatchObject(missing);
+    await expect(client.testWebhook({ id, webhookId: webhook.id })).rejects.toMatchObject(missing);
+    const since = new Date().toISOString();
+    await expect(client.recoverWebhook({ id, webhookId: webhook.id, since })).rejects.toMatchObject(missing);
+    for (let n = 0; n < 50; n++) await addWebhook();
+    await expect(addWebhook()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  });
+
+  test("goes with its lane once nobody can queue anything for it", async () => {
+    const webhook = await addWebhook();
+    await remove(webhook.id);
+    await story.gateway.advance(2 * MINUTE);
+    await waitUntil(isUpkeepDone);
+    await sql`update webhook set removed_at = removed_at - interval '2 hours' where id = ${webhook.id}`.execute(
+      db(),
+    );
+    await story.gateway.advance(2 * MINUTE);
+    await waitUntil(async () => {
+      const { rows } = await sql`
+        select id from webhook where id = ${webhook.id}
+        union all select id from lane where kind = 'webhook' and key = ${String(webhook.id)}`.execute(db());
+      return rows.length === 0;
+    });
+  });
+});
+
+describe("a webhook that is switched off", () => {
+  test("gets nothing more of what is queued; on again it gets that by `recover`, in the old order", async () => {
+    const webhook = await addWebhook();
+    const { client, id } = story.shop;
+    const since = new Date(Date.now() - MINUTE).toISOString();
+    story.receiver.answer(500);
+    const first = await say("first", BIA);
+    await delivery(first.event_id, webhook.id, ({ status }) => status === "retrying");
+    const second = await say("second", BIA);
+    await client.updateWebhook({ id, webhookId: webhook.id, is_active: false });
+    await story.gateway.advance(60_000);
+    for (const { event_id } of [first, second]) {
+      await delivery(event_id, webhook.id, ({ status }) => status === "discarded");
+    }
+    expect(story.receiver.received).toHaveLength(1);
+    await expect(client.recoverWebhook({ id, webhookId: webhook.id, since })).rejects.toMatchObject({
+      status: 409,
+    });
+
+    story.receiver.answer(200);
+    await client.updateWebhook({ id, webhookId: webhook.id, is_active: true });
+    const { data } = await client.recoverWebhook({ id, webhookId: webhook.id, since });
+    expect(data).toEqual({ queued: 2 });
+    await story.receiver.waitFor(textIs("second"));
+    expect(story.receiver.received.map(({ body }) => body.data.message.text)).toEqual([
+      "first",
+      "first",
+      "second",
+    ]);
+    expect(await delivery(first.event_id, webhook.id)).toMatchObject({ status: "delivered", attempts: 1 });
+  });
+});
+
+describe("recover", () => {
+  const recover = (webhookId: number, since: Date) =>
+    story.shop.client.recoverWebhook({ id: story.shop.id, webhookId, since: since.toISOString() });
+
+  test("sends again what failed since then and nothing else, with a fresh plan of tries", async () => {
+    const webhook = await addWebhook({ max_attempts: 1 });
+    const good = await say("Delivered", BIA);
+    await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
+    story.receiver.answer(500);
+    const old = await say("Old", BIA);
+    await delivery(old.event_id, webhook.id, ({ status }) => status === "failed");
+    const failed = await say("Failed", RUI);
+    const since = new Date(failed.created_at);
+    await delivery(failed.event_id, webhook.id, ({ status }) => status === "failed");
+    story.receiver.answer(200);
+    expect((await recover(webhook.id, since)).data).toEqual({ queued: 1 });
+    expect(await delivery(failed.event_id, webhook.id, (one) => one.status === "delivered")).toMatchObject({
+      attempts: 1,
+    });
+    expect((await recover(webhook.id, since)).data).toEqual({ queued: 0 });
+    expect((await recover(webhook.id, new Date(0))).data).toEqual({ queued: 1 });
+    await delivery(old.event_id, webhook.id, ({ status }) => status === "delivered");
+    expect(story.receiver.received.filter(textIs("Delivered"))).toHaveLength(1);
+  });
+
+  test("takes thousands of them, in the order of each chat", async () => {
+    const webhook = await addWebhook();
+    const { event_id } = await say("Model", BIA);
+    await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
+    const count = 2_500;
+    await sql`
+      with made as (
+        insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+        select 'evt_bulk' || n, event, account_id, instance_id, sequence + n, 'chat ' || n % 50, traits,
+          convert_to('{"event_id":"evt_bulk' || n || '","event":"message.received","sequence":' || (sequence + n) || '}', 'UTF8'),
+          created_at
+        from event, generate_series(1, ${sql.lit(count)}) n where event_id = ${event_id}
+        returning event_id, account_id, instance_id, created_at
+      )
+      insert into delivery (event_id, webhook_id, account_id, instance_id, status, created_at)
+      select event_id, ${webhook.id}, account_id, instance_id, 'failed', created_at from made`.execute(db());
+    expect((await recover(webhook.id, new Date(0))).data).toEqual({ queued: count });
+    await waitUntil(() => story.receiver.received.length >= count + 1, 80_000);
+    for (let chat = 0; chat < 50; chat++) {
+      const sequences = story.receiver.received
+        .map(({ body }) => body.sequence)
+        .filter((n) => n % 50 === chat);
+      expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    }
+  });
+
+  test.each(["yesterday", "", null, 0, "2026-13-01T00:00:00Z"])("since %j is refused", async (since) => {
+    const webhook = await addWebhook();
+    const input = { id: story.shop.id, webhookId: webhook.id, since: since as string };
+    await expect(story.shop.client.recoverWebhook(input)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});
+
+describe("a change during retries", () => {
+  test("of the address sends the next try there, at once when the breaker was open", async () => {
+    story.receiver.answer(404);
+    const webhook = await addWebhook();
+    for (let n = 0; n < 5; n++) await say(`Missing ${n}`, newPhone());
+    await waitUntil(async () => (await logs()).length === 5);
+    await say("Waits", BIA);
+    const mended = await story.startReceiver();
+    mended.trust(webhook.secret);
+    await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url: mended.url });
+    await mended.waitFor(textIs("Waits"));
+    await story.gateway.advance(42_000);
+    await waitUntil(() => mended.received.length === 6);
+    expect(mended.forged).toEqual([]);
+    expect(await shown(webhook.id)).toMatchObject({ url: mended.url, last_status: 200 });
+  });
+
+  test("of the number of tries holds from the next try on", async () => {
+    story.receiver.answer(500);
+    const webhook = await addWebhook();
+    const { event_id } = await say("Fewer", BIA);
+    await delivery(event_id, webhook.id, ({ status }) => status === "retrying");
+    await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, max_attempts: 2 });
+    await story.gateway.advance(42_000);
+    expect(await delivery(event_id, webhook.id, (one) => one.status === "failed")).toMatchObject({
+      attempts: 2,
+    });
+  });
+});
+
+describe("a receiver that has answered nothing good", () => {
+  /** As if its first failure were so long ago. */
+  async function age(webhookId: number, hours: number, failed: number): Promise<void> {
+    await sql`update webhook set failing_since = now() - ${hours} * interval '1 hour', failed_events = ${failed}
+      where id = ${webhookId}`.execute(db());
+    await story.gateway.advance(2 * MINUTE);
+  }
+
+  async function failOnce() {
+    const watcher = await story.startReceiver();
+    await addWebhook({ url: watcher.url, events: ["webhook.failed"] });
+    story.receiver.answer(500);
+    const webhook = await addWebhook({ max_attempts: 1 });
+    const { event_id } = await say("Fails", BIA);
+    await delivery(event_id, webhook.id, ({ status }) => status === "failed");
+    const notices = () => watcher.received.filter(({ body }) => body.data.reason !== undefined);
+    return { webhook, notices };
+  }
+
+  test("for a day is warned of once, and goes on", async () => {
+    const { webhook, notices } = await failOnce();
+    await age(webhook.id, 25, 1);
+    await waitUntil(() => notices().length === 1);
+    expect(notices()[0]?.body).toMatchObject({
+      event: "webhook.failed",
+      data: { webhook_id: webhook.id, reason: "endpoint_failing", url: story.receiver.url, event_id: null },
+    });
+    await age(webhook.id, 30, 25);
+    const ok = await story.startReceiver();
+    await addWebhook({ url: ok.url });
+    await say("Still tried", RUI);
+    await ok.waitFor(textIs("Still tried"));
+    await story.receiver.waitFor(textIs("Still tried"));
+    expect(notices()).toHaveLength(1);
+    expect(await shown(webhook.id)).toMatchObject({ is_active: true, disabled_reason: null });
+  });
+
+  test("for five days and twenty events is switched off, and says why; switched on it begins afresh", async () => {
+    const { webhook, notices } = await failOnce();
+    await age(webhook.id, 5 * 24 + 1, 20);
+    await waitUntil(() => notices().some(({ body }) => body.data.reason === "endpoint_disabled"));
+    const reason = "No delivery has succeeded for 5 days.";
+    expect(await shown(webhook.id)).toMatchObject({ is_active: false, disabled_reason: reason });
+    const { data } = await story.shop.client.updateWebhook({
+      id: story.shop.id,
+      webhookId: webhook.id,
+      is_active: true,
+    });
+    expect(data).toMatchObject({ is_active: true, disabled_reason: null });
+    await story.gateway.advance(2 * MINUTE);
+    await say("Afresh", RUI);
+    await story.receiver.waitFor(textIs("Afresh"));
+    expect(await shown(webhook.id)).toMatchObject({ is_active: true });
+  });
+
+  test("for five days, but for a few events only, stays on", async () => {
+    const { webhook, notices } = await failOnce();
+    await age(webhook.id, 6 * 24, 19);
+    await waitUntil(() => notices().length === 1);
+    expect(await shown(webhook.id)).toMatchObject({ is_active: true });
+  });
+
+  test("is forgiven by one success", async () => {
+    const { webhook, notices } = await failOnce();
+    story.receiver.answer(200);
+    await sql`update webhook set failing_since = now() - interval '9 days', failed_events = 99
+      where id = ${webhook.id}`.execute(db());
+    const { event_id } = await say("Good again", RUI);
+    await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
+    await story.gateway.advance(2 * MINUTE);
+    await say("And on", RUI);
+    await story.receiver.waitFor(textIs("And on"));
+    expect(notices()).toEqual([]);
+    expect(await shown(webhook.id)).toMatchObject({ is_active: true });
+  });
+});
+
+describe("retention", () => {
+  const LONG_AGO = sql`interval '40 days'`;
+
+  /** Makes what has happened so far 40 days old, in partitions of that time. */
+  async function age(tables: string[]): Promise<void> {
+    await ensurePartitions(db(), new Date(Date.now() - 40 * 86_400_000));
+    for (const table of tables) {
+      await sql`update ${sql.table(table)} set created_at = created_at - ${LONG_AGO}
+        where instance_id = ${story.shop.id}`.execute(db());
+    }
+    await sql`update attempt set event_at = event_at - ${LONG_AGO} where instance_id = ${story.shop.id}`.execute(
+      db(),
+    );
+  }
+
+  const partitions = async () => {
+    const { rows } = await sql<{ name: string }>`
+      select inhrelid::regclass::text as name from pg_inherits where inhparent = 'event'::regclass order by 1`.execute(
+      db(),
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  test("drops whole days of events, deliveries and logs; a replay begins with the oldest kept", async () => {
+    await addWebhook();
+    const old = await say("Old", BIA);
+    await waitUntil(async () => (await logs()).length === 1);
+    const before = await partitions();
+    await age(["event", "delivery", "attempt"]);
+    expect((await partitions()).length).toBeGreaterThan(before.length);
+    const kept = await say("Kept", RUI);
+    await story.gateway.advance(61 * MINUTE);
+    const { client, id } = story.shop;
+    await waitUntil(async () => (await partitions()).length === before.length);
+    const { data } = await client.listEvents({ id, after: 0 });
+    expect(data.map(({ sequence }) => sequence)).toEqual([kept.sequence]);
+    expect(kept.sequence).toBeGreaterThan(old.sequence);
+    await waitUntil(async () => (await logs()).every((log) => log.event_id === kept.event_id));
+    await expect(client.getEvent({ id, eventId: old.event_id })).rejects.toMatchObject({ status: 404 });
+    await expect(client.retryEvent({ id, eventId: old.event_id })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test("ends what was still to be delivered of a dropped day; a log that is left cannot be sent again", async () => {
+    await addWebhook();
+    story.receiver.answer(500);
+    const old = await say("Old", BIA);
+    await waitUntil(async () => (await logs()).length === 1);
+    await age(["event", "delivery"]);
+    await story.gateway.advance(61 * MINUTE);
+    await waitUntil(async () => {
+      const { rows } = await sql`select from job where ref ->> 'event_id' = ${old.event_id}`.execute(db());
+      return rows.length === 0;
+    });
+    await waitUntil(async () => (await logs())[0]?.request_payload === null);
+    const [log] = await logs();
+    expect(log).toMatchObject({ event_id: old.event_id, request_payload: null, webhook_event_id: null });
+    await expect(story.shop.client.retryDeliveryLog({ logId: log?.id ?? 0 })).rejects.toMatchObject({
+      status: 404,
+    });
+    story.receiver.answer(200);
+    await say("Next", BIA);
+    await story.receiver.waitFor(textIs("Next"));
+  });
+});

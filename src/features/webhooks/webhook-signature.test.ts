@@ -1,0 +1,99 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, test } from "vitest";
+import { signBody, signStandard } from "./webhook-signature.ts";
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+test("the signature of the specification is the hex HMAC of the raw body under the whole secret", () => {
+  expect(signBody(secret, Buffer.from('{"text":"Olá, Bia 👋"}'))).toBe(
+    "sha256=40382c5c1f3d8727a4703875a3d23139b5e80e63dedc0d973f16c12f252d7186",
+  );
+});
+
+test("the Standard Webhooks signature is the one of the standard's own example", () => {
+  const body = Buffer.from('{"test": 2432232314}');
+  expect(signStandard(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)).toBe(
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  );
+});
+
+test("the standard's library verifies a body of 1 MB with characters beyond ASCII", () => {
+  const body = JSON.stringify({ text: "ação 👋 ".repeat(100_000) });
+  const seconds = Math.floor(Date.now() / 1000);
+  const headers = {
+    "webhook-id": "evt_1",
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": signStandard(secret, "evt_1", seconds, Buffer.from(body)),
+  };
+  expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+  expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
+});
+
+describe("the published vectors", () => {
+  const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
+  const FILE = `${FOLDER}signature-vectors.json`;
+  const CASES = [
+    { about: "a body in ASCII", secret, body: '{"event":"message.received"}', times: 1 },
+    { about: "characters beyond ASCII", secret, body: '{"text":"Olá, Bia 👋 — 請"}', times: 1 },
+    { about: "an empty body", secret, body: "", times: 1 },
+    { about: "a body of 1 MB", secret, body: "ação 👋 ", times: 100_000 },
+    {
+      about: "a secret of one's own that is not base64",
+      secret: "not-in-the-usual-form-1",
+      body: "{}",
+      times: 1,
+    },
+    {
+      about: "a secret of one's own that is base64",
+      secret: "c2VjcmV0LXdpdGhvdXQtcHJlZml4",
+      body: "{}",
+      times: 1,
+    },
+    {
+      about: "a secret with the prefix, not base64",
+      secret: "whsec_not-base64-at-all?",
+      body: "{}",
+      times: 1,
+    },
+  ];
+
+  /** `UPDATE_GOLDEN=1` writes the file anew. */
+  const vectors = CASES.map((one, index) => {
+    const seconds = 1_795_176_000 + index;
+    const body = Buffer.from(one.body.repeat(one.times));
+    return {
+      ...one,
+      "webhook-id": "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP",
+      "webhook-timestamp": String(seconds),
+      "x-waygate-signature": signBody(one.secret, body),
+      "webhook-signature": signStandard(one.secret, "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP", seconds, body),
+    };
+  });
+
+  test("are those of docs/events", () => {
+    const text = `${JSON.stringify(vectors, null, 2)}\n`;
+    if (process.env.UPDATE_GOLDEN === "1") writeFileSync(FILE, text);
+    expect(existsSync(FILE) ? readFileSync(FILE, "utf8") : "").toBe(text);
+  });
+
+  const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+  test.skipIf(!hasPython)("hold in Python, with the program that docs/events gives away", () => {
+    const said = execFileSync("python3", [`${FOLDER}verify.py`, FILE], { encoding: "utf8" });
+    expect(said).toBe(`${vectors.length} vectors hold\n`);
+  });
+
+  const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+  test.skipIf(!hasOpenssl)("hold with openssl", () => {
+    for (const vector of vectors) {
+      const body = vector.body.repeat(vector.times);
+      const options = ["dgst", "-sha256", "-hmac", vector.secret, "-r"];
+      const said = execFileSync("openssl", options, { input: body, encoding: "utf8" });
+      expect(`sha256=${said.split(" ")[0]}`).toBe(vector["x-waygate-signature"]);
+    }
+  });
+});

@@ -1,0 +1,14 @@
+import type { CallOptions, Client } from "../client/client.ts";
+import { maskApiKey } from "../platform/api-key.ts";
+import { readPages } from "./read-pages.ts";
+
+/** The instance that a key opens, told by the end of its masked key; undefined when none or several end alike. */
+export async function findOwnInstance(
+  client: Client,
+  { apiKey, options }: { apiKey: string; options: CallOptions },
+): Promise<number | undefined> {
+  const masked = maskApiKey(apiKey.slice(-4));
+  const { data } = await readPages((page) => client.listAllInstances(page, options));
+  const [own, ...others] = data.filter(({ token }) => token === masked);
+  return others.length === 0 ? own?.id : undefined;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { WaygateError } from "../client/client.ts";
+
+/** Long enough for a gateway that is being restarted. */
+const PAUSES_MS = [250, 1_000, 3_000, 5_000];
+
+/** Why an answer is missing, as the caller is told. */
+export interface ToolError {
+  success: false;
+  code: string;
+  message: string;
+  details?: unknown;
+  request_id?: string;
+  retry_after_seconds?: number;
+}
+
+/** Asks again while the gateway is away, where asking twice does no harm. */
+export async function requestWithRetry<T>(
+  ask: () => Promise<T>,
+  { isRepeatable, signal }: { isRepeatable: boolean; signal: AbortSignal },
+): Promise<T> {
+  for (const pause of isRepeatable ? PAUSES_MS : []) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await sleep(pause, undefined, { signal });
+    }
+  }
+  return ask();
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof WaygateError) {
+    return error.status === 503 || error.code === "IDEMPOTENCY_IN_PROGRESS";
+  }
+  return isConnectionLost(error);
+}
+
+/** `fetch` tells it by a TypeError with the reason as its cause. */
+function isConnectionLost(error: unknown): error is TypeError {
+  return error instanceof TypeError && error.cause !== undefined;
+}
+
+/** The words for a failed call; undefined when it is a bug of ours. */
+export function toToolError(error: unknown, baseUrl: string): ToolError | undefined {
+  if (error instanceof WaygateError) {
+    const { code, message, details, request_id, retryAfterSeconds } = error;
+    return { success: false, code, message, details, request_id, retry_after_seconds: retryAfterSeconds };
+  }
+  const { origin } = new URL(baseUrl);
+  if (isConnectionLost(error)) {
+    const { code = "connection lost" } = error.cause as { code?: string };
+    const message = `The gateway at ${origin} cannot be reached (${code}). Is it running, and is WAYGATE_BASE_URL right?`;
+    return { success: false, code: "GATEWAY_UNREACHABLE", message };
+  }
+  if (error instanceof Error && /^(Timeout|Abort)Error$/.test(error.name)) {
+    return { success: false, code: "GATEWAY_TIMEOUT", message: `The gateway at ${origin} did not answer.` };
+  }
+  return undefined;
+}

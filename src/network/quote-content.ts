@@ -1,0 +1,45 @@
+import type { Content, QuotedMessage } from "./content.ts";
+import { truncateText } from "./truncate-text.ts";
+
+/** A quote is shown in a few lines; the whole text is in the quoted message. */
+export const QUOTED_TEXT_MAX = 4096;
+
+/** What a quote keeps of the message it names: bounded, and without anything that opens its file. */
+export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "content"> {
+  switch (content.kind) {
+    case "text":
+      return cutWords(content.text);
+    case "media": {
+      const { media_type, mime_type, file_name, size, sha256, seconds } = content;
+      return {
+        ...cutWords(content.caption),
+        content: {
+          ...{ kind: "media", media_type, mime_type, size },
+          ...(file_name !== undefined && { file_name: cut(file_name) }),
+          ...(sha256 !== undefined && { sha256 }),
+          ...(seconds !== undefined && { seconds }),
+        },
+      };
+    }
+    case "location": {
+      const { latitude, longitude, name, address } = content;
+      return {
+        content: {
+          ...{ kind: "location", latitude, longitude },
+          ...(name !== undefined && { name: cut(name) }),
+          ...(address !== undefined && { address: cut(address) }),
+        },
+      };
+    }
+    case "contact":
+      return { content: { kind: "contact", name: cut(content.name), phone: content.phone } };
+  }
+}
+
+function cutWords(text: string | undefined): { text?: string } {
+  return text ? { text: cut(text) } : {};
+}
+
+function cut(text: string): string {
+  return truncateText(text, QUOTED_TEXT_MAX);
+}

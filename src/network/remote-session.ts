@@ -1,0 +1,138 @@
+import { PassThrough, type Readable } from "node:stream";
+import type { SendResult, Session, SessionOperations } from "./driver.ts";
+import type { Jid } from "./identity.ts";
+import type { OperationResult } from "./session-operations.ts";
+
+/** What may be asked of a session of another process by name; `downloadMedia` and `setPresence` have ways of their own. */
+const GROUPS_OF_CALLS = {
+  contacts: ["check", "info", "setBlocked", "blocked", "synchronise"],
+  chats: ["setState"],
+  profile: ["get", "setName", "setAbout", "setPicture"],
+  groups: ["list", "get", "create", "updateParticipants", "update", "invite", "join", "leave"],
+  passkey: ["submitAssertion", "confirm", "cancel"],
+} as const satisfies { [Group in OperationGroup]: readonly (keyof NonNullable<SessionOperations[Group]>)[] };
+
+type OperationGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
+
+/** A call on its way to the process that has the session: plain data, bytes and dates. */
+export interface RemoteOperation {
+  instance: number;
+  /** Such as `groups.create`. */
+  call: string;
+  args: unknown[];
+}
+
+/** `unreachable`: nothing was done; `unknown`: it may have been. */
+export type RemoteOperationResult =
+  | { outcome: "value"; value: unknown }
+  | { outcome: "stream"; body: Readable }
+  | { outcome: "unreachable" | "unknown"; reason: string };
+
+/** A session that another process holds, as far as calls without a row go. */
+export function createRemoteSession(
+  instance: number,
+  ask: (call: RemoteOperation) => Promise<RemoteOperationResult>,
+): SessionOperations {
+  const call = async (name: string, args: unknown[]): Promise<OperationResult<never>> => {
+    const answer = await ask({ instance, call: name, args });
+    if (answer.outcome === "value") return answer.value as OperationResult<never>;
+    return {
+      outcome: answer.outcome === "unreachable" ? "unreachable" : "unknown",
+      reason: reasonOf(answer),
+    };
+  };
+  const group = <Group extends OperationGroup>(name: Group) =>
+    Object.fromEntries(
+      GROUPS_OF_CALLS[name].map((method) => [
+        method,
+        (...args: unknown[]) => call(`${name}.${method}`, args),
+      ]),
+    ) as unknown as NonNullable<SessionOperations[Group]>;
+
+  return {
+    contacts: group("contacts"),
+    chats: group("chats"),
+    profile: group("profile"),
+    groups: group("groups"),
+    passkey: group("passkey"),
+    rejectCall: (call_id, from) => call("rejectCall", [call_id, from]),
+    async setPresence(presence, to) {
+      const answer = await ask({ instance, call: "setPresence", args: [presence, to ?? null] });
+      if (answer.outcome === "value") return answer.value as SendResult;
+      return { outcome: answer.outcome === "unreachable" ? "not_sent" : "unknown", reason: reasonOf(answer) };
+    },
+    async downloadMedia(ref, onChunk) {
+      const answer = await ask({ instance, call: "downloadMedia", args: [ref] });
+      if (answer.outcome === "value" && answer.value === "gone") return "gone";
+      if (answer.outcome !== "stream") throw new Error(reasonOf(answer));
+      for await (const chunk of answer.body) await onChunk(chunk as Uint8Array);
+      return "done";
+    },
+  };
+}
+
+/** Whether a call is for a session that is being paired, not for one that is connected. */
+export function isPairingOperation(call: string): boolean {
+  return call.startsWith("passkey.");
+}
+
+function reasonOf(answer: RemoteOperationResult): string {
+  return "reason" in answer ? answer.reason : "The other process answered something else.";
+}
+
+const NOT_SUPPORTED = {
+  outcome: "refused",
+  code: "NOT_SUPPORTED",
+  reason: "The network of this instance cannot do that.",
+  retryable: false,
+} as const;
+
+/** Does here what another process asks of a session: a result, or the stream of a file. */
+export async function runRemoteOperation(
+  session: Session,
+  { call, args }: Omit<RemoteOperation, "instance">,
+): Promise<unknown> {
+  if (call === "downloadMedia") return streamMedia(session, args[0]);
+  if (call === "setPresence") {
+    const [presence, to] = args as [Parameters<NonNullable<Session["setPresence"]>>[0], Jid | null];
+    return (await session.setPresence?.(presence, to ?? undefined)) ?? NOT_SUPPORTED;
+  }
+  if (call === "rejectCall") {
+    const [call_id, from] = args as [string, Jid];
+    return (await session.rejectCall?.(call_id, from)) ?? NOT_SUPPORTED;
+  }
+  const [group = "", method = ""] = call.split(".");
+  if (!isCall(group, method)) return NOT_SUPPORTED;
+  const calls = session[group] as unknown as Record<string, (...args: unknown[]) => unknown> | undefined;
+  return (await calls?.[method]?.(...args)) ?? NOT_SUPPORTED;
+}
+
+function isCall(group: string, method: string): group is OperationGroup {
+  if (!Object.hasOwn(GROUPS_OF_CALLS, group)) return false;
+  return (GROUPS_OF_CALLS[group as OperationGroup] as readonly string[]).includes(method);
+}
+
+/** Begins once the first piece is there, so that a file that is gone is known before anything is sent. */
+async function streamMedia(session: Session, ref: unknown): Promise<unknown> {
+  if (!session.downloadMedia) return NOT_SUPPORTED;
+  const body = new PassThrough();
+  const begun = new Promise<"begun">((resolve) => body.once("readable", () => resolve("begun")));
+  const ended = session.downloadMedia(ref, async (chunk) => {
+    if (!body.write(chunk)) await drained(body);
+  });
+  const first = await Promise.race([begun, ended]);
+  if (first === "gone") return "gone";
+  ended.then(
+    () => body.end(),
+    (error: Error) => body.destroy(error),
+  );
+  return body;
+}
+
+/** Also resolves when the reader has gone, so that nothing waits for ever. */
+function drained(body: PassThrough): Promise<void> {
+  return new Promise((resolve, reject) => {
+    body.once("drain", resolve);
+    body.once("close", () => reject(new Error("The reader has gone.")));
+  });
+}

@@ -1,0 +1,238 @@
+import type { Jid } from "../driver.ts";
+import type {
+  GroupChange,
+  OperationResult,
+  ParticipantAction,
+  ParticipantResult,
+} from "../session-operations.ts";
+import type { SandboxGroupMember, StoredGroup } from "./group-event.ts";
+import {
+  addMember,
+  findGroupByInvite,
+  insertGroup,
+  isRejected,
+  lockGroup,
+  memberOf,
+  notifyMembers,
+  phonesIn,
+  removeMember,
+  requireMembership,
+  type SandboxGroup,
+} from "./group-store.ts";
+import { type NetworkAction, rejected, succeeded } from "./network-action.ts";
+import { replacePicture } from "./picture-store.ts";
+import { isOnNetwork, phoneOf, rejectsGroupInvites } from "./test-numbers.ts";
+
+const MAX_MEMBERS = 1024;
+
+const DONE = 200;
+const REFUSES = 403;
+const UNKNOWN = 404;
+const NOT_ALLOWED = 405;
+const IS_IN_ALREADY = 409;
+const FULL = 419;
+
+type Changed = OperationResult<ParticipantResult[]>;
+
+/** Nobody else is an admin unless named by phone. */
+export async function createGroup(
+  acting: NetworkAction,
+  subject: string,
+  people: readonly Jid[],
+  admins: readonly string[] = [],
+): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
+  const jid = await insertGroup(acting, acting.me.phone, subject);
+  const made = await lockGroup(acting, jid);
+  if (!made) throw new Error(`The group ${jid} was not made.`);
+  const { results, admitted } = admissions(made, people);
+  const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
+  for (const member of who) await addMember(acting, jid, member);
+  const group = toStoredGroup({ ...made, members: [...made.members, ...who] });
+  await notifyMembers(acting, jid, phonesIn(group), { group });
+  return { group, results };
+}
+
+export async function changeParticipants(
+  acting: NetworkAction,
+  jid: Jid,
+  action: ParticipantAction,
+  people: readonly Jid[],
+): Promise<Changed> {
+  const group = await requireMembership(acting, jid, { asAdmin: true });
+  if (isRejected(group)) return group;
+  if (action === "add") {
+    const { results, admitted } = admissions(group, people);
+    await admit(acting, group, admitted);
+    return succeeded(results);
+  }
+  const results: ParticipantResult[] = [];
+  const who: SandboxGroupMember[] = [];
+  for (const person of people) {
+    const member = memberOf(group, phoneOf(person));
+    const status = await CHANGE[action](acting, group, member);
+    results.push({ jid: person, status });
+    if (status !== DONE || !member) continue;
+    who.push({ ...member, admin: action === "promote" ? (member.admin ?? "admin") : null });
+  }
+  if (who.length > 0) await tellOfMembers(acting, group, { action, who });
+  return succeeded(results);
+}
+
+type ChangeMember = (
+  acting: NetworkAction,
+  group: SandboxGroup,
+  member: SandboxGroupMember | undefined,
+) => Promise<number>;
+
+const CHANGE: Record<Exclude<ParticipantAction, "add">, ChangeMember> = {
+  async remove(acting, { jid }, member) {
+    if (!member) return UNKNOWN;
+    if (member.admin === "superadmin") return NOT_ALLOWED;
+    await removeMember(acting, jid, member.phone);
+    return DONE;
+  },
+  async promote(acting, { jid }, member) {
+    if (!member) return UNKNOWN;
+    await setAdmin(acting, jid, member.phone, member.admin ?? "admin");
+    return DONE;
+  },
+  async demote(acting, { jid }, member) {
+    if (!member) return UNKNOWN;
+    if (member.admin === "superadmin") return NOT_ALLOWED;
+    await setAdmin(acting, jid, member.phone, null);
+    return DONE;
+  },
+};
+
+async function setAdmin(
+  { client, account_id }: NetworkAction,
+  jid: Jid,
+  phone: string,
+  admin: SandboxGroupMember["admin"],
+): Promise<void> {
+  await client.query(
+    "update sandbox.group_member set admin = $4 where group_jid = $1 and account_id = $2 and phone = $3",
+    [jid, account_id, phone, admin],
+  );
+}
+
+/** Who can be added, and the network's word on each. */
+function admissions(
+  group: SandboxGroup,
+  people: readonly Jid[],
+): { results: ParticipantResult[]; admitted: string[] } {
+  const members = [...group.members];
+  const results = people.map((jid) => {
+    const phone = phoneOf(jid);
+    const status = admission({ ...group, members }, phone);
+    if (status === DONE && phone !== null) members.push({ phone, admin: null });
+    return { jid, status };
+  });
+  return { results, admitted: phonesIn({ ...group, members: members.slice(group.members.length) }) };
+}
+
+/** The newcomers are told of the whole group. */
+async function admit(acting: NetworkAction, group: SandboxGroup, phones: string[]): Promise<void> {
+  if (phones.length === 0) return;
+  const who = phones.map((phone) => ({ phone, admin: null }));
+  for (const member of who) await addMember(acting, group.jid, member);
+  const participants = { action: "add" as const, who };
+  await notifyMembers(acting, group.jid, phonesIn(group), { participants });
+  const now = toStoredGroup({ ...group, members: [...group.members, ...who] });
+  await notifyMembers(acting, group.jid, phones, { participants, group: now });
+}
+
+function admission(group: SandboxGroup, phone: string | null): number {
+  if (phone === null || !isOnNetwork(phone)) return UNKNOWN;
+  if (memberOf(group, phone)) return IS_IN_ALREADY;
+  if (rejectsGroupInvites(phone)) return REFUSES;
+  return group.members.length < MAX_MEMBERS ? DONE : FULL;
+}
+
+async function tellOfMembers(
+  acting: NetworkAction,
+  group: SandboxGroup,
+  participants: { action: ParticipantAction; who: SandboxGroupMember[] },
+): Promise<void> {
+  const gone = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
+  const there = phonesIn(group).filter((phone) => !gone.includes(phone));
+  await notifyMembers(acting, group.jid, there, { participants });
+  await notifyMembers(acting, group.jid, gone, { left: true });
+}
+
+/** Without what only the network knows. */
+export function toStoredGroup({ invite: _, picture: __, ...group }: SandboxGroup): StoredGroup {
+  return group;
+}
+
+const MAX_SUBJECT = 100;
+const MAX_DESCRIPTION = 2048;
+
+export async function changeGroup(
+  acting: NetworkAction,
+  jid: Jid,
+  change: GroupChange,
+): Promise<OperationResult<null>> {
+  const entered = await requireMembership(acting, jid);
+  if (isRejected(entered)) return entered;
+  const needsAdmin = entered.locked || "announce" in change || "locked" in change;
+  const group = needsAdmin ? await requireMembership(acting, jid, { asAdmin: true }) : entered;
+  if (isRejected(group)) return group;
+  const { client, account_id } = acting;
+  const wrong = validateGroupChange(change);
+  if (wrong) return rejected("VALIDATION_ERROR", wrong);
+  const news = "description" in change ? { description: change.description || null } : change;
+  if ("image" in news) {
+    const picture = await replacePicture(client, group.picture, news.image);
+    await client.query("update sandbox.group_chat set picture = $3 where jid = $1 and account_id = $2", [
+      jid,
+      account_id,
+      picture,
+    ]);
+    await notifyMembers(acting, jid, phonesIn(group), {});
+    return succeeded(null);
+  }
+  await client.query(
+    `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
+       locked = n.locked
+     from jsonb_populate_record(null::sandbox.group_chat, $3) n where g.jid = $1 and g.account_id = $2`,
+    [jid, account_id, JSON.stringify({ ...toStoredGroup(group), ...news })],
+  );
+  await notifyMembers(acting, jid, phonesIn(group), news);
+  return succeeded(null);
+}
+
+/** Why the network would not take it. */
+export function validateGroupChange(change: GroupChange): string | undefined {
+  if ("subject" in change && (change.subject === "" || change.subject.length > MAX_SUBJECT)) {
+    return `The subject must have 1 to ${MAX_SUBJECT} characters.`;
+  }
+  if ("description" in change && change.description.length > MAX_DESCRIPTION) {
+    return `The description may have ${MAX_DESCRIPTION} characters.`;
+  }
+  return undefined;
+}
+
+export async function joinGroup(acting: NetworkAction, invite: string): Promise<OperationResult<Jid>> {
+  const { me } = acting;
+  const found = await findGroupByInvite(acting, invite);
+  const group = found === undefined ? undefined : await lockGroup(acting, found);
+  if (!group) return rejected("NOT_FOUND", "The invitation is unknown or was revoked.");
+  if (memberOf(group, me.phone)) return succeeded(group.jid);
+  if (group.members.length >= MAX_MEMBERS) return rejected("CONFLICT", "The group is full.");
+  await admit(acting, group, [me.phone]);
+  return succeeded(group.jid);
+}
+
+const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
+
+export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<OperationResult<null>> {
+  const group = await requireMembership(acting, jid);
+  if (isRejected(group)) return rejected("NOT_FOUND", NOT_IN_GROUP);
+  const { phone } = acting.me;
+  const heirs = await removeMember(acting, jid, phone);
+  await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
+  const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
+  if (heirs.length > 0) await tellOfMembers(acting, left, { action: "promote", who: heirs });
+  return succeeded(null);
+}

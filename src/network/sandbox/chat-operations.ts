@@ -1,0 +1,58 @@
+import type { Jid } from "../driver.ts";
+import { isLidJid, phoneJid } from "../jid.ts";
+import type { ChatOperations, ChatState } from "../session-operations.ts";
+import { type NetworkAction, type RunOperation, succeeded } from "./network-action.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import { phoneOf } from "./test-numbers.ts";
+
+export type StoredChatState = Required<ChatState>;
+
+export function chatOperations(ask: RunOperation): ChatOperations {
+  return {
+    setState: (chat, change) =>
+      ask({ action: "chat_state", chat }, async (acting) => {
+        await changeChatState(acting, chat, change);
+        return succeeded(null);
+      }),
+  };
+}
+
+/** Changes what a phone shows of a chat, and tells its devices, except the one that does it. */
+export async function changeChatState(
+  acting: NetworkAction,
+  chat: Jid,
+  change: ChatState,
+): Promise<StoredChatState> {
+  const { client, account_id, me, device, post } = acting;
+  const jid = chatNamed(chat);
+  const state = { ...(await findChat(acting, me.phone, jid)), ...change };
+  if (Object.keys(change).length === 0) return state;
+  await client.query(
+    `insert into sandbox.chat_state (account_id, owner, chat, archived, pinned, muted_until, unread)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, owner, chat) do update set archived = excluded.archived, pinned = excluded.pinned,
+       muted_until = excluded.muted_until, unread = excluded.unread`,
+    [account_id, me.phone, jid, state.archived, state.pinned, state.muted_until, state.unread],
+  );
+  await post([me.phone], jid, { kind: "chat", body: change }, { except: device });
+  return state;
+}
+
+async function findChat(
+  { client, account_id }: SandboxNetwork,
+  owner: string,
+  chat: Jid,
+): Promise<StoredChatState> {
+  const { rows } = await client.query<StoredChatState>(
+    `select archived, pinned, muted_until, unread from sandbox.chat_state
+     where account_id = $1 and owner = $2 and chat = $3`,
+    [account_id, owner, chat],
+  );
+  return rows[0] ?? { archived: false, pinned: false, muted_until: null, unread: false };
+}
+
+/** A chat with a person is one, by whichever address. */
+function chatNamed(chat: Jid): Jid {
+  const phone = isLidJid(chat) ? phoneOf(chat) : null;
+  return phone === null ? chat : phoneJid(phone);
+}

@@ -1,0 +1,90 @@
+import type { Jid } from "../driver.ts";
+import { phoneJid } from "../jid.ts";
+import type { ContactInfo, ContactOperations, NumberCheck } from "../session-operations.ts";
+import { type RunOperation, rejected, succeeded } from "./network-action.ts";
+import {
+  contactEntry,
+  findContacts,
+  findProfile,
+  findProfiles,
+  type SandboxProfile,
+  saveContact,
+} from "./person-store.ts";
+import { identityOf, isOnNetwork, lidOf, phoneOf } from "./test-numbers.ts";
+
+/** The address of a picture that the network keeps. */
+export type PictureUrl = (picture: string | null) => string | null;
+
+export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): ContactOperations {
+  return {
+    check: (numbers) =>
+      ask({ action: "check" }, async (acting) => {
+        const profiles = await findProfiles(acting, numbers);
+        return succeeded(numbers.map((number) => toCheck(number, profiles.get(number))));
+      }),
+
+    info: (jid) =>
+      ask({ action: "info", chat: jid }, async (acting) => {
+        const phone = personOnNetwork(jid);
+        if (phone === null) return nobody();
+        return succeeded(toInfo(await findProfile(acting, phone), pictureUrl));
+      }),
+
+    setBlocked: (jid, is_blocked) =>
+      ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
+        const phone = personOnNetwork(jid);
+        if (phone === null) return nobody();
+        await saveContact(acting, acting.me.phone, phone, { is_blocked });
+        return succeeded(null);
+      }),
+
+    blocked: () =>
+      ask({ action: "blocked" }, async (acting) => {
+        const contacts = await findContacts(acting, acting.me.phone);
+        return succeeded(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
+      }),
+
+    synchronise: () =>
+      ask({ action: "synchronise" }, async (acting) => {
+        const { me, post } = acting;
+        const contacts = await findContacts(acting, me.phone);
+        const profiles = await findProfiles(
+          acting,
+          contacts.map((one) => one.phone),
+        );
+        for (const contact of contacts) {
+          const { phone } = contact;
+          const profile = profiles.get(phone) ?? (await findProfile(acting, phone));
+          await post([me.phone], phoneJid(phone), contactEntry(contact, profile));
+        }
+        return succeeded(null);
+      }),
+  };
+}
+
+function personOnNetwork(jid: Jid): string | null {
+  const phone = phoneOf(jid);
+  return phone !== null && isOnNetwork(phone) ? phone : null;
+}
+
+function nobody() {
+  return rejected("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+}
+
+function toCheck(number: string, profile: SandboxProfile | undefined): NumberCheck {
+  if (!isOnNetwork(number)) return { number, jid: null, lid: null, verified_name: null };
+  const verified_name = profile?.verified_name ?? null;
+  return { number, jid: phoneJid(number), lid: lidOf(number), verified_name };
+}
+
+function toInfo(profile: SandboxProfile, pictureUrl: PictureUrl): ContactInfo {
+  const { phone, name, about, verified_name, business } = profile;
+  return {
+    ...identityOf({ phone, push_name: name }),
+    verified_name,
+    is_business: business !== null,
+    business,
+    about,
+    picture_url: pictureUrl(profile.picture),
+  };
+}

@@ -1,0 +1,90 @@
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import { phoneOf } from "./test-numbers.ts";
+
+/** Drops copies of messages, with their files, and what was noted of the traffic and the people of these phones. */
+export async function deleteCopies(
+  { client, account_id }: SandboxNetwork,
+  phones: readonly string[],
+  messages: readonly { writer: string | null; id: string }[],
+): Promise<string[]> {
+  const found = await findWriters({ client, account_id }, messages);
+  const written = messages.flatMap(({ writer, id }) => {
+    const phone = writer === null ? null : phoneOf(writer);
+    return phone === null ? [] : [{ phone, id }];
+  });
+  const known = [...written, ...found];
+  // Account 0 has what an older version wrote, or was not known to be of one account when they were parted.
+  const accounts = [account_id, 0];
+  const [writers, ids] = [known.map(({ phone }) => phone), known.map(({ id }) => id)];
+  await client.query(
+    `delete from sandbox.message m using unnest($1::text[], $2::text[]) as x (phone, id)
+     where m.phone = x.phone and m.id = x.id and m.account_id = any ($3)`,
+    [writers, ids, accounts],
+  );
+  await client.query("delete from sandbox.media where id = any ($1) and account_id = any ($2)", [
+    known.map(({ phone, id }) => `${phone}/${id}`),
+    accounts,
+  ]);
+  const writersFound = [...new Set(found.map(({ phone }) => phone))];
+  if (phones.length === 0) return writersFound;
+  await client.query(
+    `update sandbox.ledger set content = null, chat = null
+     where device in (select id from sandbox.device where phone = any ($1) and account_id = $2)`,
+    [phones, account_id],
+  );
+  await client.query("delete from sandbox.message where phone = any ($1) and account_id = $2", [
+    phones,
+    account_id,
+  ]);
+  await client.query(
+    "update sandbox.address_book set name = null where account_id = $2 and owner = any ($1)",
+    [phones, account_id],
+  );
+  return writersFound;
+}
+
+/** Who of the account wrote the messages that name no writer. */
+async function findWriters(
+  { client, account_id }: SandboxNetwork,
+  messages: readonly { writer: string | null; id: string }[],
+): Promise<{ phone: string; id: string }[]> {
+  const ids = messages.flatMap(({ writer, id }) => (writer === null ? [id] : []));
+  if (ids.length === 0) return [];
+  const { rows } = await client.query<{ phone: string; id: string }>(
+    "select phone, id from sandbox.message where id = any ($1) and account_id = $2",
+    [ids, account_id],
+  );
+  return rows;
+}
+
+/** With an account goes all that its network holds; each statement can be done again. */
+export async function deleteAccountData({ client, account_id }: SandboxNetwork): Promise<void> {
+  const devices = "(select id from sandbox.device where account_id = $1)";
+  for (const rows of [
+    `sandbox.mailbox where device in ${devices}`,
+    `sandbox.ledger where device in ${devices}`,
+    ...ACCOUNT_TABLES.map((table) => `sandbox.${table} where account_id = $1`),
+  ])
+    await client.query(`delete from ${rows}`, [account_id]);
+}
+
+/** A device after what names it. */
+const ACCOUNT_TABLES = [
+  ...["message", "media", "group_member", "group_chat", "chat_state", "address_book", "person"],
+  ...["pairing", "device"],
+];
+
+/** Unlinks a phone that nobody here answers for any more, and drops its letters and the log of its traffic. */
+export async function deletePhoneData(network: SandboxNetwork, phone: string): Promise<void> {
+  const { client, account_id } = network;
+  const { rows } = await client.query<{ id: number }>(
+    `update sandbox.device
+     set unlinked_at = coalesce(unlinked_at, now()), session = null, push_name = null
+     where phone = $1 and account_id = $2 returning id::float8 as id`,
+    [phone, account_id],
+  );
+  const devices = rows.map(({ id }) => id);
+  await client.query("delete from sandbox.mailbox where device = any ($1::bigint[])", [devices]);
+  await deleteCopies(network, [phone], []);
+  await client.query("delete from sandbox.ledger where device = any ($1::bigint[])", [devices]);
+}

@@ -1,0 +1,24 @@
+import type { Pool } from "pg";
+import { HOST_LOCK_CLASS } from "./host-lock.ts";
+
+const KEPT = "30 days";
+/** A device that has not been online for so long is unlinked, as on the real network. */
+const LINKED = "14 days";
+
+/** Removes what the network need not keep any longer. */
+export async function deleteExpiredData(pool: Pool): Promise<void> {
+  // A lock that is to be had belongs to a process that is gone, and its sockets with it.
+  await pool.query(
+    `update sandbox.device set unlinked_at = now(), session = null
+     where unlinked_at is null and greatest(created_at, logged_in_at) < now() - interval '${LINKED}'
+       and (session is null or pg_try_advisory_xact_lock_shared($1, host))`,
+    [HOST_LOCK_CLASS],
+  );
+  await pool.query(
+    "delete from sandbox.mailbox m using sandbox.device d where d.id = m.device and d.unlinked_at is not null",
+  );
+  await pool.query("delete from sandbox.media where expires_at < now()");
+  await pool.query("delete from sandbox.pairing where expires_at < now() - interval '1 hour'");
+  await pool.query(`delete from sandbox.message where at < now() - interval '${KEPT}'`);
+  await pool.query(`delete from sandbox.ledger where at < now() - interval '${KEPT}'`);
+}

@@ -1,0 +1,170 @@
+import { randomBytes, randomInt } from "node:crypto";
+import type { Jid } from "../driver.ts";
+import { groupJid } from "../jid.ts";
+import type { OperationResult } from "../session-operations.ts";
+import type { GroupEvent, SandboxGroupMember, StoredGroup } from "./group-event.ts";
+import { type NetworkAction, rejected } from "./network-action.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+
+/** A group with what only the network knows of it. */
+export interface SandboxGroup extends StoredGroup {
+  invite: string;
+  picture: string | null;
+}
+
+const COLUMNS = `
+  g.jid, g.subject, g.description, g.owner, g.announce, g.locked, to_json(g.created_at) #>> '{}' as created_at,
+  g.invite, g.picture,
+  (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.seat), '[]')
+   from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
+
+/** Locked until the commit, so that changes of one group follow each other. */
+export async function lockGroup(
+  { client, account_id }: NetworkAction,
+  jid: string,
+): Promise<SandboxGroup | undefined> {
+  const key = [jid, account_id];
+  await client.query("select from sandbox.group_chat where jid = $1 and account_id = $2 for update", key);
+  const { rows } = await client.query<SandboxGroup>(
+    `select ${COLUMNS} from sandbox.group_chat g where g.jid = $1 and g.account_id = $2`,
+    key,
+  );
+  return rows[0];
+}
+
+export async function findGroupsOf(
+  { client, account_id }: SandboxNetwork,
+  phone: string,
+): Promise<SandboxGroup[]> {
+  const { rows } = await client.query<SandboxGroup>(
+    `select ${COLUMNS} from sandbox.group_chat g
+     where g.account_id = $2
+       and g.jid in (select group_jid from sandbox.group_member where phone = $1 and account_id = $2)
+     order by g.created_at, g.jid`,
+    [phone, account_id],
+  );
+  return rows;
+}
+
+/** Which group an invitation is to. */
+export async function findGroupByInvite(
+  { client, account_id }: SandboxNetwork,
+  invite: string,
+): Promise<string | undefined> {
+  const { rows } = await client.query<{ jid: string }>(
+    "select jid from sandbox.group_chat where invite = $1 and account_id = $2",
+    [invite, account_id],
+  );
+  return rows[0]?.jid;
+}
+
+/** The group, for one of its members or, where it matters, one of its admins. */
+export async function requireMembership(
+  acting: NetworkAction,
+  jid: string,
+  { asAdmin = false } = {},
+): Promise<SandboxGroup | OperationResult<never>> {
+  const group = await lockGroup(acting, jid);
+  if (!group) return rejected("NOT_FOUND", "There is no such group.");
+  const member = memberOf(group, acting.me.phone);
+  if (!member) return rejected("FORBIDDEN", "The instance is not in this group.");
+  if (asAdmin && !member.admin) return rejected("FORBIDDEN", "Only an admin of the group may do that.");
+  return group;
+}
+
+export function isRejected(
+  entered: SandboxGroup | OperationResult<never>,
+): entered is OperationResult<never> {
+  return "outcome" in entered;
+}
+
+export function memberOf(group: StoredGroup, phone: string | null): SandboxGroupMember | undefined {
+  return group.members.find((member) => member.phone === phone);
+}
+
+/** Makes a group with its maker in it. */
+export async function insertGroup(network: SandboxNetwork, owner: string, subject: string): Promise<Jid> {
+  const jid = newGroupJid();
+  await network.client.query(
+    "insert into sandbox.group_chat (account_id, jid, subject, owner, invite) values ($1, $2, $3, $4, $5)",
+    [network.account_id, jid, subject, owner, newInvite()],
+  );
+  await addMember(network, jid, { phone: owner, admin: "superadmin" });
+  return jid;
+}
+
+/** Lets all of them be in a group; one that was never spoken of is made, with the first as its admin. */
+export async function ensureMembers(network: SandboxNetwork, jid: Jid, phones: string[]): Promise<void> {
+  const { rowCount } = await network.client.query(
+    `insert into sandbox.group_chat (account_id, jid, subject, owner, invite)
+     values ($1, $2, 'Group ' || right(split_part($2, '@', 1), 4), $3, $4) on conflict do nothing`,
+    [network.account_id, jid, phones[0], newInvite()],
+  );
+  for (const [nth, phone] of phones.entries()) {
+    await addMember(network, jid, { phone, admin: rowCount === 1 && nth === 0 ? "superadmin" : null });
+  }
+}
+
+export async function addMember(
+  { client, account_id }: SandboxNetwork,
+  jid: string,
+  { phone, admin }: SandboxGroupMember,
+): Promise<void> {
+  await client.query(
+    `insert into sandbox.group_member (account_id, group_jid, phone, admin) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [account_id, jid, phone, admin],
+  );
+}
+
+/** A group without an admin is given to who has been in it longest, who is answered; one without anybody ends. */
+export async function removeMember(
+  { client, account_id }: NetworkAction,
+  jid: string,
+  phone: string,
+): Promise<SandboxGroupMember[]> {
+  await client.query(
+    "delete from sandbox.group_member where group_jid = $1 and account_id = $2 and phone = $3",
+    [jid, account_id, phone],
+  );
+  const { rows } = await client.query<SandboxGroupMember>(
+    `update sandbox.group_member set admin = 'admin'
+     where group_jid = $1 and account_id = $2
+       and seat = (select min(seat) from sandbox.group_member where group_jid = $1 and account_id = $2)
+       and not exists (
+         select from sandbox.group_member where group_jid = $1 and account_id = $2 and admin is not null)
+     returning phone, admin`,
+    [jid, account_id],
+  );
+  await client.query(
+    `delete from sandbox.group_chat
+     where jid = $1 and account_id = $2
+       and not exists (select from sandbox.group_member where group_jid = $1 and account_id = $2)`,
+    [jid, account_id],
+  );
+  return rows;
+}
+
+/** Tells some phones of a change. */
+export function notifyMembers(
+  acting: NetworkAction,
+  jid: Jid,
+  phones: string[],
+  news: Omit<GroupEvent, "by">,
+): Promise<void> {
+  const { phone, push_name } = acting.me;
+  return acting.post(phones, jid, { kind: "group", body: { ...news, by: { phone, push_name } } });
+}
+
+export function phonesIn(group: StoredGroup): string[] {
+  return group.members.map(({ phone }) => phone);
+}
+
+// As on the real network; random, so that it tells nothing of other groups.
+function newGroupJid(): Jid {
+  return groupJid(`120363${String(randomInt(10 ** 12)).padStart(12, "0")}`);
+}
+
+function newInvite(): string {
+  return randomBytes(16).toString("base64url");
+}

@@ -1,0 +1,138 @@
+import type { Content, Jid, MessageId, MessageStatus, NetworkEvent } from "../driver.ts";
+import { isGroupJid } from "../jid.ts";
+import type { ChatState } from "../session-operations.ts";
+import { type GroupEvent, toGroupUpdate } from "./group-event.ts";
+import { identityOf, type SandboxPerson } from "./test-numbers.ts";
+
+/** What lies in a device's mailbox, by kind; the chat and the time stand beside it. */
+export type InboxEntry =
+  | {
+      kind: "message";
+      body: {
+        id: MessageId;
+        from_me: boolean;
+        sender: SandboxPerson;
+        content: Content;
+        at: string;
+        /** Who is told that the message was delivered, and how the chat is called there. */
+        receipt?: { phone: string; chat: Jid };
+      };
+    }
+  | {
+      kind: "status";
+      body: {
+        ids: MessageId[];
+        from_me: boolean;
+        status: MessageStatus;
+        /** Of a group: the member. */
+        by?: SandboxPerson | null;
+      };
+    }
+  | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; text: string } }
+  | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: SandboxPerson } }
+  | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; reaction: string } }
+  | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
+  | { kind: "group"; body: GroupEvent }
+  | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
+  | { kind: "chat"; body: ChatStateUpdate };
+
+/** What changed in a chat; the time is text in a letter. */
+export type ChatStateUpdate = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
+
+/** A letter as it was read from the mailbox. */
+export type QueuedInboxEntry = InboxEntry & { id: number; chat: Jid; at: Date; offline: boolean };
+
+/** One event with the letters that it tells. */
+export interface InboxEvent {
+  event: NetworkEvent;
+  mails: number[];
+}
+
+/** The letters of one chat as events, in order; statuses that say the same of neighbours become one. */
+export function toInboxEvents(mails: readonly QueuedInboxEntry[]): InboxEvent[] {
+  const tellings: InboxEvent[] = [];
+  for (const mail of mails) {
+    const event = eventOf(mail);
+    const last = tellings.at(-1);
+    if (last && event.type === "message_status" && isSameStatus(last.event, event)) {
+      last.event = { ...event, ids: [...last.event.ids, ...event.ids] };
+      last.mails.push(mail.id);
+    } else {
+      tellings.push({ event, mails: [mail.id] });
+    }
+  }
+  return tellings;
+}
+
+type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
+
+function isSameStatus(one: NetworkEvent, other: StatusEvent): one is StatusEvent {
+  return (
+    one.type === "message_status" &&
+    one.status === other.status &&
+    one.from_me === other.from_me &&
+    one.participant?.jid === other.participant?.jid
+  );
+}
+
+function eventOf(mail: QueuedInboxEntry): NetworkEvent {
+  const { chat, at } = mail;
+  switch (mail.kind) {
+    case "message":
+      return messageEvent(mail);
+    case "status":
+      return statusEvent(mail.body, chat, at);
+    case "edited":
+      return { type: "message_edited", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "deleted":
+      return { type: "message_deleted", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "reaction":
+      return { type: "message_reaction", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "call":
+      return { type: "call_received", at, ...mail.body, from: identityOf(mail.body.from) };
+    case "group":
+      return { type: "group_updated", group: chat, at, change: toGroupUpdate(mail.body) };
+    case "contact":
+      return contactEvent(mail.body);
+    case "chat":
+      return { type: "chat_updated", chat, change: toChatState(mail.body) };
+  }
+}
+
+function statusEvent(
+  { by, ...status }: Extract<QueuedInboxEntry, { kind: "status" }>["body"],
+  chat: Jid,
+  at: Date,
+): NetworkEvent {
+  return { type: "message_status", chat, at, ...status, ...(by && { participant: identityOf(by) }) };
+}
+
+function contactEvent({
+  name,
+  verified_name,
+  ...person
+}: Extract<QueuedInboxEntry, { kind: "contact" }>["body"]): NetworkEvent {
+  const { jid, lid, phone, push_name } = identityOf(person);
+  const contact = { jid: phone === null ? null : jid, lid, phone, name, push_name, verified_name };
+  return { type: "contact_updated", contact };
+}
+
+export function toChatState({ muted_until, ...news }: ChatStateUpdate): ChatState {
+  if (muted_until === undefined) return news;
+  return { ...news, muted_until: muted_until === null ? null : new Date(muted_until) };
+}
+
+function messageEvent(mail: Extract<QueuedInboxEntry, { kind: "message" }>): NetworkEvent {
+  const { id, from_me, sender, content, at } = mail.body;
+  const message = {
+    id,
+    chat: mail.chat,
+    chat_type: isGroupJid(mail.chat) ? ("group" as const) : ("contact" as const),
+    from_me,
+    sender: identityOf(sender),
+    content,
+    at: new Date(at),
+    ...(mail.offline && { offline: true }),
+  };
+  return { type: "message", message };
+}

@@ -1,0 +1,116 @@
+import type { Pool, PoolClient } from "pg";
+import type { Jid } from "../driver.ts";
+import type { OperationErrorCode, OperationResult } from "../session-operations.ts";
+import type { InboxEntry } from "./inbox-entry.ts";
+import { inTransaction } from "./log-in.ts";
+import type { SandboxConnection } from "./sandbox-connection.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import type { SandboxPerson } from "./test-numbers.ts";
+import { wakeupBusOf } from "./wakeup-bus.ts";
+
+/** Somebody who does something at the network, in one transaction. */
+export interface NetworkAction extends SandboxNetwork<PoolClient> {
+  me: SandboxPerson;
+  /** The device that acts; undefined when it is the phone itself. */
+  device?: number;
+  /** Lays a letter into the mailbox of every device of these phones, except one that knows already. */
+  post(
+    phones: readonly string[],
+    chat: Jid,
+    letter: InboxEntry,
+    options?: { except?: number },
+  ): Promise<void>;
+}
+
+/** Does it, and then wakes the sessions that have got a letter. */
+export async function runNetworkAction<Result>(
+  { client: pool, account_id }: SandboxNetwork<Pool>,
+  who: { me: SandboxPerson; device?: number },
+  work: (acting: NetworkAction) => Promise<Result>,
+): Promise<Result> {
+  const woken = new Set<number>();
+  const result = await inTransaction(pool, (client) =>
+    work({
+      ...who,
+      ...{ client, account_id },
+      async post(phones, chat, letter, { except = 0 } = {}) {
+        const { rows } = await client.query<{ device: number }>(
+          `insert into sandbox.mailbox (device, chat, kind, body)
+           select id, $2, $3, $4 from sandbox.device
+           where phone = any ($1) and account_id = $6 and id <> $5 and linked_at is not null and unlinked_at is null order by id
+           returning device::float8 as device`,
+          [phones, chat, letter.kind, JSON.stringify(letter.body), except, account_id],
+        );
+        for (const { device } of rows) woken.add(device);
+      },
+    }),
+  );
+  for (const device of woken) wakeupBusOf(pool).device(device);
+  return result;
+}
+
+/** What a session asks, as the ledger names it. */
+export interface OperationRequest {
+  action: string;
+  chat?: string;
+  target_id?: string;
+}
+
+/** Puts a question of a session to the network. */
+export type RunOperation = <Value>(
+  asked: OperationRequest,
+  work: (acting: NetworkAction) => Promise<OperationResult<Value>>,
+) => Promise<OperationResult<Value>>;
+
+const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
+
+/** Asks over the socket that is open at that moment; every question that arrives is entered in the ledger. */
+export function createOperationRunner(
+  network: SandboxNetwork<Pool>,
+  connectionNow: () => SandboxConnection | undefined,
+): RunOperation {
+  return async (asked, work) => {
+    const connection = connectionNow();
+    if (!connection) return AWAY;
+    const { me, session } = connection;
+    try {
+      return await runNetworkAction(network, { me, device: me.device }, async (acting) => {
+        if (!(await isOpen(acting.client, me.device, session))) return AWAY;
+        const result = await work(acting);
+        await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
+        return result;
+      });
+    } catch (error) {
+      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+async function isOpen(client: PoolClient, device: number, session: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    "select from sandbox.device where id = $1 and session = $2 and unlinked_at is null and banned_at is null",
+    [device, session],
+  );
+  return rowCount === 1;
+}
+
+async function enter(
+  { client, me, device }: NetworkAction,
+  session: string,
+  { action, chat, target_id }: OperationRequest,
+  outcome: string,
+): Promise<void> {
+  await client.query(
+    `insert into sandbox.ledger (device, phone, session, action, outcome, chat, target_id)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [device, me.phone, session, action, outcome, chat ?? null, target_id ?? null],
+  );
+}
+
+export function succeeded<Value>(value: Value): OperationResult<Value> {
+  return { outcome: "done", value };
+}
+
+export function rejected(code: OperationErrorCode, reason: string): OperationResult<never> {
+  return { outcome: "refused", code, reason };
+}

@@ -1,0 +1,111 @@
+import type { ContactInfo } from "../session-operations.ts";
+import type { InboxEntry } from "./inbox-entry.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import { ownerOf, type SandboxPerson } from "./test-numbers.ts";
+
+/** What somebody shows of themselves. */
+export interface SandboxProfile {
+  phone: string;
+  name: string | null;
+  about: string | null;
+  /** The id of a picture at the network, or an address elsewhere. */
+  picture: string | null;
+  verified_name: string | null;
+  business: ContactInfo["business"];
+}
+
+/** What is kept of each of these people; somebody of whom nothing is kept is on the network all the same. */
+export async function findProfiles(
+  { client, account_id }: SandboxNetwork,
+  phones: readonly string[],
+): Promise<Map<string, SandboxProfile>> {
+  const { rows } = await client.query<SandboxProfile>(
+    `select phone, name, about, picture, verified_name, business from sandbox.person
+     where account_id = $1 and phone = any ($2)`,
+    [account_id, phones],
+  );
+  return new Map(rows.map((row) => [row.phone, row]));
+}
+
+export async function findProfile(network: SandboxNetwork, phone: string): Promise<SandboxProfile> {
+  const found = (await findProfiles(network, [phone])).get(phone);
+  return found ?? { phone, name: null, about: null, picture: null, verified_name: null, business: null };
+}
+
+export async function saveProfile(
+  network: SandboxNetwork,
+  phone: string,
+  change: Partial<Omit<SandboxProfile, "phone">>,
+): Promise<SandboxProfile> {
+  const profile = { ...(await findProfile(network, phone)), ...change };
+  const { name, about, picture, verified_name, business } = profile;
+  await network.client.query(
+    `insert into sandbox.person (account_id, phone, name, about, picture, verified_name, business)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, phone) do update set name = excluded.name, about = excluded.about, picture = excluded.picture,
+       verified_name = excluded.verified_name, business = excluded.business`,
+    [network.account_id, phone, name, about, picture, verified_name, business],
+  );
+  return profile;
+}
+
+/** The owner of a phone that is paired, by the name that the phone was given. */
+export async function findPhoneOwner(network: SandboxNetwork, phone: string): Promise<SandboxPerson> {
+  const { name } = await findProfile(network, phone);
+  return name === null ? ownerOf(phone) : { phone, push_name: name };
+}
+
+/** Somebody as a phone has them: in its address book, blocked, and by which of their addresses. */
+export interface SandboxContact {
+  phone: string;
+  name: string | null;
+  known: "both" | "phone" | "lid";
+  is_blocked: boolean;
+}
+
+export async function findContacts(
+  { client, account_id }: SandboxNetwork,
+  owner: string,
+  phones?: readonly string[],
+): Promise<SandboxContact[]> {
+  const { rows } = await client.query<SandboxContact>(
+    `select phone, name, known, is_blocked from sandbox.address_book
+     where account_id = $1 and owner = $2 and ($3::text[] is null or phone = any ($3)) order by phone`,
+    [account_id, owner, phones ?? null],
+  );
+  return rows;
+}
+
+export async function saveContact(
+  network: SandboxNetwork,
+  owner: string,
+  phone: string,
+  change: Partial<Omit<SandboxContact, "phone">>,
+): Promise<SandboxContact> {
+  const [found] = await findContacts(network, owner, [phone]);
+  const contact = { phone, name: null, known: "both" as const, is_blocked: false, ...found, ...change };
+  await network.client.query(
+    `insert into sandbox.address_book (account_id, owner, phone, name, known, is_blocked)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (account_id, owner, phone) do update
+     set name = excluded.name, known = excluded.known, is_blocked = excluded.is_blocked`,
+    [network.account_id, owner, phone, contact.name, contact.known, contact.is_blocked],
+  );
+  return contact;
+}
+
+/** Somebody as they are told of to a phone. */
+export function asSeenByPhone(
+  { phone, known }: Pick<SandboxContact, "phone" | "known">,
+  push_name: string | null,
+): SandboxPerson {
+  return { phone, push_name, ...(known !== "both" && { known }) };
+}
+
+export function contactEntry(
+  contact: SandboxContact,
+  { name: push_name, verified_name }: SandboxProfile,
+): Extract<InboxEntry, { kind: "contact" }> {
+  const { name } = contact;
+  return { kind: "contact", body: { ...asSeenByPhone(contact, push_name), name, verified_name } };
+}

@@ -1,0 +1,75 @@
+import type { ProfileOperations } from "../session-operations.ts";
+import type { PictureUrl } from "./contact-operations.ts";
+import { type NetworkAction, type RunOperation, rejected, succeeded } from "./network-action.ts";
+import { findProfile, saveProfile } from "./person-store.ts";
+import { replacePicture } from "./picture-store.ts";
+import { identityOf } from "./test-numbers.ts";
+
+const MAX_NAME = 25;
+const MAX_ABOUT = 139;
+
+/** What a phone lets others see that was never asked. */
+const PRIVACY = {
+  readreceipts: "all",
+  profile: "all",
+  status: "all",
+  online: "all",
+  last: "all",
+  groupadd: "all",
+};
+
+export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
+  return {
+    get: () =>
+      ask({ action: "profile" }, async (acting) => {
+        const { me } = acting;
+        const { about, picture, business } = await findProfile(acting, me.phone);
+        return succeeded({
+          ...identityOf(me),
+          about,
+          picture_url: pictureUrl(picture),
+          is_business: business !== null,
+          business,
+          privacy: PRIVACY,
+        });
+      }),
+
+    setName: (name) =>
+      ask({ action: "set_name" }, async (acting) => {
+        if (name === "" || name.length > MAX_NAME) {
+          return rejected("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
+        }
+        await rename(acting, name);
+        return succeeded(null);
+      }),
+
+    setAbout: (about) =>
+      ask({ action: "set_about" }, async (acting) => {
+        if (about.length > MAX_ABOUT) {
+          return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
+        }
+        await saveProfile(acting, acting.me.phone, { about: about || null });
+        return succeeded(null);
+      }),
+
+    setPicture: (image) =>
+      ask({ action: "set_picture" }, async (acting) => {
+        const { client, me } = acting;
+        const { picture } = await findProfile(acting, me.phone);
+        await saveProfile(acting, me.phone, { picture: await replacePicture(client, picture, image) });
+        return succeeded(null);
+      }),
+  };
+}
+
+/** Whoever is written to from now on sees the new name. */
+async function rename(acting: NetworkAction, name: string): Promise<void> {
+  const { client, account_id, me } = acting;
+  await saveProfile(acting, me.phone, { name });
+  await client.query(
+    `update sandbox.device set push_name = $3
+     where phone = $2 and account_id = $1 and linked_at is not null and unlinked_at is null`,
+    [account_id, me.phone, name],
+  );
+  me.push_name = name;
+}

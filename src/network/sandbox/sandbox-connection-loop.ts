@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
+import { SessionStartRetry } from "../session-start-retry.ts";
+import { type LoggedInDevice, logIn, unlinkDevice } from "./log-in.ts";
+import { credentialsOf, pairDevice, tokenOf } from "./pair-device.ts";
+import { type CloseReason, SandboxConnection, withTimeout } from "./sandbox-connection.ts";
+import type { SandboxRuntime } from "./sandbox-runtime.ts";
+import { identityOf } from "./test-numbers.ts";
+
+export const SANDBOX_PLATFORM = "sandbox";
+
+/** Whether to try again at once, after a pause, after this one, or not. */
+type Next = "again" | "later" | { waitMs: number } | "end";
+
+/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+export class SandboxConnectionLoop {
+  readonly #hub: SandboxRuntime;
+  readonly #account: number;
+  readonly #credentials: CredentialStore;
+  readonly #report: OpenSessionOptions["report"];
+  readonly #pairingPhone: string | undefined;
+  readonly #activeAt: Date | undefined;
+  readonly #failures: SessionStartRetry;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  #connection: SandboxConnection | undefined;
+  #isPairing = false;
+  #isOver = false;
+
+  constructor(
+    hub: SandboxRuntime,
+    options: OpenSessionOptions,
+    pairingPhone: string | undefined,
+    after: Promise<void>,
+  ) {
+    this.#hub = hub;
+    this.#account = options.account_id;
+    this.#credentials = options.credentials;
+    this.#report = options.report;
+    this.#pairingPhone = pairingPhone;
+    this.#activeAt = options.activeAt;
+    const { timing, log } = hub;
+    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
+    this.#ended = this.#run(after);
+  }
+
+  /** The open socket, if there is one. */
+  get connection(): SandboxConnection | undefined {
+    return this.#connection;
+  }
+
+  /** Nothing more will come of it by itself. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  pairsOtherwise(pairingPhone: string | undefined): boolean {
+    return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#pairingPhone;
+  }
+
+  /** Ends it from our side without a report; the identity is kept. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#connection?.close();
+    await withTimeout(this.#ended, this.#hub.timing.closeMs);
+  }
+
+  abandon(): void {
+    this.#stop.abort();
+    this.#connection?.abandon();
+    this.#hub.leave(this);
+  }
+
+  async #run(after: Promise<void>): Promise<void> {
+    await after;
+    while (!this.#isStopped()) {
+      const next = await this.#step();
+      if (next === "end") break;
+      if (next === "later") await this.#sleep(this.#hub.timing.reconnectMs * (0.5 + Math.random()));
+      else if (typeof next === "object") await this.#sleep(next.waitMs);
+    }
+    this.#isOver = true;
+    this.#hub.leave(this);
+  }
+
+  async #step(): Promise<Next> {
+    let fault: SessionStartFailure = "session_failed";
+    try {
+      await this.#hub.join(this);
+      fault = "credentials_unreadable";
+      const credentials = await this.#credentials.load();
+      fault = "session_failed";
+      if (this.#isStopped()) return "end";
+      const next = credentials ? await this.#logIn(tokenOf(credentials)) : await this.#pair();
+      this.#failures.clear();
+      return next;
+    } catch (error) {
+      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
+    }
+  }
+
+  async #pair(): Promise<Next> {
+    this.#isPairing = true;
+    const token = await pairDevice({
+      pool: this.#hub.pool,
+      host: this.#hub.host.id,
+      account_id: this.#account,
+      timing: this.#hub.timing,
+      phone: this.#pairingPhone,
+      tell: (event) => this.#tell(event),
+      waitForScan: (pairing, ms) => this.#waitForScan(pairing, ms),
+      isStopped: () => this.#isStopped(),
+    }).finally(() => {
+      this.#isPairing = false;
+    });
+    if (token !== undefined) return this.#keep(token);
+    await this.#tell({ type: "qr_expired" });
+    return "end";
+  }
+
+  // Nobody hears that it is paired before the identity is durable.
+  async #keep(token: string): Promise<Next> {
+    try {
+      await this.#credentials.save(credentialsOf(token));
+      return "again";
+    } catch (error) {
+      this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be kept");
+      await withTimeout(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
+      await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
+      return "end";
+    }
+  }
+
+  #waitForScan(pairing: string, ms: number): Promise<void> {
+    const { signal } = this.#stop;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(), ms);
+      const stopWaiting = this.#hub.awaitScan(pairing, () => done());
+      const done = () => {
+        clearTimeout(timer);
+        stopWaiting();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      signal.addEventListener("abort", done);
+      if (signal.aborted) done();
+    });
+  }
+
+  async #logIn(token: string): Promise<Next> {
+    const session = randomUUID();
+    const leave = await this.#hub.opening.enter(this.#activeAt);
+    if (this.#isStopped()) {
+      leave();
+      return "end";
+    }
+    const login = { token, account_id: this.#account, session, host: this.#hub.host.id };
+    const answer = await logIn(this.#hub.pool, login).finally(leave);
+    if (answer.state === "open") return this.#stayOnline(answer.me, session);
+    return this.#afterClose(answer.state);
+  }
+
+  async #stayOnline(me: LoggedInDevice, session: string): Promise<Next> {
+    const connection = new SandboxConnection(this.#hub, me, session, (event) => this.#report(event));
+    this.#connection = connection;
+    // A session of this process that was replaced hears of it now.
+    this.#hub.wakes.device(me.device);
+    if (this.#isStopped()) await connection.close();
+    await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
+    this.#hub.attach(connection);
+    connection.wake();
+    const reason = await connection.closed;
+    this.#connection = undefined;
+    return this.#isStopped() ? "end" : this.#afterClose(reason);
+  }
+
+  async #afterClose(reason: CloseReason): Promise<Next> {
+    switch (reason) {
+      case "lost":
+        await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry: true });
+        return "later";
+      case "replaced":
+        await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
+        return "end";
+      case "unlinked":
+        await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
+        await this.#tell({ type: "logged_out", reason: "unlinked" });
+        return "end";
+      case "banned":
+        await this.#tell({ type: "banned", reason: "banned" });
+        return "end";
+      case "closed":
+        return "end";
+    }
+  }
+
+  // How a session stands must reach the gateway, so a report that fails is repeated.
+  async #tell(event: NetworkEvent): Promise<void> {
+    while (!this.#isStopped()) {
+      try {
+        return await this.#report(event);
+      } catch (error) {
+        this.#hub.log?.warn({ err: error }, `sandbox: ${event.type} could not be reported`);
+        await this.#sleep(this.#hub.timing.redeliverMs);
+      }
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}

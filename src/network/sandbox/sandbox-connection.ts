@@ -1,0 +1,125 @@
+import type { NetworkEvent, SendResult } from "../driver.ts";
+import type { SocketState } from "./device-inbox.ts";
+import { InboxConsumer } from "./inbox-consumer.ts";
+import { closeSocket, type LoggedInDevice } from "./log-in.ts";
+import type { RequestOutcome } from "./record-requests.ts";
+import type { SandboxRequest } from "./sandbox-request.ts";
+import type { SandboxRuntime } from "./sandbox-runtime.ts";
+import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "./send-results.ts";
+
+export type CloseReason = Exclude<SocketState, "open"> | "closed";
+
+/** An open socket: acts go out, the mailbox comes in, until one side closes it. */
+export class SandboxConnection {
+  readonly me: LoggedInDevice;
+  readonly session: string;
+  /** Resolves once, with why the socket is closed. */
+  readonly closed: Promise<CloseReason>;
+  readonly #hub: SandboxRuntime;
+  readonly #drain: InboxConsumer;
+  readonly #unanswered = new Set<(result: SendResult) => void>();
+  #isOpen = true;
+  #resolveClosed: (reason: CloseReason) => void = () => undefined;
+
+  constructor(
+    hub: SandboxRuntime,
+    me: LoggedInDevice,
+    session: string,
+    report: (event: NetworkEvent) => Promise<void>,
+  ) {
+    this.#hub = hub;
+    this.me = me;
+    this.session = session;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.#drain = new InboxConsumer({
+      read: (busy) => hub.pages.add({ device: me.device, session, busy }),
+      report,
+      take: (mails) => hub.take(mails),
+      onClosed: (state) => this.#end(state),
+      onFailure: (error) => hub.log?.warn({ err: error }, "sandbox: a letter could not be reported"),
+      redeliverMs: hub.timing.redeliverMs,
+    });
+  }
+
+  wake(): void {
+    if (this.#isOpen) this.#drain.wake();
+  }
+
+  /** Resolves with what the network says; open as long as it says nothing. */
+  act(arrival: SandboxRequest): Promise<SendResult> {
+    if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const settle = (result: SendResult) => {
+        clearTimeout(timer);
+        this.#unanswered.delete(settle);
+        resolve(result);
+      };
+      this.#unanswered.add(settle);
+      this.#hub.arrivals.add(arrival).then(
+        (outcome) => {
+          const waitMs = this.#waitBeforeAnswer(outcome);
+          if (waitMs === 0) settle(this.#answerTo(outcome));
+          else timer = setTimeout(() => settle(this.#answerTo(outcome)), waitMs).unref();
+        },
+        (error) => settle(failedResult(error)),
+      );
+    });
+  }
+
+  /** Closes from our side: reports under way may end, then the network is told. */
+  async close(): Promise<void> {
+    const { closeMs } = this.#hub.timing;
+    await withTimeout(this.#drain.finish(), closeMs);
+    if (!this.#isOpen) return;
+    this.#end("closed");
+    await withTimeout(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
+  }
+
+  /** Forgets the socket without a word to the network, as a killed process does. */
+  abandon(): void {
+    this.#end("closed");
+  }
+
+  #waitBeforeAnswer(outcome: RequestOutcome): number {
+    if (outcome === "slow") return this.#hub.timing.slowAckMs;
+    return outcome === "silent" ? this.#hub.timing.silentMs : 0;
+  }
+
+  #answerTo(outcome: RequestOutcome): SendResult {
+    switch (outcome) {
+      case "accepted":
+      case "slow":
+        return { outcome: "accepted", at: new Date() };
+      case "silent":
+        return NO_ACK;
+      case "missing":
+        return refusedResult("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+      case "refused":
+        return refusedResult("SEND_FAILED", "The network refused the message.");
+      case "closed":
+        this.wake();
+        return NOT_CONNECTED;
+    }
+  }
+
+  #end(reason: CloseReason): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#drain.kill();
+    for (const settle of [...this.#unanswered]) settle(NO_ACK);
+    this.#resolveClosed(reason);
+  }
+}
+
+/** Waits for work, but no longer than so many milliseconds; its failure is nobody's business any more. */
+export async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.catch(() => undefined), limit]);
+  clearTimeout(timer);
+}

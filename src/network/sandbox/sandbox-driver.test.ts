@@ -1,0 +1,179 @@
+import type { Pool } from "pg";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeDriver } from "../../../test/conformance/driver-suite.ts";
+import { downloadWhole, type RecordingSession } from "../../../test/conformance/listener.ts";
+import { describeOperations } from "../../../test/conformance/operation-suite.ts";
+import type {
+  ContactControls,
+  ContactObservation,
+  DriverHarnessOptions,
+  PhoneControls,
+} from "../../../test/conformance/stage.ts";
+import type { NetworkGroupView, NetworkWorld, OperationStage } from "../../../test/conformance/world.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { keepInMemory, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
+import { groupJid, newMessageId, phoneJid } from "../jid.ts";
+import type { SandboxControl } from "../sandbox-control.ts";
+
+const PHONE = "5511977771000";
+const CONTACT = "5511977772000";
+const GROUP = groupJid("120363000000000001");
+
+let store: TestDatabase;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+
+afterAll(() => store.drop());
+
+async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<OperationStage> {
+  const { driver, control, pool, pair, open, stop } = await startSandboxNetwork({
+    store,
+    ...(shortQr && { firstQrMs: 60, laterQrMs: 20 }),
+  });
+  return {
+    driver,
+    credentials: keepInMemory,
+    phone: phoneOn(control),
+    contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
+    nobody: phoneJid("5511900000000"),
+    world: worldOf(control, pool),
+    async arrivals(id) {
+      const sends = "select from sandbox.ledger where action = 'send' and message_id = $1";
+      return (await pool.query(sends, [id])).rows.length;
+    },
+    async expireFiles() {
+      await pool.query("update sandbox.media set expires_at = now() - interval '1 second'");
+    },
+    stop,
+  };
+}
+
+describeDriver("sandbox", startStage);
+describeOperations("sandbox", startStage);
+
+function phoneOn(control: SandboxControl): PhoneControls {
+  return {
+    number: PHONE,
+    scan: async (qr) => void (await control.scan(qr, PHONE)),
+    enterCode: async (code) => void (await control.scan(code)),
+    drop: async () => void (await control.drop(PHONE)),
+    ban: async () => void (await control.ban(PHONE)),
+    unlink: async () => void (await control.unlink(PHONE)),
+  };
+}
+
+// The contact is a session of its own, so that the suite also shows two instances writing to each other.
+function contactOn({ session, events }: RecordingSession, control: SandboxControl): ContactControls {
+  const chat = phoneJid(PHONE);
+  const target = (id: MessageId, from_me: boolean) => ({ chat, id, from_me });
+  const fresh = () => ({ id: newMessageId() });
+  return {
+    jid: phoneJid(CONTACT),
+    number: CONTACT,
+    async says(content, { group } = {}) {
+      if (group)
+        return (await control.receive(PHONE, { from: CONTACT, group_jid: GROUP, content })) as MessageId;
+      const id = newMessageId();
+      await session.send(chat, content, { id });
+      return id;
+    },
+    edits: async (id, text) => void (await session.edit?.(target(id, true), text, fresh())),
+    deletes: async (id) => void (await session.deleteForEveryone?.(target(id, true), fresh())),
+    reacts: async (id, reaction) => void (await session.react?.(target(id, false), reaction, fresh())),
+    reads: async (id) => void (await session.markRead?.(chat, [target(id, false)])),
+    calls: async () => void (await control.call(PHONE, { from: CONTACT })),
+    seen: async () => events.flatMap(seenIn),
+    async file(id) {
+      const event = events.find((one) => one.type === "message" && one.message.id === id);
+      const content = event?.type === "message" ? (event.message.content as MediaContent) : undefined;
+      return downloadWhole(session, content?.ref);
+    },
+  };
+}
+
+function seenIn(event: NetworkEvent): ContactObservation[] {
+  switch (event.type) {
+    case "message":
+      return [{ type: "message", id: event.message.id, content: event.message.content }];
+    case "message_edited":
+      return [{ type: "edited", id: event.id, text: event.text }];
+    case "message_deleted":
+      return [{ type: "deleted", id: event.id }];
+    case "message_reaction":
+      return [{ type: "reaction", id: event.id, reaction: event.reaction }];
+    case "message_status":
+      return event.status === "read" ? [{ type: "read", ids: event.ids }] : [];
+    default:
+      return [];
+  }
+}
+
+let people = 0;
+
+function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
+  const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
+    (await pool.query<Row>(sql, values)).rows;
+  return {
+    async addPerson({ about, picture, refusesGroups } = {}) {
+      people += 1;
+      const number = `55119${String(60_000 + people).padStart(4, "0")}${refusesGroups ? "0006" : "1234"}`;
+      const picture_url = picture && "https://pictures.example/1.jpg";
+      await control.setPerson(PHONE, number, { about, picture_url });
+      return { number, jid: phoneJid(number) };
+    },
+    addGroup: (subject, [from = "", ...participants]) =>
+      control.createGroup({ from, subject, participants, admins: [] }),
+    group: (group) => viewGroup(ask, group),
+    async changeGroup(by, group, change) {
+      const result =
+        "action" in change
+          ? await control.changeParticipants(group, by, change.action, change.who)
+          : await control.changeGroup(group, by, change);
+      expect(result.outcome).toBe("done");
+    },
+    async phone() {
+      const [profile] = await ask<{ name: string; about: string | null; picture: string | null }>(
+        "select name, about, picture from sandbox.person where phone = $1",
+        PHONE,
+      );
+      const blocked = await ask<{ phone: string }>(
+        "select phone from sandbox.address_book where owner = $1 and is_blocked",
+        PHONE,
+      );
+      const { name = null, about = null, picture = null } = profile ?? {};
+      return { name, about, has_picture: picture !== null, blocked: blocked.map((row) => row.phone) };
+    },
+    chat: async (chat) => (await control.changeChat(PHONE, chat, {})) ?? {},
+    changeChat: async (chat, change) => void (await control.changeChat(PHONE, chat, change)),
+    nameContact: async (number, name) => void (await control.setPerson(PHONE, number, { name })),
+    rejectedCalls: async () =>
+      (
+        await ask<{ target_id: string }>(
+          "select target_id from sandbox.ledger where action = 'reject_call' and phone = $1",
+          PHONE,
+        )
+      ).map((row) => row.target_id),
+  };
+}
+
+type Ask = <Row extends object>(sql: string, ...values: unknown[]) => Promise<Row[]>;
+
+async function viewGroup(ask: Ask, jid: Jid): Promise<NetworkGroupView> {
+  const [group] = await ask<NetworkGroupView>(
+    `select subject, description, announce, locked, invite, picture is not null as has_picture
+     from sandbox.group_chat where jid = $1`,
+    jid,
+  );
+  if (!group) throw new Error(`There is no group ${jid}.`);
+  const members = await ask<{ phone: string; admin: string | null }>(
+    "select phone, admin from sandbox.group_member where group_jid = $1",
+    jid,
+  );
+  return {
+    ...group,
+    members: Object.fromEntries(members.map((one) => [one.phone, one.admin !== null])),
+  };
+}

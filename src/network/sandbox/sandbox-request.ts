@@ -1,0 +1,190 @@
+import type { Content, Jid, MessageId, MessageRef, QuotedMessage } from "../driver.ts";
+import { isGroupJid, newMessageId, phoneJid } from "../jid.ts";
+import type { InboxEntry } from "./inbox-entry.ts";
+import type { LoggedInDevice } from "./log-in.ts";
+import type { SandboxTiming } from "./sandbox-timing.ts";
+import { behaviourOf, phoneOf, type SandboxPerson } from "./test-numbers.ts";
+
+/** A letter that the network itself sends back after a while. */
+export type DelayedInboxEntry = InboxEntry & { after_ms: number };
+
+/** One act of a session as it reaches the network. */
+export interface SandboxRequest {
+  device: number;
+  session: string;
+  /** Phone of the session. */
+  me: string;
+  /** What others call the chat with it. */
+  my_chat: Jid;
+  action: "send" | "edit" | "delete" | "react" | "presence";
+  message_id: string | null;
+  target_id: string | null;
+  chat: string | null;
+  /** Phone of the one person it goes to. */
+  phone: string | null;
+  kind: string | null;
+  content: unknown;
+  /** What a reply to it quotes. */
+  text: string | null;
+  /** What becomes of it when nobody has paired the number. */
+  rule: string;
+  /** For the devices of the other person. */
+  peer: InboxEntry | null;
+  /** For the other devices of one's own phone. */
+  own: InboxEntry | null;
+  answers: DelayedInboxEntry[];
+}
+
+/** Where an act comes from and goes to. */
+export interface RequestContext {
+  me: LoggedInDevice;
+  session: string;
+  to: Jid;
+  timing: SandboxTiming;
+}
+
+export function sendRequest(way: RequestContext, content: Content, id: MessageId): SandboxRequest {
+  const { me, to } = way;
+  const at = new Date().toISOString();
+  const text = quoteTextOf(content);
+  const message = { id, sender: personOf(me), at };
+  const peerContent = content.quoted ? { ...content, quoted: quotedForPeer(content.quoted, way) } : content;
+  return {
+    ...arrivalOf(way, "send", id),
+    kind: content.kind === "media" ? content.media_type : content.kind,
+    content,
+    text,
+    peer: {
+      kind: "message",
+      body: {
+        ...message,
+        from_me: false,
+        content: peerContent,
+        receipt: { phone: me.phone, chat: to },
+      },
+    },
+    own: { kind: "message", body: { ...message, from_me: true, content } },
+    answers: answersTo(way, id, text ?? `[${content.kind}]`),
+  };
+}
+
+export function editRequest(
+  way: RequestContext,
+  target: MessageRef,
+  text: string,
+  id: MessageId,
+): SandboxRequest {
+  const body = { id: target.id, by: personOf(way.me), text };
+  return {
+    ...arrivalOf(way, "edit", id, target.id),
+    content: { text },
+    peer: { kind: "edited", body: { ...body, from_me: false } },
+    own: { kind: "edited", body: { ...body, from_me: true } },
+  };
+}
+
+export function deleteRequest(way: RequestContext, target: MessageRef, id: MessageId): SandboxRequest {
+  const body = { id: target.id, by: personOf(way.me) };
+  return {
+    ...arrivalOf(way, "delete", id, target.id),
+    peer: { kind: "deleted", body: { ...body, from_me: !target.from_me } },
+    own: { kind: "deleted", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+export function reactRequest(
+  way: RequestContext,
+  target: MessageRef,
+  reaction: string,
+  id: MessageId,
+): SandboxRequest {
+  const body = { id: target.id, by: personOf(way.me), reaction };
+  return {
+    ...arrivalOf(way, "react", id, target.id),
+    content: { reaction },
+    peer: { kind: "reaction", body: { ...body, from_me: !target.from_me } },
+    own: { kind: "reaction", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+export function presenceRequest(
+  way: Omit<RequestContext, "to">,
+  presence: string,
+  to: Jid | undefined,
+): SandboxRequest {
+  const nowhere = { ...way, to: to ?? phoneJid(way.me.phone) };
+  return { ...arrivalOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
+}
+
+function arrivalOf(
+  { me, session, to, timing }: RequestContext,
+  action: SandboxRequest["action"],
+  message_id: MessageId | null,
+  target_id: MessageId | null = null,
+): SandboxRequest {
+  const phone = phoneOf(to);
+  const isNobody = phone === null && to.endsWith("@lid");
+  return {
+    device: me.device,
+    session,
+    me: me.phone,
+    my_chat: phoneJid(me.phone),
+    action,
+    message_id,
+    target_id,
+    chat: to,
+    phone,
+    kind: null,
+    content: null,
+    text: null,
+    rule: isNobody ? "missing" : behaviourOf(phone, timing).rule,
+    peer: null,
+    own: null,
+    answers: [],
+  };
+}
+
+function answersTo({ me, to, timing }: RequestContext, id: MessageId, text: string): DelayedInboxEntry[] {
+  const { deliveredMs, readMs, echoMs } = behaviourOf(phoneOf(to), timing);
+  const answers: DelayedInboxEntry[] = [];
+  const status = (state: "delivered" | "read", after_ms: number) =>
+    answers.push({ kind: "status", body: { ids: [id], from_me: true, status: state }, after_ms });
+  if (deliveredMs !== undefined) status("delivered", deliveredMs);
+  if (readMs !== undefined) status("read", readMs);
+  if (echoMs !== undefined) answers.push(echoOf(phoneOf(to) ?? me.phone, text, echoMs));
+  return answers;
+}
+
+function echoOf(phone: string, text: string, after_ms: number): DelayedInboxEntry {
+  const body = {
+    id: newMessageId(),
+    from_me: false,
+    sender: { phone, push_name: "Echo" },
+    content: { kind: "text" as const, text: `echo: ${text}` },
+    at: new Date(Date.now() + after_ms).toISOString(),
+  };
+  return { kind: "message", body, after_ms };
+}
+
+/** What a quote of this content shows. */
+export function quoteTextOf(content: Content): string | null {
+  switch (content.kind) {
+    case "text":
+      return content.text;
+    case "media":
+      return content.caption ?? null;
+    case "location":
+    case "contact":
+      return content.name ?? null;
+  }
+}
+
+// The one who reads a quote sees themselves where the writer saw the other; in a group there are several others.
+function quotedForPeer(quoted: QuotedMessage, { me, to }: RequestContext): QuotedMessage {
+  if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me.phone) };
+  return isGroupJid(to) ? quoted : { ...quoted, from_me: true, sender: undefined };
+}
+
+function personOf({ phone, push_name }: LoggedInDevice): SandboxPerson {
+  return { phone, push_name };
+}

@@ -1,0 +1,187 @@
+import type { Pool } from "pg";
+import { ConnectionRateLimiter } from "../connection-rate-limiter.ts";
+import { deleteExpiredData } from "./delete-expired-data.ts";
+import {
+  acknowledgeEntries,
+  findDevicesWithWork,
+  type InboxPage,
+  type InboxPageRequest,
+  readInboxPages,
+} from "./device-inbox.ts";
+import { HostLock } from "./host-lock.ts";
+import { findScanned } from "./pair-device.ts";
+import { type RequestOutcome, recordRequests } from "./record-requests.ts";
+import { RequestBatcher } from "./request-batcher.ts";
+import type { SandboxConnection } from "./sandbox-connection.ts";
+import type { SandboxRequest } from "./sandbox-request.ts";
+import type { SandboxTiming } from "./sandbox-timing.ts";
+import { isInvalidData } from "./send-results.ts";
+import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
+
+/** The part of a pino logger that the network uses. */
+export interface SandboxLog {
+  warn(fields: object, message: string): void;
+}
+
+interface Terminable {
+  abandon(): void;
+}
+
+const TAKE_AT_ONCE = 1_000;
+const FORGET_EVERY_MS = 3_600_000;
+/** Wake-ups of one device within this time are one. */
+const WAKE_GRAIN_MS = 10;
+
+/** One process's end of the network: the sockets it has open, and the statements that they share. */
+export class SandboxRuntime implements WakeupListener {
+  readonly pool: Pool;
+  readonly timing: SandboxTiming;
+  readonly log: SandboxLog | undefined;
+  readonly host: HostLock;
+  readonly wakes: WakeupBus;
+  readonly opening: ConnectionRateLimiter;
+  readonly arrivals: RequestBatcher<SandboxRequest, RequestOutcome>;
+  readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
+  readonly #taken: RequestBatcher<number[], undefined>;
+  readonly #lives = new Set<Terminable>();
+  readonly #connections = new Map<number, Set<SandboxConnection>>();
+  readonly #pairings = new Map<string, () => void>();
+  readonly #dueWakes = new Set<string>();
+  #stopListening: (() => void) | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #forgotAt = performance.now();
+
+  constructor(pool: Pool, timing: SandboxTiming, log: SandboxLog | undefined) {
+    this.pool = pool;
+    this.timing = timing;
+    this.log = log;
+    this.host = new HostLock(pool);
+    this.wakes = wakeupBusOf(pool);
+    const { openAtOnce: atOnce, openPerSecond: perSecond } = timing;
+    this.opening = new ConnectionRateLimiter({ atOnce, perSecond, jitterMs: 0, gatherMs: 0 });
+    this.arrivals = new RequestBatcher({
+      run: (items) => this.#arrive(items),
+      max: 200,
+      isolate: isInvalidData,
+    });
+    this.pages = new RequestBatcher({ run: (requests) => readInboxPages(pool, requests), max: 100 });
+    this.#taken = new RequestBatcher({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });
+  }
+
+  /** Serves a session from its connect() until its end. */
+  async join(life: Terminable): Promise<void> {
+    this.#lives.add(life);
+    this.#stopListening ??= this.wakes.listen(this);
+    this.#pollTimer ??= setTimeout(() => void this.#poll(), this.timing.pollMs);
+    await this.host.hold();
+  }
+
+  leave(life: Terminable): void {
+    this.#lives.delete(life);
+    if (this.#lives.size > 0) return;
+    clearTimeout(this.#pollTimer);
+    this.#pollTimer = undefined;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.host.release();
+  }
+
+  /** Wakes a socket's session until it is closed. */
+  attach(connection: SandboxConnection): void {
+    const { device } = connection.me;
+    const ofDevice = this.#connections.get(device) ?? new Set();
+    this.#connections.set(device, ofDevice.add(connection));
+    void connection.closed.then(() => {
+      ofDevice.delete(connection);
+      if (ofDevice.size === 0 && this.#connections.get(device) === ofDevice) this.#connections.delete(device);
+    });
+  }
+
+  /** Calls back when the pairing is scanned, here or by another process; answers how to stop that. */
+  awaitScan(pairing: string, onScan: () => void): () => void {
+    this.#pairings.set(pairing, onScan);
+    return () => this.#pairings.delete(pairing);
+  }
+
+  /** Marks letters as taken; never rejects, false when they are still there. */
+  take(mails: number[]): Promise<boolean> {
+    return this.#taken.add(mails).then(
+      () => true,
+      (error) => {
+        this.log?.warn({ err: error }, "sandbox: letters could not be marked as taken");
+        return false;
+      },
+    );
+  }
+
+  /** Forgets every socket without a word to the network. */
+  abandon(): void {
+    for (const life of [...this.#lives]) life.abandon();
+  }
+
+  deviceWoken(device: number, afterMs: number): void {
+    if (afterMs === 0) {
+      this.#wakeDevice(device);
+      return;
+    }
+    const slot = Math.ceil((performance.now() + afterMs) / WAKE_GRAIN_MS);
+    const key = `${device} ${slot}`;
+    if (this.#dueWakes.has(key)) return;
+    this.#dueWakes.add(key);
+    const wake = () => {
+      this.#dueWakes.delete(key);
+      this.#wakeDevice(device);
+    };
+    setTimeout(wake, slot * WAKE_GRAIN_MS - performance.now() + 2).unref();
+  }
+
+  pairingWoken(pairing: string): void {
+    this.#pairings.get(pairing)?.();
+  }
+
+  #wakeDevice(device: number): void {
+    for (const connection of this.#connections.get(device) ?? []) connection.wake();
+  }
+
+  async #arrive(arrivals: SandboxRequest[]): Promise<RequestOutcome[]> {
+    const { outcomes, wakes } = await recordRequests(this.pool, arrivals);
+    for (const { device, after_ms } of wakes) this.wakes.device(device, after_ms);
+    return outcomes;
+  }
+
+  async #take(mails: number[][]): Promise<undefined[]> {
+    for (const device of await acknowledgeEntries(this.pool, mails.flat())) this.wakes.device(device);
+    return mails.map(() => undefined);
+  }
+
+  // The poll is the truth: what other processes wrote, what became due, and whether a socket still is the open one.
+  async #poll(): Promise<void> {
+    const timer = this.#pollTimer;
+    try {
+      await this.host.hold();
+      await this.#wakeStirred();
+      if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
+        this.#forgotAt = performance.now();
+        await deleteExpiredData(this.pool);
+      }
+    } catch (error) {
+      this.log?.warn({ err: error }, "sandbox: the network cannot be reached");
+    }
+    // Stopped, or stopped and started again, in the meantime.
+    if (this.#pollTimer !== timer) return;
+    this.#pollTimer = setTimeout(() => void this.#poll(), this.timing.pollMs);
+  }
+
+  async #wakeStirred(): Promise<void> {
+    const open = [...this.#connections.values()].flatMap((ofDevice) => [...ofDevice]);
+    if (open.length > 0) {
+      const served = open.map(({ me, session }) => ({ device: me.device, session }));
+      for (const device of await findDevicesWithWork(this.pool, served)) this.#wakeDevice(device);
+    }
+    if (this.#pairings.size > 0) {
+      for (const pairing of await findScanned(this.pool, [...this.#pairings.keys()])) {
+        this.pairingWoken(pairing);
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import type { Pool } from "pg";
+import type {
+  Content,
+  Jid,
+  MessageId,
+  MessageRef,
+  OpenSessionOptions,
+  Presence,
+  SendResult,
+  Session,
+} from "../driver.ts";
+import type {
+  ChatOperations,
+  ContactOperations,
+  GroupOperations,
+  OperationResult,
+  ProfileOperations,
+} from "../session-operations.ts";
+import { SessionSupervisor } from "../session-supervisor.ts";
+import { chatOperations } from "./chat-operations.ts";
+import { contactOperations, type PictureUrl } from "./contact-operations.ts";
+import { groupOperations } from "./group-operations.ts";
+import { unlinkDevice } from "./log-in.ts";
+import { loadMedia, storeMedia } from "./media-store.ts";
+import { createOperationRunner, type RunOperation, succeeded } from "./network-action.ts";
+import { tokenOf } from "./pair-device.ts";
+import { profileOperations } from "./profile-operations.ts";
+import { recordReadReceipt } from "./record-requests.ts";
+import type { SandboxConnection } from "./sandbox-connection.ts";
+import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import {
+  deleteRequest,
+  editRequest,
+  presenceRequest,
+  type RequestContext,
+  reactRequest,
+  type SandboxRequest,
+  sendRequest,
+} from "./sandbox-request.ts";
+import type { SandboxRuntime } from "./sandbox-runtime.ts";
+import { failedResult, NOT_CONNECTED } from "./send-results.ts";
+import { phoneOf } from "./test-numbers.ts";
+
+interface SandboxActionOptions {
+  id: MessageId;
+}
+
+/** A session of the sandbox network; each connect() after an end is a new life. */
+export class SandboxSession implements Session {
+  readonly contacts: ContactOperations;
+  readonly chats: ChatOperations;
+  readonly profile: ProfileOperations;
+  readonly groups: GroupOperations;
+  readonly #hub: SandboxRuntime;
+  readonly #options: OpenSessionOptions;
+  readonly #network: SandboxNetwork<Pool>;
+  readonly #ask: RunOperation;
+  readonly #lives: SessionSupervisor<SandboxConnectionLoop>;
+
+  constructor(hub: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
+    this.#hub = hub;
+    this.#options = options;
+    this.#network = { client: hub.pool, account_id: options.account_id };
+    this.#lives = new SessionSupervisor(
+      options,
+      (pairingPhone, after) => new SandboxConnectionLoop(hub, options, pairingPhone, after),
+    );
+    this.#ask = createOperationRunner(this.#network, () => this.#connection);
+    this.contacts = contactOperations(this.#ask, pictureUrl);
+    this.chats = chatOperations(this.#ask);
+    this.profile = profileOperations(this.#ask, pictureUrl);
+    this.groups = groupOperations(this.#ask);
+  }
+
+  connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
+    this.#lives.connect(pairingPhone);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#lives.disconnect();
+  }
+
+  logout(): Promise<void> {
+    return this.#lives.logout(async (life) => {
+      await life?.stop();
+      const credentials = await this.#options.credentials.load();
+      if (credentials) await unlinkDevice(this.#hub.pool, tokenOf(credentials));
+    });
+  }
+
+  async send(to: Jid, content: Content, { id }: SandboxActionOptions): Promise<SendResult> {
+    const connection = this.#connection;
+    if (!connection) return NOT_CONNECTED;
+    if (content.kind === "media" && !content.bytes && !content.ref) {
+      throw new Error("A media message needs its bytes.");
+    }
+    try {
+      const kept = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
+      const result = await connection.act(sendRequest(this.#way(connection, to), kept, id));
+      const isFile = result.outcome === "accepted" && kept.kind === "media";
+      return isFile ? { ...result, media_ref: kept.ref } : result;
+    } catch (error) {
+      // Before the statement that sends it only the network's database can fail.
+      return { outcome: "not_sent", reason: String(error), is_offline: true };
+    }
+  }
+
+  edit(target: MessageRef, text: string, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => editRequest(way, target, text, id));
+  }
+
+  deleteForEveryone(target: MessageRef, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => deleteRequest(way, target, id));
+  }
+
+  react(target: MessageRef, reaction: string, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => reactRequest(way, target, reaction, id));
+  }
+
+  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    const connection = this.#connection;
+    if (!connection) return NOT_CONNECTED;
+    const { me, session } = connection;
+    const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
+    try {
+      const reading = { device: me.device, session, me: me.phone, chat, messages };
+      const { isOpen, told } = await recordReadReceipt(this.#hub.pool, reading);
+      for (const device of told) this.#hub.wakes.device(device);
+      return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
+    } catch (error) {
+      return failedResult(error);
+    }
+  }
+
+  async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    const connection = this.#connection;
+    if (!connection) return NOT_CONNECTED;
+    const { me, session } = connection;
+    return connection.act(presenceRequest({ me, session, timing: this.#hub.timing }, presence, to));
+  }
+
+  downloadMedia(
+    ref: unknown,
+    onChunk: (chunk: Uint8Array) => Promise<void> | void,
+  ): Promise<"done" | "gone"> {
+    return loadMedia(this.#network, ref, onChunk);
+  }
+
+  rejectCall(call_id: string, from: Jid): Promise<OperationResult<null>> {
+    return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => succeeded(null));
+  }
+
+  get #connection(): SandboxConnection | undefined {
+    return this.#lives.current?.connection;
+  }
+
+  async #act(to: Jid, arrival: (way: RequestContext) => SandboxRequest): Promise<SendResult> {
+    const connection = this.#connection;
+    return connection ? connection.act(arrival(this.#way(connection, to))) : NOT_CONNECTED;
+  }
+
+  #way({ me, session }: SandboxConnection, to: Jid): RequestContext {
+    return { me, session, to, timing: this.#hub.timing };
+  }
+}

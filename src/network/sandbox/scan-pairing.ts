@@ -1,0 +1,82 @@
+import { randomInt } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import type { ScanResult } from "../sandbox-control.ts";
+import { HOST_LOCK_CLASS } from "./host-lock.ts";
+import { inTransaction } from "./log-in.ts";
+import { pairingIdOf } from "./pair-device.ts";
+import { findPhoneOwner } from "./person-store.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import { AVAILABLE_NUMBERS, nthNumber } from "./test-numbers.ts";
+import { wakeupBusOf } from "./wakeup-bus.ts";
+
+/** Scans a QR, or enters a pairing code, with a phone of this number; without one with a number that is free. */
+export async function scanPairing(
+  { client: pool, account_id }: SandboxNetwork<Pool>,
+  qrOrCode: string,
+  phone?: string,
+): Promise<ScanResult> {
+  const { id, result } = await inTransaction(pool, async (client) => {
+    const network = { client, account_id };
+    const pairing = await findPairing(network, qrOrCode);
+    if (!pairing) return { id: "", result: { outcome: "not_found" } as const };
+    return { id: pairing.id, result: await pairWith(network, pairing, phone) };
+  });
+  if (result.outcome === "scanned") wakeupBusOf(pool).pairing(id);
+  return result;
+}
+
+interface PairingRow {
+  id: string;
+  phone: string | null;
+  /** The digest of the token that its device is known by. */
+  token: string;
+}
+
+// A pairing whose process is gone is nobody's: the lock of a living one is not to be had. One that an older version
+// shows says of no account, but only its own instance knows it.
+async function findPairing(
+  { client, account_id }: SandboxNetwork<PoolClient>,
+  qrOrCode: string,
+): Promise<PairingRow | undefined> {
+  const { rows } = await client.query<PairingRow>(
+    `select id, phone, token from sandbox.pairing
+     where (id = $1 or code = $2) and device is null and token is not null and expires_at > now()
+       and coalesce(account_id, $4) = $4 and not pg_try_advisory_xact_lock_shared($3, host)
+     for update`,
+    [pairingIdOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK_CLASS, account_id],
+  );
+  return rows[0];
+}
+
+async function pairWith(
+  network: SandboxNetwork<PoolClient>,
+  pairing: PairingRow,
+  wanted: string | undefined,
+): Promise<ScanResult> {
+  if (pairing.phone !== null && wanted !== undefined && wanted !== pairing.phone) {
+    return { outcome: "refused", reason: "The pairing code was asked for by another number." };
+  }
+  const { client, account_id } = network;
+  const phone = wanted ?? pairing.phone ?? (await freeNumber(network));
+  const { push_name } = await findPhoneOwner(network, phone);
+  const { rows } = await client.query<{ id: number }>(
+    `insert into sandbox.device (account_id, phone, token, push_name) values ($1, $2, $3, $4)
+     returning id::float8 as id`,
+    [account_id, phone, pairing.token, push_name],
+  );
+  const device = rows[0]?.id ?? 0;
+  await client.query("update sandbox.pairing set device = $2 where id = $1", [pairing.id, device]);
+  return { outcome: "scanned", device, phone };
+}
+
+// Random, so that it tells nothing of how many others there are.
+async function freeNumber({ client, account_id }: SandboxNetwork): Promise<string> {
+  for (;;) {
+    const phone = nthNumber(randomInt(AVAILABLE_NUMBERS));
+    const taken = await client.query(
+      "select from sandbox.device where phone = $1 and account_id = $2 limit 1",
+      [phone, account_id],
+    );
+    if (taken.rowCount === 0) return phone;
+  }
+}

@@ -1,0 +1,128 @@
+import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
+import type { ClientVersion } from "../client-version.ts";
+import { detachListeners } from "./baileys-fixes/detach-listeners.ts";
+import { withPooledStorages } from "./baileys-fixes/patch-async-local-storage.ts";
+import { silentBaileysLogger } from "./baileys-fixes/silent-baileys-logger.ts";
+import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
+import type { SessionTransport } from "./session-transport.ts";
+import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
+
+/** Why a connection ended: the network's code, or one of ours for what it never said. */
+export interface SocketClose {
+  code: number;
+  detail: string;
+  /** That the connection logged in as. */
+  version?: ClientVersion;
+}
+
+export const TIMED_OUT_CODE = 408;
+export const CONNECTION_LOST_CODE = 428;
+
+export interface BaileysSocket {
+  sock: WASocket;
+  /** Resolves once, with why the socket is closed. */
+  closed: Promise<SocketClose>;
+  isClosed(): boolean;
+  /** Closes it without waiting for the other side. */
+  end(ending: SocketClose): void;
+}
+
+export interface BaileysSocketOptions {
+  hub: WhatsAppRuntime;
+  creds: BaileysCredentials;
+  keys: SignalKeyStore;
+  way: SessionTransport;
+  markOnline?: boolean;
+  config?: Partial<SocketConfig>;
+}
+
+/** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
+export function openBaileysSocket({
+  hub,
+  creds,
+  keys,
+  way,
+  markOnline,
+  config,
+}: BaileysSocketOptions): BaileysSocket {
+  const { timing, url } = hub;
+  const version = hub.versions?.current();
+  const sock = withPooledStorages(() =>
+    makeWASocket({
+      ...(url !== undefined && { waWebSocketUrl: url }),
+      auth: { creds, keys },
+      logger: silentBaileysLogger,
+      emitOwnEvents: false,
+      markOnlineOnConnect: markOnline ?? false,
+      syncFullHistory: false,
+      generateHighQualityLinkPreview: false,
+      connectTimeoutMs: timing.connectMs,
+      keepAliveIntervalMs: timing.pingMs,
+      // The key store waits by itself, and what it gives up is over for good.
+      transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+      ...(version && { version: [...version] }),
+      ...libraryPart(way),
+      ...hub.socket,
+      ...config,
+    }),
+  );
+  const { closed, isClosed, end } = watchEnd(sock, version);
+  catchFailures(sock, (error) =>
+    end({ code: CONNECTION_LOST_CODE, detail: `a stanza could not be handled: ${error}` }),
+  );
+  sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
+    end({
+      code: CONNECTION_LOST_CODE,
+      detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection`,
+    }),
+  );
+  return { sock, closed, isClosed, end };
+}
+
+function libraryPart({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {
+  return { ...(agent && { agent }), fetchAgent, options };
+}
+
+/** The client library leaves failures of its listeners to nobody, which would end the process. */
+function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
+  for (const name of ws.eventNames()) {
+    const onFailure = name === "message" ? onMalformed : () => {};
+    for (const handle of detachListeners(ws, name)) {
+      ws.on(name, (...args: unknown[]) => (async () => handle(...args))().catch(onFailure));
+    }
+  }
+}
+
+function watchEnd(
+  sock: WASocket,
+  version?: ClientVersion,
+): Pick<BaileysSocket, "closed" | "isClosed" | "end"> {
+  let settle: (ending: SocketClose) => void = () => {};
+  let isOver = false;
+  const closed = new Promise<SocketClose>((resolve) => {
+    settle = resolve;
+  });
+  sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
+    if (connection === "close") settle({ ...endingOf(lastDisconnect?.error), version });
+  });
+  void closed.then(() => {
+    isOver = true;
+  });
+  const end = (ending: SocketClose): void => {
+    settle(ending);
+    // It would wait for the other side to say goodbye; a socket that is gone needs none.
+    void sock.end(undefined).catch(() => {});
+    setImmediate(() => terminate(sock));
+  };
+  return { closed, isClosed: () => isOver, end };
+}
+
+function terminate({ ws }: WASocket): void {
+  const { socket } = ws as unknown as { socket?: { terminate(): void } | null };
+  socket?.terminate();
+}
+
+function endingOf(error: Error | undefined): SocketClose {
+  const { output } = (error ?? {}) as { output?: { statusCode?: number } };
+  return { code: output?.statusCode ?? CONNECTION_LOST_CODE, detail: error?.message ?? "connection closed" };
+}

@@ -1,0 +1,85 @@
+import { createDecipheriv, createHash, createHmac } from "node:crypto";
+import { getMediaKeys } from "baileys";
+import type { SessionTransport } from "../session-transport.ts";
+import type { MediaHosts } from "./media-hosts.ts";
+import { isMediaRef, toBaileysMediaType, type WhatsAppMediaRef } from "./whatsapp-media-ref.ts";
+
+export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;
+
+export interface DownloadMediaOptions {
+  hosts: MediaHosts;
+  /** Asks the network where it keeps files, unless that is known. */
+  learnHosts(): Promise<unknown>;
+  fetchFile: SessionTransport["fetchFile"];
+  /** Asks the phones to put a file there once more; answers its new path, undefined when they have it no longer. */
+  askPhones(ref: WhatsAppMediaRef): Promise<string | undefined>;
+}
+
+/** The network forgets files after some weeks, and says so in one of these ways. */
+const GONE = new Set([403, 404, 410]);
+const SEAL_LENGTH = 10;
+
+/** Hands over a file piece by piece. Rejects when it is not, in the end, the file that was sent. */
+export async function downloadMedia(
+  ref: unknown,
+  onChunk: OnChunk,
+  options: DownloadMediaOptions,
+): Promise<"done" | "gone"> {
+  if (!isMediaRef(ref)) throw new Error("This is no file of this network.");
+  await options.learnHosts();
+  const sealed = (await fetchSealed(ref.path, options)) ?? (await fetchAgain(ref, options));
+  if (!sealed) return "gone";
+  await unseal(sealed, ref, onChunk);
+  return "done";
+}
+
+type Sealed = AsyncIterable<Uint8Array>;
+
+async function fetchAgain(ref: WhatsAppMediaRef, options: DownloadMediaOptions): Promise<Sealed | undefined> {
+  const path = await options.askPhones(ref);
+  return path === undefined ? undefined : fetchSealed(path, options);
+}
+
+/** Undefined when there is no such file, or its path, which a stranger has written, leads away from the network's hosts. */
+async function fetchSealed(
+  path: string,
+  { hosts, fetchFile }: DownloadMediaOptions,
+): Promise<Sealed | undefined> {
+  const url = hosts.urlOf(path);
+  if (!url) return undefined;
+  const { status, body } = await fetchFile(url);
+  if (status >= 200 && status < 300) return body;
+  body.destroy();
+  if (GONE.has(status)) return undefined;
+  throw new Error(`The file host answered with ${status}.`);
+}
+
+/** The client library checks neither the seal nor the hash, so a file is opened here. */
+async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): Promise<void> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(
+    Buffer.from(ref.key, "base64"),
+    toBaileysMediaType(ref.type),
+  );
+  if (!macKey) throw new Error("The key of the file seals nothing.");
+  const cipher = createDecipheriv("aes-256-cbc", cipherKey, iv);
+  const seal = createHmac("sha256", macKey).update(iv);
+  const hash = createHash("sha256");
+  const pass = async (plain: Buffer): Promise<void> => {
+    hash.update(plain);
+    if (plain.length > 0) await onChunk(plain);
+  };
+  // The seal is what comes last, which is known only at the end.
+  let last: Uint8Array = Buffer.alloc(0);
+  for await (const part of sealed) {
+    const data = Buffer.concat([last, part]);
+    const body = data.subarray(0, Math.max(0, data.length - SEAL_LENGTH));
+    last = data.subarray(body.length);
+    seal.update(body);
+    await pass(cipher.update(body));
+  }
+  await pass(cipher.final());
+  const isSealed = seal.digest().subarray(0, SEAL_LENGTH).equals(last);
+  if (!isSealed || hash.digest("base64") !== ref.sha256) {
+    throw new Error("The file from the network is not the one that was sent.");
+  }
+}

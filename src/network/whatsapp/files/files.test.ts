@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { downloadWhole, eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { MediaContent } from "../../driver.ts";
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+
+beforeAll(async () => {
+  stage = await startWhatsAppStage();
+  listener = stage.open({ timing: { phoneMs: 5_000 } });
+  await listener.pair(stage.phone);
+});
+
+afterAll(() => stage.stop());
+
+const countReceipts = async () => (await stage.control.stanzas(stage.phone.number)).receipt ?? 0;
+
+/** The message's own receipt has come too, so that the next one is about its file. */
+async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
+  const file = {
+    kind: "media",
+    media_type: "document",
+    mime_type: "text/plain",
+    file_name: "a.txt",
+  } as const;
+  const receipts = await countReceipts();
+  const id = await stage.contact.says({ ...file, size: bytes.length, bytes });
+  const { content } = await listener.message(id);
+  await eventually(async () => expect(await countReceipts()).toBeGreaterThan(receipts));
+  return (content as MediaContent).ref as Record<string, unknown>;
+}
+
+const fetchFile = (ref: unknown) => downloadWhole(listener.session, ref);
+
+describe("a file that was sent to us", () => {
+  it.each([0, 1, 15, 16, 17, 300_000])("of %i bytes comes whole, piece by piece", async (length) => {
+    const bytes = randomBytes(length);
+    expect(await fetchFile(await receive(bytes))).toEqual(bytes);
+  });
+
+  it("waits for whoever takes the pieces, and stops when he throws", async () => {
+    const ref = await receive(randomBytes(400_000));
+    const pieces: number[] = [];
+    let isBusy = false;
+    await listener.session.downloadMedia?.(ref, async ({ length }) => {
+      expect(isBusy).toBe(false);
+      isBusy = true;
+      await new Promise((done) => setImmediate(done));
+      isBusy = false;
+      pieces.push(length);
+    });
+    expect(pieces.length).toBeGreaterThan(2);
+    const full = listener.session.downloadMedia?.(ref, () => {
+      throw new Error("the disk is full");
+    });
+    await expect(full).rejects.toThrow("the disk is full");
+  });
+
+  it.each([
+    ["hash", { sha256: Buffer.alloc(32).toString("base64") }],
+    ["key", { key: Buffer.alloc(32).toString("base64") }],
+  ])("is refused when its %s is another one", async (_, change) => {
+    const ref = { ...(await receive(randomBytes(1_000))), ...change };
+    await expect(fetchFile(ref)).rejects.toThrow();
+  });
+
+  it("is refused when its seal is broken", async () => {
+    const bytes = randomBytes(1_000);
+    const ref = await receive(bytes);
+    await stage.control.fault({ fault: "broken_seal" });
+    await expect(fetchFile(ref)).rejects.toThrow("not the one that was sent");
+    expect(await fetchFile(ref)).toEqual(bytes);
+  });
+
+  it("is no file when the reference is none", async () => {
+    await expect(fetchFile({ some: "thing" })).rejects.toThrow("no file of this network");
+  });
+
+  it("may fail for now, and be fetched later", async () => {
+    const bytes = randomBytes(100);
+    const ref = await receive(bytes);
+    await stage.control.fault({ fault: "media", method: "download", status: 500 });
+    await expect(fetchFile(ref)).rejects.toThrow();
+    expect(await fetchFile(ref)).toEqual(bytes);
+  });
+});
+
+describe("a file that the network has no longer", () => {
+  it.each([403, 404, 410])("and answers %i for is uploaded again by the phone", async (status) => {
+    const bytes = randomBytes(5_000);
+    const ref = await receive(bytes);
+    await stage.control.expireMedia();
+    await stage.control.fault({ fault: "media", method: "download", status });
+    expect(await fetchFile(ref)).toEqual(bytes);
+  });
+
+  it("is gone when the phone has it no longer either", async () => {
+    const ref = await receive(randomBytes(10));
+    await stage.control.expireMedia({ phones: true });
+    expect(await fetchFile(ref)).toBeUndefined();
+  });
+
+  it("is gone when nobody knows its message, as of one that was sent from here", async () => {
+    const { message: _, ...ref } = await receive(randomBytes(10));
+    await stage.control.expireMedia();
+    expect(await fetchFile(ref)).toBeUndefined();
+  });
+
+  it("may come later when the phone does not answer now", async () => {
+    const bytes = randomBytes(10);
+    const ref = await receive(bytes);
+    await stage.control.expireMedia();
+    await stage.control.fault({ fault: "receipt_lost" });
+    await expect(fetchFile(ref)).rejects.toThrow("did not answer");
+    expect(await fetchFile(ref)).toEqual(bytes);
+  });
+
+  it("is not waited for beyond the end of the connection", async () => {
+    const ref = await receive(randomBytes(10));
+    await stage.control.expireMedia();
+    await stage.control.fault({ fault: "receipt_lost" });
+    await stage.control.forget();
+    const refused = expect(fetchFile(ref)).rejects.toThrow("The connection ended");
+    await eventually(async () => {
+      expect((await stage.control.stanzas(stage.phone.number)).receipt).toBe(1);
+    });
+    await stage.phone.drop();
+    await refused;
+    await listener.heard("connected", 2);
+  });
+});

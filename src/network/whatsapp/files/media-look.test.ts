@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { MediaContent, MediaType } from "../../driver.ts";
+import { newMessageId } from "../../jid.ts";
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+
+beforeAll(async () => {
+  stage = await startWhatsAppStage();
+  listener = stage.open();
+  await listener.pair(stage.phone);
+});
+
+afterAll(() => stage.stop());
+
+/** The message as the phone at the other end got it. */
+async function send(media_type: MediaType, mime_type: string, bytes: Buffer, look: Partial<MediaContent>) {
+  const id = newMessageId();
+  const content = { kind: "media", media_type, mime_type, size: bytes.length, bytes, ...look } as const;
+  expect(await listener.session.send(stage.contact.jid, content, { id })).toMatchObject({
+    outcome: "accepted",
+  });
+  const seen = await eventually(async () => {
+    const found = (await stage.contact.seen()).find((one) => one.type === "message" && one.id === id);
+    expect(found).toBeDefined();
+    return found;
+  });
+  return { id, content: seen?.type === "message" ? seen.content : undefined };
+}
+
+it("a voice note arrives with its waveform and its seconds", async () => {
+  const look = { waveform: Array.from({ length: 64 }, (_, n) => n), seconds: 7 };
+  const { content } = await send("ptt", "audio/ogg; codecs=opus", SAMPLE.opus, look);
+  expect(content).toMatchObject({ media_type: "ptt", mime_type: "audio/ogg; codecs=opus", ...look });
+});
+
+it("a voice note and a video of which nothing is known arrive without", async () => {
+  const note = await send("ptt", "audio/ogg; codecs=opus", SAMPLE.opus, { seconds: 1 });
+  const video = await send("video", "video/mp4", SAMPLE.mp4, {});
+  for (const field of ["waveform", "thumbnail", "width", "gif_playback"]) {
+    expect(note.content).not.toHaveProperty(field);
+    expect(video.content).not.toHaveProperty(field);
+  }
+});
+
+it("a video arrives with its size, its seconds and its small picture, and as a GIF where it is one", async () => {
+  const thumbnail = SAMPLE.jpeg.toString("base64");
+  const look = { width: 640, height: 360, seconds: 12, thumbnail, gif_playback: true };
+  const { content } = await send("video", "video/mp4", SAMPLE.mp4, look);
+  expect(content).toMatchObject({ media_type: "video", ...look });
+});
+
+it("a sticker that moves arrives as one", async () => {
+  const look = { width: 512, height: 512, is_animated: true };
+  const { content } = await send("sticker", "image/webp", SAMPLE.webp, look);
+  expect(content).toMatchObject({ media_type: "sticker", ...look });
+});
+
+it.each([
+  ["image", "image/png", SAMPLE.png],
+  ["video", "video/mp4", SAMPLE.mp4],
+  ["document", "application/pdf", SAMPLE.pdf],
+] as const)(
+  "an edit of the caption of an own %s arrives as one of such a file",
+  async (type, mime_type, bytes) => {
+    const { id } = await send(type, mime_type, bytes, { caption: "Helo", file_name: "a" });
+    const target = { chat: stage.contact.jid, id, from_me: true };
+    const edited = await listener.session.edit?.(target, "Hello", { id: newMessageId(), media_type: type });
+    expect(edited).toMatchObject({ outcome: "accepted" });
+    await eventually(async () =>
+      expect(await stage.contact.seen()).toContainEqual({
+        type: "edited",
+        id,
+        text: "Hello",
+        media_type: type,
+      }),
+    );
+  },
+);

@@ -1,0 +1,62 @@
+import { decryptMediaRetryData, encryptMediaRetryRequest, proto, type WASocket } from "baileys";
+import type { WhatsAppMediaRef } from "./whatsapp-media-ref.ts";
+
+const { SUCCESS, NOT_FOUND } = proto.MediaRetryNotification.ResultType;
+const NOT_THERE = 404;
+
+type Update = Parameters<typeof decryptMediaRetryData>[0];
+
+/**
+ * Asks the phones to upload a file once more; answers its new path, undefined when they have it no longer. Rejects when
+ * none of them answers in so many milliseconds, as one that is switched off.
+ */
+export async function requestMediaReupload(
+  sock: WASocket,
+  ref: WhatsAppMediaRef,
+  ms: number,
+): Promise<string | undefined> {
+  const { message, key } = ref;
+  if (!message) return undefined;
+  const mediaKey = Buffer.from(key, "base64");
+  const answer = hear(sock, message.id, ms);
+  answer.catch(() => {});
+  await sock.sendNode(encryptMediaRetryRequest(message, mediaKey, sock.authState.creds.me?.id ?? ""));
+  const told = await answer;
+  if (!told) return undefined;
+  const { result, directPath } = decryptMediaRetryData(told, mediaKey, message.id);
+  if (result === NOT_FOUND) return undefined;
+  if (result !== SUCCESS || !directPath) throw new Error("The phone could not upload the file again.");
+  return directPath;
+}
+
+/** What the phones say of a message; undefined when they know neither it nor its file. */
+function hear({ ev }: WASocket, id: string, ms: number): Promise<Update | undefined> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      ev.off("messages.media-update", look);
+      ev.off("connection.update", watch);
+    };
+    const finish = (media: Update | undefined): void => {
+      end();
+      resolve(media);
+    };
+    const fail = (why: string): void => {
+      end();
+      reject(new Error(why));
+    };
+    const look = (updates: { key: { id?: string | null }; media?: Update; error?: unknown }[]): void => {
+      const found = updates.find(({ key }) => key.id === id);
+      if (!found) return;
+      const { output } = (found.error ?? {}) as { output?: { statusCode?: number } };
+      if (!found.media && output?.statusCode !== NOT_THERE) fail("The phone refused the file.");
+      else finish(found.media);
+    };
+    const watch = ({ connection }: { connection?: string }): void => {
+      if (connection === "close") fail("The connection ended before the phone answered.");
+    };
+    const timer = setTimeout(fail, ms, "The phone did not answer.");
+    ev.on("messages.media-update", look);
+    ev.on("connection.update", watch);
+  });
+}

@@ -1,0 +1,98 @@
+import type { SignalKeyStore } from "baileys";
+import type { Identity, Jid } from "../../driver.ts";
+import { isGroupJid, isLidJid, lidJid, phoneJid, phoneOfJid } from "../../jid.ts";
+import { plainJid, userOf } from "../wire/plain-jid.ts";
+import type { ItemCache } from "./session-caches.ts";
+
+export interface IdentityStoreOptions {
+  keys: Pick<SignalKeyStore, "get">;
+  me(): { id: string; lid?: string; name?: string };
+  /** How a chat was addressed last. */
+  addressing: ItemCache<string>;
+  /** The other address of each member of a group, as far as the network has told them; without a question. */
+  membersOf(group: Jid): ReadonlyMap<Jid, Jid> | undefined;
+}
+
+/** One identity for the two addresses that everybody has: the phone's and the LID. */
+export class IdentityStore {
+  readonly #options: IdentityStoreOptions;
+
+  constructor(options: IdentityStoreOptions) {
+    this.#options = options;
+  }
+
+  get me(): Identity {
+    const { id, lid, name } = this.#options.me();
+    const jid = plainJid(id) ?? phoneJid("");
+    return { jid, lid: plainJid(lid) ?? null, phone: phoneOfJid(jid), push_name: name || null };
+  }
+
+  isMe(address: string | null | undefined): boolean {
+    const jid = plainJid(address);
+    const { me } = this;
+    return jid !== undefined && (jid === me.jid || jid === me.lid);
+  }
+
+  /** Somebody by an address, and by the other one where the network tells it; else by what it told before. */
+  async identify(
+    address: string,
+    other?: string | null,
+    pushName?: string | null,
+  ): Promise<Identity | undefined> {
+    const jid = plainJid(address);
+    if (!jid) return undefined;
+    if (this.isMe(jid)) return { ...this.me, push_name: pushName ?? this.me.push_name };
+    const known = plainJid(other) ?? (await this.#otherOf(jid));
+    const [lid, phone] = isLidJid(jid) ? [jid, known] : [known, jid];
+    return {
+      jid: phone ?? jid,
+      lid: lid ?? null,
+      phone: phone ? phoneOfJid(phone) : null,
+      push_name: pushName ?? null,
+    };
+  }
+
+  /** As `identify`, for many with one look at what is known. */
+  async identifyAll(
+    asked: readonly { address: string; other?: string | null | undefined }[],
+  ): Promise<(Identity | undefined)[]> {
+    const ids = asked.flatMap(({ address, other }) => {
+      const jid = other ? undefined : plainJid(address);
+      return jid ? [mappingId(jid)] : [];
+    });
+    if (ids.length > 0) await this.#options.keys.get("lid-mapping", ids);
+    return Promise.all(asked.map(({ address, other }) => this.identify(address, other)));
+  }
+
+  /** As `identifyAll`, of people who are named in a chat: a group tells the other address of its members. */
+  identifyIn(chat: Jid, addresses: readonly string[]): Promise<(Identity | undefined)[]> {
+    const members = isGroupJid(chat) ? this.#options.membersOf(chat) : undefined;
+    return this.identifyAll(
+      addresses.map((address) => ({ address, other: members?.get(plainJid(address) ?? ("" as Jid)) })),
+    );
+  }
+
+  /** The one address under which a chat is kept: by phone when that is known. */
+  async chatOf(address: string, other?: string | null): Promise<Jid | undefined> {
+    const chat = (await this.identify(address, other))?.jid;
+    if (chat && chat !== address) this.#options.addressing.set(chat, plainJid(address) ?? chat);
+    return chat;
+  }
+
+  /** How the network addresses a chat of ours, as far as it has told. */
+  addressOf(chat: Jid): Jid {
+    return (this.#options.addressing.get(chat) as Jid | undefined) ?? chat;
+  }
+
+  async #otherOf(jid: Jid): Promise<Jid | undefined> {
+    const id = mappingId(jid);
+    const { [id]: user } = await this.#options.keys.get("lid-mapping", [id]);
+    if (!user) return undefined;
+    return isLidJid(jid) ? phoneJid(user) : lidJid(user);
+  }
+}
+
+/** Under which the client library keeps the other address of somebody. */
+function mappingId(jid: Jid): string {
+  return isLidJid(jid) ? `${userOf(jid)}_reverse` : userOf(jid);
+}

@@ -1,0 +1,424 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../../../../test/conformance/listener.ts";
+import {
+  createDriver,
+  keepInMemory,
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+} from "../../../../test/whatsapp-stage.ts";
+import type { Jid, MessageId, NetworkEvent, PairingChange, Session } from "../../driver.ts";
+import { newMessageId } from "../../jid.ts";
+import type { WhatsAppDriver } from "../whatsapp-driver.ts";
+
+/** `WAYGATE_PROOF=full`: 300 messages and more than 50 kills each. */
+const ROUNDS = process.env.WAYGATE_PROOF === "full" ? 57 : 24;
+const POINTS = ["before", "after", "receipt", "handler-before", "handler-after", "receipt-lost"] as const;
+type Point = (typeof POINTS)[number];
+
+/** A gateway whose process can be killed at any point: what it has stored is all that survives. */
+class Gateway {
+  readonly stage: WhatsAppStage;
+  readonly credentials: MemoryCredentials = keepInMemory();
+  /** The log of messages, by its unique key. */
+  readonly log = new Map<string, { text: string; unreadable: boolean }>();
+  readonly events: NetworkEvent[] = [];
+  refused = 0;
+  kills = 0;
+  session: Session | undefined;
+  #driver: WhatsAppDriver | undefined;
+  #kill: { point: Point; left: number } | undefined;
+
+  constructor(stage: WhatsAppStage) {
+    this.stage = stage;
+  }
+
+  start(): Session {
+    const driver = createDriver(this.stage.server, {});
+    this.#driver = driver;
+    const isAlive = () => this.#driver === driver;
+    const report = async (event: NetworkEvent): Promise<void> => {
+      if (!isAlive()) throw new Error("killed");
+      if (event.type === "message") await this.#reach("handler-before");
+      if (!isAlive()) return new Promise(() => undefined);
+      this.#store(event);
+      if (event.type === "message") await this.#reach("handler-after");
+    };
+    const { keys } = this.credentials;
+    const commit: typeof keys.commit = async (change) => {
+      if (!isAlive()) return new Promise(() => undefined);
+      const isInbound = change.letters.some((letter) => !letter.is_done);
+      if (isInbound) await this.#reach("before");
+      if (!isAlive()) return new Promise(() => undefined);
+      const result = await keys.commit(change);
+      if (isInbound) await this.#reach("after");
+      return isAlive() ? result : new Promise(() => undefined);
+    };
+    this.session = driver.open({
+      account_id: 1,
+      credentials: { ...this.credentials, keys: { ...keys, commit } },
+      report,
+    });
+    this.session.connect();
+    return this.session;
+  }
+
+  async pair(): Promise<void> {
+    this.start();
+    const qr = await eventually(() => {
+      const event = this.events.find((one) => one.type === "qr");
+      return event?.type === "qr" ? event.qr : expect.fail("no QR yet");
+    });
+    await this.stage.phone.scan(qr);
+    await this.online();
+  }
+
+  async online(): Promise<void> {
+    const before = this.events.length;
+    await eventually(() => {
+      const last = this.events.findLast(({ type }) => type === "connected" || type === "disconnected");
+      expect([last?.type, before >= 0]).toEqual(["connected", true]);
+    });
+  }
+
+  /** Dies at the nth pass of a point from now on, and is there again at once. */
+  async killAt(point: Point, nth: number): Promise<void> {
+    if (point === "receipt-lost") {
+      await this.stage.control.fault({ fault: "receipt_lost", phone: this.stage.phone.number });
+      this.#kill = { point: "handler-after", left: nth };
+    } else this.#kill = { point, left: nth };
+  }
+
+  stop(): void {
+    this.#kill = undefined;
+    this.#driver?.abandon();
+    this.#driver = undefined;
+  }
+
+  kill(): void {
+    this.kills++;
+    this.stop();
+    this.events.length = 0;
+    this.start();
+  }
+
+  async #reach(point: Point): Promise<void> {
+    if (this.#kill?.point === "receipt" && point === "after" && --this.#kill.left === 0) {
+      // The receipt goes out in the turns after the commit.
+      setImmediate(() => this.kill());
+    }
+    if (this.#kill?.point !== point || --this.#kill.left > 0) return;
+    this.kill();
+    await new Promise(() => undefined);
+  }
+
+  #store(event: NetworkEvent): void {
+    this.events.push(event);
+    if (event.type !== "message") return;
+    const { chat, id, content, unreadable = false } = event.message;
+    const key = `${chat} ${id}`;
+    const known = this.log.get(key);
+    if (known && (!known.unreadable || unreadable)) {
+      this.refused++;
+      return;
+    }
+    this.log.set(key, { text: content.kind === "text" ? content.text : content.kind, unreadable });
+  }
+}
+
+/** Numbers that look random and are the same in each run. */
+function sequence(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+}
+
+describe("messages from the network", () => {
+  let stage: WhatsAppStage;
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    stage = await startWhatsAppStage();
+    gateway = new Gateway(stage);
+    await gateway.pair();
+  });
+
+  afterEach(async () => {
+    gateway.stop();
+    await stage.stop();
+  });
+
+  it.each([
+    ["of one person", false, 11],
+    ["of a group", true, 12],
+  ])(
+    "%s are all there once, wherever the process is killed",
+    { timeout: ROUNDS * 15_000 },
+    async (_, group, seed) => {
+      const below = sequence(seed);
+      const sent: string[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const point = POINTS[round % POINTS.length] ?? "before";
+        const burst = 3 + below(6);
+        await gateway.killAt(point, 1 + below(burst));
+        for (let i = 0; i < burst; i++) {
+          const text = `no. ${sent.length}`;
+          sent.push(text);
+          await stage.contact.says({ kind: "text", text }, { group });
+        }
+        const ids = sent.length;
+        await eventually(() => expect(gateway.log.size).toBe(ids));
+        if (gateway.kills <= round) gateway.kill();
+        await gateway.online();
+      }
+      expect([...gateway.log.values()].map(({ text }) => text).sort()).toEqual([...sent].sort());
+      expect([...gateway.log.values()].filter(({ unreadable }) => unreadable)).toEqual([]);
+      const { deliveries } = await stage.control.ledger();
+      const own = deliveries.filter(({ phone }) => phone === stage.phone.number);
+      expect(own.filter(({ retries, nacked }) => retries > 0 || nacked !== undefined)).toEqual([]);
+      await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
+      expect(gateway.kills).toBeGreaterThanOrEqual(ROUNDS);
+      expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(10);
+    },
+  );
+
+  it("are there once after the database was away for a while, and not receipted before", async () => {
+    let isAway = true;
+    gateway.credentials.beforeCommit = async () => {
+      if (isAway) throw new Error("the database is away");
+    };
+    const ids = [await stage.contact.says({ kind: "text", text: "one" })];
+    ids.push(await stage.contact.says({ kind: "text", text: "two" }));
+    await new Promise((done) => setTimeout(done, 200));
+    const { deliveries } = await stage.control.ledger();
+    const receipts = ids.map((id) => deliveries.find((one) => one.id === id)?.receipted_at);
+    expect([gateway.log.size, receipts]).toEqual([0, [undefined, undefined]]);
+    isAway = false;
+    await eventually(() => expect([...gateway.log.keys()].map((key) => key.split(" ")[1])).toEqual(ids));
+    await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
+    expect(gateway.refused).toBe(0);
+  });
+
+  it("that cannot be read leave a trace, and are there when they come again", async () => {
+    const id = await stage.control.say(stage.contact.number, stage.phone.number, "Olá", { corrupt: true });
+    const traces: boolean[] = [];
+    await eventually(() => {
+      const messages = gateway.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
+      traces.splice(0, traces.length, ...messages.map((one) => one.unreadable === true));
+      expect(messages.map((one) => one.id)).toEqual([id, id]);
+    });
+    expect(traces).toEqual([true, false]);
+    expect([...gateway.log.values()]).toEqual([{ text: "Olá", unreadable: false }]);
+    await stage.contact.says({ kind: "text", text: "and on" });
+    await eventually(() => expect(gateway.log.size).toBe(2));
+  });
+});
+
+describe("messages to the network", () => {
+  let stage: WhatsAppStage;
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    stage = await startWhatsAppStage();
+    gateway = new Gateway(stage);
+    await gateway.pair();
+  });
+
+  afterEach(async () => {
+    gateway.stop();
+    await stage.stop();
+  });
+
+  it.each([
+    ["a person", false],
+    ["a group", true],
+  ])(
+    "to %s can all be read, also those after a kill at the wire",
+    { timeout: 180_000 },
+    async (_, isGroup) => {
+      const { contact, control, phone } = stage;
+      const group = isGroup
+        ? (await control.addGroup("Team", [phone.number, contact.number])).jid
+        : undefined;
+      const to = (group ?? contact.jid) as Jid;
+      // Whatever is written after the wire is lost with the process.
+      gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 3));
+      const ids: MessageId[] = [];
+      for (let round = 0; round < 12; round++) {
+        for (const nth of ["first", "second"]) {
+          const id = newMessageId();
+          ids.push(id);
+          void gateway.session?.send(to, { kind: "text", text: `${nth} of ${round}` }, { id });
+          await eventually(async () => expect(await stage.arrivals(id)).toBeGreaterThan(0));
+          if (nth === "first") {
+            gateway.kill();
+            await gateway.online();
+          }
+        }
+      }
+      await eventually(async () => {
+        const seen = (await contact.seen()).filter((one) => one.type === "message");
+        expect(new Set(seen.map(({ id }) => id))).toEqual(new Set(ids));
+      });
+      const { decryptions } = await control.ledger();
+      expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    },
+  );
+
+  it("to several people share their commits, and none is on the wire before its own", async () => {
+    const { control } = stage;
+    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const sendAll = () =>
+      people.map(({ jid }) => {
+        const id = newMessageId();
+        const content = { kind: "text", text: "Hi" } as const;
+        return { id, result: gateway.session?.send(jid as Jid, content, { id }) };
+      });
+    await Promise.all(sendAll().map(({ result }) => result));
+    let commits = 0;
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    gateway.credentials.beforeCommit = () => {
+      commits++;
+      return isOpen;
+    };
+    const sends = sendAll();
+    await eventually(() => expect(commits).toBeGreaterThan(0));
+    await new Promise((done) => setTimeout(done, 100));
+    expect(await Promise.all(sends.map(({ id }) => stage.arrivals(id)))).toEqual(people.map(() => 0));
+    open();
+    const results = await Promise.all(sends.map(({ result }) => result));
+    expect(results.map((result) => result?.outcome)).toEqual(people.map(() => "accepted"));
+    expect(commits).toBeLessThan(people.length);
+  });
+});
+
+describe("both sides at once", () => {
+  it("open a conversation anew without tearing the one that was", { timeout: 180_000 }, async () => {
+    const stage = await startWhatsAppStage();
+    const gateway = new Gateway(stage);
+    await gateway.pair();
+    const { contact, control } = stage;
+    for (let round = 0; round < 6; round++) {
+      gateway.kill();
+      await gateway.online();
+      // As after a long time: the devices of the contact are asked for, and a new conversation begins.
+      for (const name of gateway.credentials.texts.keys()) {
+        if (name.startsWith("devices ")) gateway.credentials.texts.delete(name);
+      }
+      const saying = Array.from({ length: 6 }, (_, i) =>
+        contact.says({ kind: "text", text: `${round} ${i}` }),
+      );
+      const content = { kind: "text", text: `out ${round}` } as const;
+      const sending = [0, 1].map(() => gateway.session?.send(contact.jid, content, { id: newMessageId() }));
+      await Promise.all([...saying, ...sending]);
+      await eventually(() => expect(gateway.log.size).toBe((round + 1) * 6));
+    }
+    const { decryptions, deliveries } = await control.ledger();
+    expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(deliveries.filter(({ retries }) => retries > 0)).toEqual([]);
+    gateway.stop();
+    await stage.stop();
+  });
+});
+
+describe("first conversations that both sides begin at the same moment", () => {
+  it("go on both ways, and nobody has to ask for anything again", { timeout: 180_000 }, async () => {
+    const stage = await startWhatsAppStage();
+    const gateway = new Gateway(stage);
+    await gateway.pair();
+    const { control, phone } = stage;
+    gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 10));
+    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const early = Array.from({ length: 4 }, (_, i) => `early ${i}`);
+    const rounds = Array.from({ length: 8 }, (_, i) => i);
+    // What waits in the network's queue was written before we write, and is read after.
+    gateway.stop();
+    for (const person of people)
+      for (const text of early) await control.say(person.phone, phone.number, text);
+    gateway.events.length = 0;
+    gateway.start();
+    await gateway.online();
+    await Promise.all(
+      people.map(async (person) => {
+        for (const i of rounds) {
+          const content = { kind: "text", text: `out ${i}` } as const;
+          const [result] = await Promise.all([
+            gateway.session?.send(person.jid as Jid, content, { id: newMessageId() }),
+            control.say(person.phone, phone.number, `in ${i}`),
+          ]);
+          expect(result?.outcome).toBe("accepted");
+        }
+      }),
+    );
+    const all = people.length * rounds.length;
+    await eventually(() => expect(gateway.log.size).toBe(all + people.length * early.length));
+    await eventually(async () => {
+      const seen = await Promise.all(people.map((person) => control.seen(person.phone)));
+      expect(seen.flat().filter(({ type }) => type === "message")).toHaveLength(all);
+    });
+    const { decryptions, deliveries } = await control.ledger();
+    expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(deliveries.filter(({ retries }) => retries > 0)).toEqual([]);
+    gateway.stop();
+    await stage.stop();
+  });
+});
+
+describe("several instances with one contact", () => {
+  it("never keep a message without its ratchet, however slow the keys are read", {
+    timeout: 180_000,
+  }, async () => {
+    const stage = await startWhatsAppStage();
+    const { contact, control } = stage;
+    const phones = [stage.phone.number];
+    for (let i = 0; i < 2; i++) phones.push((await control.addPerson()).phone);
+    const gateways = phones.map(
+      (number) =>
+        new Gateway({
+          ...stage,
+          phone: { ...stage.phone, number, scan: async (qr) => void (await control.scan(number, qr)) },
+        }),
+    );
+    const torn: string[] = [];
+    for (const gateway of gateways) {
+      const { credentials } = gateway;
+      const { commit } = credentials.keys;
+      Object.assign(credentials.keys, {
+        commit: (change: PairingChange) => {
+          const arrives = change.letters.some((letter) => !letter.is_done);
+          if (arrives && !change.keys.some(({ kind }) => kind === "session"))
+            torn.push(JSON.stringify(change));
+          return commit(change);
+        },
+      });
+      await gateway.pair();
+      credentials.beforeRead = () => new Promise((done) => setTimeout(done, 2));
+    }
+    const rounds = Array.from({ length: 25 }, (_, i) => i);
+    await Promise.all(
+      gateways.flatMap((gateway, nth) =>
+        rounds.map(async (i) => {
+          await control.say(contact.number, phones[nth] ?? "", `in ${i}`);
+          const id = newMessageId();
+          const content = { kind: "text", text: `out ${nth} ${i}` } as const;
+          expect((await gateway.session?.send(contact.jid, content, { id }))?.outcome).toBe("accepted");
+        }),
+      ),
+    );
+    await eventually(() => expect(gateways.map(({ log }) => log.size)).toEqual([25, 25, 25]));
+    await eventually(async () => {
+      expect((await contact.seen()).filter((one) => one.type === "message")).toHaveLength(75);
+    });
+    expect(torn).toEqual([]);
+    const { decryptions, deliveries } = await control.ledger();
+    expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(deliveries.filter(({ retries }) => retries > 0)).toEqual([]);
+    for (const gateway of gateways) gateway.stop();
+    await stage.stop();
+  });
+});

@@ -1,0 +1,294 @@
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import type { SignalDataSet, SignalKeyStore } from "baileys";
+import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../../driver.ts";
+import { ConnectionClosedError } from "../ignore-baileys-rejections.ts";
+import type { SessionCaches } from "./session-caches.ts";
+import { decodeSignalKey, encodeSignalKey } from "./signal-key-codec.ts";
+
+export interface WriteBehindKeyStoreOptions {
+  keys: PairingStore;
+  caches: SessionCaches;
+  /** The identity as it is now. */
+  credentials(): Uint8Array;
+  retryMs: number;
+  /** Nothing can be kept any more: somebody else has the pairing, or it is over. */
+  onLost(): void;
+  onFailure(error: unknown): void;
+}
+
+interface PendingWrite {
+  text: string | null;
+}
+
+interface QueuedCommit {
+  change: Partial<PairingChange>;
+  written: ReadonlyMap<string, PendingWrite>;
+  done(): void;
+}
+
+/** Many keys that are made once and read once. */
+const NOT_CACHED = "pre-key";
+/** The journal of the inbox, which the client library's transactions carry along with the keys. */
+export const JOURNAL_KEY_TYPE = "inbound";
+/** Changes that may ride along with the next commit wait so long for one. */
+const LATER_MS = 200;
+
+const never = <T>() => new Promise<T>(() => {});
+
+/**
+ * The key store of one connection. What is set is visible at once and settles when it is durable, in the order in which
+ * it was set, each set in one commit with what the identity has become. While the database is away everything waits.
+ * After the end of the connection no set settles, and reads fail.
+ */
+export class WriteBehindKeyStore implements SignalKeyStore {
+  readonly #options: WriteBehindKeyStoreOptions;
+  readonly #overlay = new Map<string, PendingWrite>();
+  readonly #ahead = new WeakSet<object>();
+  readonly #stop = new AbortController();
+  #waiting: QueuedCommit[] = [];
+  #isWriting = false;
+  #isCredentialsDirty = false;
+  #commits = 0;
+  #lastWrite: Promise<void> = Promise.resolve();
+  #later: Pick<PairingChange, "letters" | "forgotten_letters"> = { letters: [], forgotten_letters: [] };
+  #laterTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: WriteBehindKeyStoreOptions) {
+    this.#options = options;
+  }
+
+  get = (async (kind: string, ids: string[]) => {
+    const texts = await this.#texts(kind, [...new Set(ids)]);
+    const found: Record<string, unknown> = {};
+    for (const [id, text] of texts) if (text !== null) found[id] = decodeSignalKey(kind, text);
+    return found;
+  }) as SignalKeyStore["get"];
+
+  /** Values that are marked as written ahead are left out: theirs is done, and what is stored may be newer by now. */
+  async set(data: SignalDataSet): Promise<void> {
+    const change = toChange(data, (value) => this.#ahead.has(value));
+    if (change.keys.length === 0 && change.letters.length === 0) return;
+    await this.#write(change);
+  }
+
+  /** Writes ratchets of the way out at once; the same objects are not written again with their transaction. */
+  setAhead(data: SignalDataSet): void {
+    const { keys } = toChange(data, () => false);
+    for (const values of Object.values(data)) {
+      for (const value of Object.values(values)) if (isObject(value)) this.#ahead.add(value);
+    }
+    void this.#write({ keys });
+  }
+
+  /** Resolves once all that was set up to now is durable. */
+  written(): Promise<void> {
+    return this.#lastWrite;
+  }
+
+  /** The identity has changed: it goes with the next commit, at the latest in a moment. */
+  touchCredentials(): void {
+    this.#isCredentialsDirty = true;
+    setImmediate(() => {
+      if (this.#isCredentialsDirty) void this.#write({});
+    });
+  }
+
+  /** For what may be lost with the process. */
+  writeLater(change: Pick<PairingChange, "letters" | "forgotten_letters">): void {
+    this.#later.letters.push(...change.letters);
+    this.#later.forgotten_letters.push(...change.forgotten_letters);
+    if (this.#isOver()) return;
+    this.#laterTimer ??= setTimeout(() => this.#flushLater(), LATER_MS);
+  }
+
+  /** Resolves when nothing is left to write. */
+  async finish(): Promise<void> {
+    this.#flushLater();
+    await this.#lastWrite;
+  }
+
+  close(): void {
+    clearTimeout(this.#laterTimer);
+    this.#stop.abort();
+    this.#waiting = [];
+  }
+
+  /** After the end: keeps what the process can still tell, so that the next connection need not do it again. */
+  async keepLeft(): Promise<void> {
+    const left = merge([this.#takeLater()]);
+    if (left.letters.length + left.forgotten_letters.length > 0) await this.#options.keys.commit(left);
+  }
+
+  async #texts(kind: string, ids: string[]): Promise<Map<string, string | null>> {
+    const texts = new Map<string, string | null>();
+    let missing = ids;
+    while (missing.length > 0) {
+      if (this.#isOver()) throw new ConnectionClosedError();
+      missing = missing.filter((id) => {
+        const text = this.#inMemory(nameOf(kind, id));
+        if (text !== undefined) texts.set(id, text);
+        return text === undefined;
+      });
+      if (missing.length === 0) break;
+      const commits = this.#commits;
+      const rows = await this.#read(kind, missing);
+      // What was committed in between may not be in these rows.
+      if (commits !== this.#commits) continue;
+      for (const id of missing) this.#keepRead(texts, kind, id, rows.get(id) ?? null);
+      break;
+    }
+    return texts;
+  }
+
+  #keepRead(texts: Map<string, string | null>, kind: string, id: string, text: string | null): void {
+    const name = nameOf(kind, id);
+    const written = this.#overlay.get(name);
+    texts.set(id, written ? written.text : text);
+    if (kind !== NOT_CACHED) this.#options.caches.keepKey(name, text);
+  }
+
+  #inMemory(name: string): string | null | undefined {
+    const written = this.#overlay.get(name);
+    return written ? written.text : this.#options.caches.key(name);
+  }
+
+  async #read(kind: string, ids: string[]): Promise<Map<string, string>> {
+    for (;;) {
+      try {
+        return await this.#options.keys.read(kind, ids);
+      } catch (error) {
+        this.#options.onFailure(error);
+        await this.#wait();
+      }
+      if (this.#isOver()) throw new ConnectionClosedError();
+    }
+  }
+
+  #write(change: Partial<PairingChange>): Promise<void> {
+    if (this.#isOver()) return never();
+    const written = new Map<string, PendingWrite>();
+    for (const { kind, id, value } of change.keys ?? []) written.set(nameOf(kind, id), { text: value });
+    for (const [name, entry] of written) this.#overlay.set(name, entry);
+    if (this.#isCredentialsDirty) {
+      this.#isCredentialsDirty = false;
+      change.credentials = this.#options.credentials();
+    }
+    this.#lastWrite = new Promise((done) => this.#waiting.push({ change, written, done }));
+    if (!this.#isWriting) void this.#drain();
+    return this.#lastWrite;
+  }
+
+  async #drain(): Promise<void> {
+    this.#isWriting = true;
+    // What one message changes comes within a turn, and shares a commit.
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0);
+      const result = await this.#commit(merge([...batch.map(({ change }) => change), this.#takeLater()]));
+      if (result !== "kept") return this.#giveUp(batch);
+      this.#commits++;
+      for (const waiting of batch) this.#settle(waiting);
+    }
+    this.#isWriting = false;
+  }
+
+  async #commit(change: PairingChange): Promise<"kept" | "lost" | "over"> {
+    for (;;) {
+      try {
+        const result = await this.#options.keys.commit(change);
+        if (result === "lost") this.#options.onLost();
+        return result;
+      } catch (error) {
+        this.#options.onFailure(error);
+        await this.#wait();
+      }
+      if (this.#isOver()) return "over";
+    }
+  }
+
+  #settle({ written, done }: QueuedCommit): void {
+    for (const [name, entry] of written) {
+      if (!name.startsWith(NOT_CACHED)) this.#options.caches.keepKey(name, entry.text);
+      if (this.#overlay.get(name) === entry) this.#overlay.delete(name);
+    }
+    if (!this.#isOver()) done();
+  }
+
+  /** What has become of it nobody knows, so that the next connection has to look. */
+  #giveUp(batch: readonly QueuedCommit[]): void {
+    this.#isWriting = false;
+    for (const { written } of batch) {
+      for (const name of written.keys()) this.#options.caches.forgetKey(name);
+    }
+  }
+
+  #takeLater(): Partial<PairingChange> {
+    const later = this.#later;
+    this.#later = { letters: [], forgotten_letters: [] };
+    clearTimeout(this.#laterTimer);
+    this.#laterTimer = undefined;
+    return later;
+  }
+
+  #flushLater(): void {
+    this.#laterTimer = undefined;
+    const { letters, forgotten_letters } = this.#later;
+    if (letters.length + forgotten_letters.length > 0) void this.#write({});
+  }
+
+  async #wait(): Promise<void> {
+    await pause(this.#options.retryMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+  }
+
+  #isOver(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}
+
+function nameOf(kind: string, id: string): string {
+  return `${kind} ${id}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function toChange(data: SignalDataSet, isLeftOut: (value: object) => boolean) {
+  const keys: KeyChange[] = [];
+  const letters: StoredJournalEntry[] = [];
+  for (const [kind, id, value] of itemsOf(data)) {
+    if (isObject(value) && isLeftOut(value)) continue;
+    if (kind === JOURNAL_KEY_TYPE) letters.push(value as StoredJournalEntry);
+    else keys.push({ kind, id, value: value == null ? null : encodeSignalKey(value) });
+  }
+  return { keys, letters };
+}
+
+function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown][] {
+  return Object.entries(data).flatMap(([kind, values]) =>
+    Object.entries(values ?? {}).map(([id, value]): [string, string, unknown] => [kind, id, value]),
+  );
+}
+
+/** Later values take the place of earlier ones. */
+function merge(changes: readonly Partial<PairingChange>[]): PairingChange {
+  const keys = new Map<string, KeyChange>();
+  const letters = new Map<string, StoredJournalEntry>();
+  const forgotten = new Set<string>();
+  let credentials: Uint8Array | undefined;
+  for (const change of changes) {
+    credentials = change.credentials ?? credentials;
+    for (const key of change.keys ?? []) keys.set(nameOf(key.kind, key.id), key);
+    for (const letter of change.letters ?? []) letters.set(letter.id, letter);
+    for (const id of change.forgotten_letters ?? []) {
+      letters.delete(id);
+      forgotten.add(id);
+    }
+  }
+  return {
+    ...(credentials && { credentials }),
+    keys: [...keys.values()],
+    letters: [...letters.values()],
+    forgotten_letters: [...forgotten],
+  };
+}

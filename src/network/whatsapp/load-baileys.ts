@@ -1,0 +1,38 @@
+import { patchAsyncLocalStorage } from "./baileys-fixes/patch-async-local-storage.ts";
+import { silenceLibsignalLog } from "./baileys-fixes/silence-libsignal-log.ts";
+import { ignoreBaileysRejections } from "./ignore-baileys-rejections.ts";
+
+export interface LoadBaileysOptions {
+  url: string | undefined;
+  /** Hex; of a test server on this machine. */
+  rootKey: string | undefined;
+  /** Of works that the client library starts and forgets. */
+  onFailure(error: unknown): void;
+}
+
+/** What needs the client library. */
+export interface BaileysModule {
+  Connection: typeof import("./whatsapp-connection.ts")["WhatsAppConnection"];
+  pair: typeof import("./pairing/pair-device.ts")["pairDevice"];
+  readCredentials: typeof import("./keys/baileys-credentials.ts")["parseCredentials"];
+}
+
+/** Loads the client library, which takes time and memory, and mends what must be mended before its first use. */
+export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOptions): Promise<BaileysModule> {
+  silenceLibsignalLog();
+  patchAsyncLocalStorage();
+  ignoreBaileysRejections(onFailure);
+  const { fixSignatureVerification, trustRootKey } = await import(
+    "./baileys-fixes/fix-signature-verification.ts"
+  );
+  fixSignatureVerification();
+  if (url !== undefined && rootKey !== undefined) trustRootKey(url, rootKey);
+  const parts = [
+    import("./whatsapp-connection.ts"),
+    import("./pairing/pair-device.ts"),
+    import("./keys/baileys-credentials.ts"),
+  ] as const;
+  const [{ WhatsAppConnection }, { pairDevice: pair }, { parseCredentials: readCredentials }] =
+    await Promise.all(parts);
+  return { Connection: WhatsAppConnection, pair, readCredentials };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type BinaryNode,
+  type ChatModification,
+  chatModificationToAppPatch,
+  encodeSyncdPatch,
+  getBinaryNodeChild,
+  newLTHashState,
+  proto,
+  type WAPatchName,
+  type WASocket,
+} from "baileys";
+import { OperationError, toOperationError } from "./operation-error.ts";
+
+const TRIES = 3;
+
+/**
+ * Changes one of the settings that all devices of an account share. When another device was faster the change is made
+ * again upon its state; the client library itself takes that answer for success.
+ */
+export async function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
+  const patch = chatModificationToAppPatch(change, jid);
+  const keyId = await settingsKey(sock);
+  for (let tries = 1; ; tries++) {
+    const error = await sock.appStatePatchMutex.mutex(() => send(sock, keyId, patch));
+    if (!error) return;
+    const code = Number(error.code);
+    if (code === CONFLICT && tries < TRIES) continue;
+    throw (
+      toOperationError(code, error.text ?? "") ?? new Error(`The network did not take the change (${code}).`)
+    );
+  }
+}
+
+const CONFLICT = 409;
+
+/** What is known of some settings is forgotten, so that they come again as a whole, each with its event. */
+export function resyncAppState(sock: WASocket, collections: WAPatchName[]): Promise<void> {
+  return sock.appStatePatchMutex.mutex(async () => {
+    const versions = Object.fromEntries(collections.map((name) => [name, null]));
+    await sock.authState.keys.set({ "app-state-sync-version": versions });
+    await sock.resyncAppState(collections, false);
+  });
+}
+
+/** It comes from the phone in the first moments after the pairing. */
+async function settingsKey({ authState }: WASocket): Promise<string> {
+  for (
+    let waitedMs = 0;
+    !authState.creds.myAppStateKeyId && waitedMs < KEY_WAIT_MS;
+    waitedMs += LOOK_EVERY_MS
+  ) {
+    await pause(LOOK_EVERY_MS);
+  }
+  const keyId = authState.creds.myAppStateKeyId;
+  if (!keyId) throw new OperationError("CONFLICT", "The phone has not shared the key of its settings yet.");
+  return keyId;
+}
+
+const KEY_WAIT_MS = 5000;
+const LOOK_EVERY_MS = 50;
+
+/** The attributes of the network's error, if there is one. */
+async function send(
+  sock: WASocket,
+  keyId: string,
+  patchOf: ReturnType<typeof chatModificationToAppPatch>,
+): Promise<Record<string, string> | undefined> {
+  const { keys } = sock.authState;
+  const { type: name } = patchOf;
+  return keys.transaction(async () => {
+    await sock.resyncAppState([name], false);
+    const { [name]: kept } = await keys.get("app-state-sync-version", [name]);
+    const getKey = async (id: string) => (await keys.get("app-state-sync-key", [id]))[id];
+    const { patch, state } = await encodeSyncdPatch(patchOf, keyId, kept ?? newLTHashState(), getKey);
+    const answer = await sock.query(stanzaOf(name, state.version - 1, patch));
+    const error = errorOf(answer);
+    if (!error) await keys.set({ "app-state-sync-version": { [name]: state } });
+    return error;
+  }, sock.authState.creds.me?.id ?? "settings");
+}
+
+function stanzaOf(name: string, version: number, patch: proto.ISyncdPatch): BinaryNode {
+  const content = [{ tag: "patch", attrs: {}, content: proto.SyncdPatch.encode(patch).finish() }];
+  const attrs = { name, version: String(version), return_snapshot: "false" };
+  return {
+    tag: "iq",
+    attrs: { to: "s.whatsapp.net", type: "set", xmlns: "w:sync:app:state" },
+    content: [{ tag: "sync", attrs: {}, content: [{ tag: "collection", attrs, content }] }],
+  };
+}
+
+function errorOf(answer: BinaryNode | undefined): Record<string, string> | undefined {
+  const collection = getBinaryNodeChild(getBinaryNodeChild(answer, "sync"), "collection");
+  if (!collection) return { code: "500", text: "no answer" };
+  return collection.attrs.type === "error"
+    ? (getBinaryNodeChild(collection, "error")?.attrs ?? {})
+    : undefined;
+}

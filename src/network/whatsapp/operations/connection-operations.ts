@@ -1,0 +1,29 @@
+import type { Session } from "../../driver.ts";
+import { rejectPhoneCall } from "../wire/phone-calls.ts";
+import { createChatOperations } from "./chat-operations.ts";
+import { createContactOperations } from "./contact-operations.ts";
+import { createGroupOperations } from "./group-operations.ts";
+import type { OperationContext } from "./operation-context.ts";
+import { PendingOperations } from "./pending-operations.ts";
+import { createProfileOperations } from "./profile-operations.ts";
+
+/** What a session can be asked beside messages. */
+export type ConnectionOperations = Required<
+  Pick<Session, "contacts" | "chats" | "profile" | "groups" | "rejectCall">
+>;
+
+/** The calls of one connection; `endAll` when it is over. */
+export function createConnectionOperations(
+  options: Omit<OperationContext, "line">,
+): ConnectionOperations & { endAll(): void } {
+  const line = new PendingOperations();
+  const desk = { ...options, line };
+  return {
+    contacts: createContactOperations(desk),
+    chats: createChatOperations(desk),
+    profile: createProfileOperations(desk),
+    groups: createGroupOperations(desk),
+    rejectCall: (call_id, from) => line.ask(() => rejectPhoneCall(desk, call_id, from)),
+    endAll: () => line.endAll(),
+  };
+}

@@ -1,0 +1,153 @@
+import type { WASocket } from "baileys";
+import type { Identity, Jid } from "../../driver.ts";
+import { isGroupJid, isLidJid } from "../../jid.ts";
+import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { plainJid } from "../wire/plain-jid.ts";
+import { resyncAppState } from "./change-app-state.ts";
+import { findNumbers } from "./find-numbers.ts";
+import type { OperationContext } from "./operation-context.ts";
+import { errorCodeOf, OperationError } from "./operation-error.ts";
+
+/** Where the address book is kept among the settings that all devices of an account share. */
+const ADDRESS_BOOK = "critical_unblock_low";
+
+export function createContactOperations(desk: OperationContext): ContactOperations {
+  const { line, sock } = desk;
+  return {
+    check: (numbers) => line.ask(() => check(desk, numbers)),
+    info: (jid) => line.ask(() => info(desk, jid)),
+    setBlocked: (jid, isBlocked) => line.ask(() => setBlocked(desk, jid, isBlocked)),
+    blocked: () => line.ask(() => blocked(desk)),
+    synchronise: () =>
+      line.ask(async () => {
+        await resyncAppState(sock, [ADDRESS_BOOK]);
+        return null;
+      }),
+  };
+}
+
+async function check({ sock }: OperationContext, numbers: readonly string[]): Promise<NumberCheck[]> {
+  if (numbers.length === 0) return [];
+  const found = await findNumbers(sock, numbers);
+  const lids = await lidsOf(
+    sock,
+    [...found.values()].map(({ jid }) => jid),
+  );
+  return numbers.map((number) => {
+    const one = found.get(number);
+    return {
+      number,
+      jid: one?.jid ?? null,
+      lid: (one && lids.get(one.jid)) ?? null,
+      verified_name: one?.verifiedName ?? null,
+    };
+  });
+}
+
+/** From memory where they were told before, the rest by one question. */
+async function lidsOf(sock: WASocket, jids: Jid[]): Promise<Map<string, Jid>> {
+  const pairs = await sock.signalRepository.lidMapping.getLIDsForPNs(jids);
+  const lids = new Map<string, Jid>();
+  for (const { pn, lid } of pairs ?? []) {
+    const plain = plainJid(lid);
+    if (plain) lids.set(pn, plain);
+  }
+  return lids;
+}
+
+async function info(desk: OperationContext, jid: Jid): Promise<ContactInfo> {
+  const { sock } = desk;
+  const { person, verifiedName } = await findPerson(desk, jid);
+  const [about, picture_url, business] = await Promise.all([
+    aboutOf(sock, person.jid),
+    pictureOf(desk, person.jid),
+    businessOf(sock, person.jid),
+  ]);
+  const is_business = verifiedName !== null || business !== null;
+  return { ...person, verified_name: verifiedName, is_business, business, about, picture_url };
+}
+
+/** Somebody as the network knows them now; refused when there is no such number. */
+async function findPerson(
+  desk: OperationContext,
+  jid: Jid,
+): Promise<{ person: Identity; verifiedName: string | null }> {
+  const person = await personOf(desk.people, jid);
+  // Somebody whose number the network keeps private cannot be looked up by it.
+  if (person.phone === null) return { person, verifiedName: null };
+  const [found] = await check(desk, [person.phone]);
+  if (!found?.jid) throw nobody();
+  const known = await desk.people.identify(found.jid, found.lid);
+  return { person: known ?? person, verifiedName: found.verified_name };
+}
+
+async function personOf(people: IdentityStore, jid: Jid): Promise<Identity> {
+  const person = isGroupJid(jid) ? undefined : await people.identify(jid);
+  if (!person) throw new OperationError("VALIDATION_ERROR", "This is the address of no person.");
+  return person;
+}
+
+/** What somebody says of themselves; null when they do not show it. */
+export async function aboutOf(sock: WASocket, jid: Jid): Promise<string | null> {
+  const [found] = (await sock.fetchStatus(jid)) ?? [];
+  const { status } = (found?.status ?? {}) as { status?: string | null };
+  return status || null;
+}
+
+/** Null when there is none, or not for us, or it is not at WhatsApp's: others fetch it by this address. */
+export async function pictureOf(
+  { sock, hosts }: Pick<OperationContext, "sock" | "hosts">,
+  jid: Jid,
+): Promise<string | null> {
+  try {
+    const url = await sock.profilePictureUrl(jid, "image");
+    if (url === undefined || !URL.canParse(url)) return null;
+    if (!hosts.allows(new URL(url))) await sock.refreshMediaConn(false);
+    return hosts.allows(new URL(url)) ? url : null;
+  } catch (error) {
+    if (NOT_SHOWN.includes(errorCodeOf(error) ?? 0)) return null;
+    throw error;
+  }
+}
+
+const NOT_SHOWN = [401, 403, 404];
+
+/** Null for somebody who is no business. */
+export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo["business"]> {
+  const profile = await sock.getBusinessProfile(jid);
+  if (!profile) return null;
+  const { description, category, email, website, address } = profile;
+  return {
+    ...(description && { description }),
+    ...(category && { category }),
+    ...(email && { email }),
+    ...(website?.length && { website: [...website] }),
+    ...(address && { address }),
+  };
+}
+
+/** The network blocks people by their LID. */
+async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocked: boolean): Promise<null> {
+  const person = await personOf(people, jid);
+  if (isLidJid(person.jid) && isBlocked) {
+    throw new OperationError(
+      "VALIDATION_ERROR",
+      "The network does not tell the number of this person, and needs it to block.",
+    );
+  }
+  const lid = person.lid ?? (await lidsOf(sock, [person.jid])).get(person.jid);
+  if (!lid) throw nobody();
+  await sock.updateBlockStatus(person.jid, isBlocked ? "block" : "unblock");
+  return null;
+}
+
+async function blocked({ sock, people }: OperationContext): Promise<Jid[]> {
+  const addresses = await sock.fetchBlocklist();
+  const found = await people.identifyAll(addresses.map((address) => ({ address: address ?? "" })));
+  return found.flatMap((person) => person?.jid ?? []);
+}
+
+function nobody(): OperationError {
+  return new OperationError("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+}

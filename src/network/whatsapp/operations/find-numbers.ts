@@ -1,0 +1,66 @@
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto, type WASocket } from "baileys";
+import type { Jid } from "../../driver.ts";
+import { plainJid, userOf } from "../wire/plain-jid.ts";
+import { toOperationError } from "./operation-error.ts";
+
+export interface RegisteredNumber {
+  jid: Jid;
+  verifiedName: string | null;
+}
+
+/** Who has these numbers (digits), by the number as it was asked; one question for all of them. */
+export async function findNumbers(
+  sock: WASocket,
+  numbers: readonly string[],
+): Promise<Map<string, RegisteredNumber>> {
+  const answer: BinaryNode | undefined = await sock.query(questionOf(sock, new Set(numbers)));
+  const usync = getBinaryNodeChild(answer, "usync");
+  throwRefusal(getBinaryNodeChild(usync, "result"));
+  const found = new Map<string, RegisteredNumber>();
+  for (const user of getBinaryNodeChildren(getBinaryNodeChild(usync, "list"), "user")) {
+    const contact = getBinaryNodeChild(user, "contact");
+    const jid = plainJid(user.attrs.jid);
+    if (!jid || contact?.attrs.type !== "in") continue;
+    // The network answers with the number as it was asked, and with the address as it is.
+    const asked = textOf(contact).replace(/\D/g, "") || userOf(jid);
+    found.set(asked, { jid, verifiedName: verifiedNameOf(user) });
+  }
+  return found;
+}
+
+function questionOf(sock: WASocket, numbers: ReadonlySet<string>): BinaryNode {
+  const users = [...numbers].map((number) => node("user", {}, [node("contact", {}, `+${number}`)]));
+  const asked = [node("business", {}, [node("verified_name")]), node("contact")];
+  const attrs = { context: "interactive", mode: "query", sid: sock.generateMessageTag() };
+  return node("iq", { to: "s.whatsapp.net", type: "get", xmlns: "usync" }, [
+    node("usync", { ...attrs, last: "true", index: "0" }, [
+      node("query", {}, asked),
+      node("list", {}, users),
+    ]),
+  ]);
+}
+
+/** A part of the question may be refused while the answer as a whole is none. */
+function throwRefusal(result: BinaryNode | undefined): void {
+  for (const part of Array.isArray(result?.content) ? result.content : []) {
+    const { code, text = "", backoff } = getBinaryNodeChild(part, "error")?.attrs ?? {};
+    const refused =
+      code === undefined ? undefined : toOperationError(Number(code), text, Number(backoff) || undefined);
+    if (refused) throw refused;
+  }
+}
+
+function verifiedNameOf(user: BinaryNode): string | null {
+  const certificate = getBinaryNodeChild(getBinaryNodeChild(user, "business"), "verified_name")?.content;
+  if (!(certificate instanceof Uint8Array)) return null;
+  const { details } = proto.VerifiedNameCertificate.decode(certificate);
+  return (details && proto.VerifiedNameCertificate.Details.decode(details).verifiedName) || null;
+}
+
+function textOf({ content }: BinaryNode): string {
+  return content instanceof Uint8Array || typeof content === "string" ? Buffer.from(content).toString() : "";
+}
+
+function node(tag: string, attrs: BinaryNode["attrs"] = {}, content?: BinaryNode["content"]): BinaryNode {
+  return { tag, attrs, ...(content !== undefined && { content }) };
+}

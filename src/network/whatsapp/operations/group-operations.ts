@@ -1,0 +1,156 @@
+import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+import type { Jid } from "../../driver.ts";
+import { groupJid } from "../../jid.ts";
+import type {
+  Group,
+  GroupChange,
+  GroupOperations,
+  ParticipantAction,
+  ParticipantResult,
+} from "../../session-operations.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { plainJid } from "../wire/plain-jid.ts";
+import { toGroup } from "../wire/to-group.ts";
+import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
+import type { OperationContext } from "./operation-context.ts";
+import { errorCodeOf, OperationError, toOperationError } from "./operation-error.ts";
+import { setProfilePicture } from "./set-profile-picture.ts";
+
+export function createGroupOperations(desk: OperationContext): GroupOperations {
+  const { line } = desk;
+  return {
+    list: () => line.ask(() => list(desk)),
+    get: (group) => line.ask(() => get(desk, group)),
+    create: (subject, people) => line.ask(() => create(desk, subject, people)),
+    updateParticipants: (group, action, people) =>
+      line.ask(() => updateParticipants(desk, group, action, people)),
+    update: (group, change) => line.ask(() => update(desk, group, change)),
+    invite: (group) => line.ask(() => invite(desk, group)),
+    join: (code) => line.ask(() => join(desk, code)),
+    leave: (group) => line.ask(() => leave(desk, group)),
+  };
+}
+
+/** One question, however many they are. */
+async function list({ sock, groups, people }: OperationContext): Promise<Group[]> {
+  const all = Object.values(await sock.groupFetchAllParticipating());
+  for (const metadata of all) groups.keep(metadata);
+  const shaped: Group[] = [];
+  for (const metadata of all) shaped.push(await toGroup(metadata, people));
+  return shaped;
+}
+
+async function get({ sock, groups, people }: OperationContext, group: Jid): Promise<Group> {
+  groups.forget(group);
+  return toGroup(await groups.get(group, () => sock.groupMetadata(group)), people);
+}
+
+async function create(desk: OperationContext, subject: string, asked: readonly Jid[]) {
+  const { people } = desk;
+  const members = asked.map((jid) => ({ tag: "participant", attrs: { jid } }));
+  const answer = await askGroups(desk, {
+    tag: "create",
+    attrs: { subject, key: generateMessageIDV2() },
+    content: members,
+  });
+  // The library's reading of this answer counts those who were refused among the members.
+  const made = getBinaryNodeChild(answer, "group");
+  const id = made?.attrs.id;
+  if (!made || !id) throw new Error("The network did not name the new group.");
+  const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), people);
+  return { group: await get(desk, plainJid(id) ?? groupJid(id)), results };
+}
+
+async function updateParticipants(
+  { sock, groups, people }: OperationContext,
+  group: Jid,
+  action: ParticipantAction,
+  asked: readonly Jid[],
+): Promise<ParticipantResult[]> {
+  const answers = await sock.groupParticipantsUpdate(group, [...asked], action);
+  groups.forget(group);
+  return resultsOf(
+    asked,
+    answers.map(({ content }) => content),
+    people,
+  );
+}
+
+/** No answer about somebody: nothing is known to have happened. */
+const UNANSWERED = 500;
+
+/** In the order of those who were asked for, under the address that was given for each. */
+async function resultsOf(
+  asked: readonly Jid[],
+  answers: readonly BinaryNode[],
+  people: IdentityStore,
+): Promise<ParticipantResult[]> {
+  const statuses = new Map<string, number>();
+  for (const { attrs } of answers) {
+    for (const address of [attrs.jid, attrs.phone_number, attrs.lid]) {
+      const jid = plainJid(address);
+      if (jid) statuses.set(jid, attrs.error === undefined ? 200 : Number(attrs.error));
+    }
+  }
+  const known = await people.identifyAll(asked.map((address) => ({ address })));
+  return asked.map((jid, i) => {
+    const addresses = [jid, known[i]?.jid, known[i]?.lid];
+    const status = addresses.map((one) => statuses.get(one ?? "")).find((one) => one !== undefined);
+    return { jid, status: status ?? UNANSWERED };
+  });
+}
+
+async function update(desk: OperationContext, group: Jid, change: GroupChange): Promise<null> {
+  const { sock, groups } = desk;
+  if ("subject" in change) await sock.groupUpdateSubject(group, change.subject);
+  else if ("description" in change) await sock.groupUpdateDescription(group, change.description || undefined);
+  else if ("image" in change) await setProfilePicture(sock, change.image, group);
+  else if ("announce" in change) {
+    await sock.groupSettingUpdate(group, change.announce ? "announcement" : "not_announcement");
+  } else await sock.groupSettingUpdate(group, change.locked ? "locked" : "unlocked");
+  groups.forget(group);
+  return null;
+}
+
+async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
+  const code = await sock.groupInviteCode(group);
+  if (!code) throw new Error("The network did not tell the invitation.");
+  return code;
+}
+
+/** What the network answers for an invitation that was never given, or is not any more. */
+const NO_INVITATION = [404, 406, 410];
+
+async function join({ sock }: OperationContext, code: string): Promise<Jid> {
+  try {
+    const group = plainJid(await sock.groupAcceptInvite(code));
+    if (group) return group;
+  } catch (error) {
+    if (!NO_INVITATION.includes(errorCodeOf(error) ?? 0)) throw error;
+    throw new OperationError("NOT_FOUND", "There is no such invitation, or it was taken back.");
+  }
+  throw new OperationError("CONFLICT", "An admin of the group has to agree first.");
+}
+
+async function leave(desk: OperationContext, group: Jid): Promise<null> {
+  const asked = [{ tag: "group", attrs: { id: group } }];
+  const answer = await askGroups(desk, { tag: "leave", attrs: {}, content: asked });
+  const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
+  if (error !== undefined) throw refusalOfLeaving(Number(error));
+  desk.groups.forget(group);
+  return null;
+}
+
+function refusalOfLeaving(number: number): Error {
+  if (GROUP_ACCESS_DENIED_CODES.includes(number))
+    return new OperationError(NOT_IN_GROUP.code, NOT_IN_GROUP.reason);
+  return toOperationError(number, "") ?? new Error(`The network did not let the instance leave (${number}).`);
+}
+
+function askGroups({ sock }: OperationContext, content: BinaryNode): Promise<BinaryNode> {
+  return sock.query({
+    tag: "iq",
+    attrs: { to: "@g.us", type: "set", xmlns: "w:g2" },
+    content: [content],
+  });
+}

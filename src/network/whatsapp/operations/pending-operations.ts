@@ -1,0 +1,37 @@
+import type { OperationResult } from "../../session-operations.ts";
+import { toFailedResult } from "./operation-error.ts";
+
+/** Less than the client library waits, which takes silence for consent then. */
+const ANSWER_MS = 50_000;
+
+/** What is asked through one connection, and ends with it: the client library itself forgets open questions. */
+export class PendingOperations {
+  readonly #open = new Set<(reason: Error) => void>();
+  #isOver = false;
+
+  /** Waits for an answer; what is thrown is the network's refusal, or no answer. */
+  async ask<Value>(question: () => Promise<Value>): Promise<OperationResult<Value>> {
+    let giveUp: (reason: Error) => void = () => {};
+    const end = new Promise<never>((_, reject) => {
+      giveUp = reject;
+    });
+    const timer = setTimeout(giveUp, ANSWER_MS, new Error("The network did not answer."));
+    this.#open.add(giveUp);
+    if (this.#isOver) giveUp(CLOSED);
+    try {
+      return { outcome: "done", value: await Promise.race([end, question()]) };
+    } catch (error) {
+      return toFailedResult(error);
+    } finally {
+      clearTimeout(timer);
+      this.#open.delete(giveUp);
+    }
+  }
+
+  endAll(): void {
+    this.#isOver = true;
+    for (const giveUp of this.#open) giveUp(CLOSED);
+  }
+}
+
+const CLOSED = new Error("The connection ended before the network answered.");

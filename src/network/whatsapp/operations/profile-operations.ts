@@ -1,0 +1,39 @@
+import type { OwnProfile, ProfileOperations } from "../../session-operations.ts";
+import { changeAppState } from "./change-app-state.ts";
+import { aboutOf, businessOf, pictureOf } from "./contact-operations.ts";
+import type { OperationContext } from "./operation-context.ts";
+import { setProfilePicture } from "./set-profile-picture.ts";
+
+export function createProfileOperations(desk: OperationContext): ProfileOperations {
+  const { line, sock } = desk;
+  return {
+    get: () => line.ask(() => profileOf(desk)),
+    setName: (name) => line.ask(() => setName(desk, name)),
+    setAbout: (text) =>
+      line.ask(async () => {
+        await sock.updateProfileStatus(text);
+        return null;
+      }),
+    setPicture: (image) => line.ask(() => setProfilePicture(sock, image)),
+  };
+}
+
+async function profileOf(desk: OperationContext): Promise<OwnProfile> {
+  const { sock, people } = desk;
+  const { me } = people;
+  const [about, picture_url, business, privacy] = await Promise.all([
+    aboutOf(sock, me.jid),
+    pictureOf(desk, me.jid),
+    businessOf(sock, me.jid),
+    sock.fetchPrivacySettings(true),
+  ]);
+  return { ...me, about, picture_url, is_business: business !== null, business, privacy };
+}
+
+async function setName({ sock }: OperationContext, name: string): Promise<null> {
+  await changeAppState(sock, { pushNameSetting: name }, "");
+  // Our own change does not come back; the client library tells everybody of the name that it finds here.
+  const { me } = sock.authState.creds;
+  if (me) sock.ev.emit("creds.update", { me: { ...me, name } });
+  return null;
+}

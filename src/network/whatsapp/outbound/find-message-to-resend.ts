@@ -1,0 +1,23 @@
+import type { proto, WAMessageKey } from "baileys";
+import type { MessageId, OpenSessionOptions } from "../../driver.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { writeResentContent } from "../wire/write-content.ts";
+import type { MemberAddresses } from "./member-addresses.ts";
+
+export interface FindMessageToResendOptions extends Pick<OpenSessionOptions, "findSent"> {
+  people: IdentityStore;
+  members: MemberAddresses;
+}
+
+/** A message that was sent before, for a recipient who could not read it; undefined when the gateway has it no longer. */
+export async function findMessageToResend(
+  { remoteJid, id }: WAMessageKey,
+  { people, members, findSent }: FindMessageToResendOptions,
+): Promise<proto.IMessage | undefined> {
+  const chat = remoteJid && (await people.chatOf(remoteJid));
+  if (!chat || !id) return undefined;
+  const sent = await findSent?.(chat, id as MessageId);
+  if (!sent) return undefined;
+  const { me, content } = await members.inChat(chat, sent);
+  return writeResentContent(content, { to: chat, me });
+}

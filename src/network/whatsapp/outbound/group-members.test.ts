@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import type { PersonInfo } from "../../../../test/whatsapp-server/control.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content, Jid, MessageId } from "../../driver.ts";
+import { newMessageId } from "../../jid.ts";
+
+type Plain = Record<string, unknown>;
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+let ana: PersonInfo;
+let me: PersonInfo;
+/** What the gateway has sent, for whoever asks for it again. */
+const sent = new Map<string, Content>();
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+  listener = stage.open({}, { findSent: async (_, id) => sent.get(id) });
+  await listener.pair(stage.phone);
+  ana = await stage.control.person(stage.contact.number);
+  me = await stage.control.person(stage.phone.number);
+});
+
+afterEach(() => stage.stop());
+
+const groupOf = async (addressing: "lid" | "pn"): Promise<Jid> =>
+  (await stage.control.addGroup("Team", [ana.phone, me.phone], { addressing })).jid as Jid;
+
+async function send(to: Jid, content: Content): Promise<MessageId> {
+  const id = newMessageId();
+  sent.set(id, content);
+  expect(await listener.session.send(to, content, { id })).toMatchObject({ outcome: "accepted" });
+  return id;
+}
+
+/** The message as it came to Ana's phone. */
+const received = (id: string): Promise<Plain> =>
+  eventually(async () => {
+    const message = await stage.control.message(ana.phone, id);
+    if (!message) throw new Error("It has not come yet.");
+    return message;
+  });
+
+describe.each(["lid", "pn"] as const)("in a group that names its members by %s", (addressing) => {
+  const nameOf = ({ jid, lid }: PersonInfo) => (addressing === "lid" ? lid : jid);
+  let group: Jid;
+  let said: MessageId;
+
+  beforeEach(async () => {
+    group = await groupOf(addressing);
+    said = (await stage.control.say(ana.phone, group, "Who comes?")) as MessageId;
+    await listener.message(said);
+  });
+
+  it("a reply and its mentions name a member so, in the text too, also when the message is asked for again", async () => {
+    const quoted = { id: said, from_me: false, sender: ana.jid as Jid, text: "Who comes?" };
+    const id = await send(group, {
+      kind: "text",
+      text: `@${ana.phone} and @551100 do, ana@${ana.phone}1`,
+      quoted,
+      mentions: [ana.jid as Jid],
+    });
+    const name = nameOf(ana);
+    const wire = {
+      extendedTextMessage: {
+        text: `@${name.split("@")[0]} and @551100 do, ana@${ana.phone}1`,
+        contextInfo: { stanzaId: said, participant: name, mentionedJid: [name] },
+      },
+    };
+    expect(await received(id)).toMatchObject(wire);
+    await stage.control.askAgain(ana.phone, id);
+    await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
+    expect(await received(id)).toMatchObject(wire);
+  });
+
+  it("a reply to an own message names the instance so", async () => {
+    const quoted = { id: newMessageId(), from_me: true, text: "Me" };
+    const id = await send(group, { kind: "text", text: "As I said", quoted });
+    expect(await received(id)).toMatchObject({
+      extendedTextMessage: { contextInfo: { participant: nameOf(me) } },
+    });
+  });
+
+  it("a reaction and a read mark name the author so", async () => {
+    const target = { chat: group, id: said, from_me: false, sender: ana.jid as Jid };
+    const id = newMessageId();
+    expect(await listener.session.react?.(target, "👍", { id })).toMatchObject({ outcome: "accepted" });
+    expect(await received(id)).toMatchObject({ reactionMessage: { key: { participant: nameOf(ana) } } });
+    expect(await listener.session.markRead?.(group, [target])).toMatchObject({ outcome: "accepted" });
+    await eventually(async () => {
+      const { receipts } = await stage.control.ledger();
+      expect(receipts.filter(({ type }) => type === "read")).toMatchObject([
+        { to: group, participant: nameOf(ana), ids: [said] },
+      ]);
+    });
+  });
+
+  it("a deletion by an admin names the author so", async () => {
+    const target = { chat: group, id: said, from_me: false, sender: ana.jid as Jid };
+    const id = newMessageId();
+    expect(await listener.session.deleteForEveryone?.(target, { id })).toMatchObject({ outcome: "accepted" });
+    expect(await received(id)).toMatchObject({ protocolMessage: { key: { participant: nameOf(ana) } } });
+  });
+
+  it("a mention that comes in is told with the phone and with what the text calls the member", async () => {
+    const name = nameOf(me);
+    const text = `@${name.split("@")[0]} you come?`;
+    const id = await stage.control.say(ana.phone, group, { kind: "text", text, mentions: [name] });
+    const { content } = await listener.message(id as MessageId);
+    expect(content).toMatchObject({
+      text,
+      mentions: [me.jid],
+      mentioned: [{ jid: me.jid, lid: me.lid, phone: me.phone }],
+    });
+  });
+
+  it("an edit names the mentioned members so, in the text too", async () => {
+    const mentions = [ana.jid as Jid];
+    const id = await send(group, { kind: "text", text: `@${ana.phone}, come`, mentions });
+    const edit = { id: newMessageId(), mentions };
+    const target = { chat: group, id, from_me: true };
+    expect(await listener.session.edit?.(target, `@${ana.phone}, stay`, edit)).toMatchObject({
+      outcome: "accepted",
+    });
+    const name = nameOf(ana);
+    expect(await received(edit.id)).toMatchObject({
+      protocolMessage: {
+        editedMessage: {
+          extendedTextMessage: {
+            text: `@${name.split("@")[0]}, stay`,
+            contextInfo: { mentionedJid: [name] },
+          },
+        },
+      },
+    });
+  });
+
+  it("receipts tell which member has received and read a message, also when the network puts several together", async () => {
+    const id = await send(group, { kind: "text", text: "Lunch?" });
+    const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
+    expect(await listener.heard("message_status")).toMatchObject({
+      ...{ chat: group, ids: [id], from_me: true, status: "delivered", participant: member },
+    });
+    await stage.control.push(stage.phone.number, {
+      tag: "receipt",
+      attrs: { from: group, id: "grouped", type: "read", t: "1795262400" },
+      content: [
+        {
+          tag: "participants",
+          attrs: { key: id },
+          content: [ana, me].map((one) => ({
+            tag: "user",
+            attrs: { jid: nameOf(one), t: "1795262400" },
+          })),
+        },
+      ],
+    });
+    expect(await listener.heard("message_status", 2)).toMatchObject({
+      ...{ chat: group, ids: [id], from_me: true, status: "read", participant: member },
+      at: new Date(1795262400_000),
+    });
+    expect(listener.all("message_status")).toHaveLength(2);
+  });
+
+  it("no key message goes to the device that writes", async () => {
+    await send(group, { kind: "text", text: "one" });
+    await send(group, { kind: "text", text: "two" });
+    expect(await stage.control.unhandled()).toEqual([]);
+    await eventually(async () => {
+      const texts = (await stage.control.seen(ana.phone)).flatMap((one) =>
+        one.type === "message" && one.content.kind === "text" && one.chat === group ? [one.content.text] : [],
+      );
+      expect(texts).toEqual(["one", "two"]);
+    });
+  });
+});
+
+it("a mention of a member whom the session has never met is told with the phone from the group's members", async () => {
+  const bia = await stage.control.addPerson({ name: "Bia" });
+  const { jid } = await stage.control.addGroup("Team", [ana.phone, me.phone, bia.phone], {
+    addressing: "lid",
+  });
+  const text = `@${bia.lid.split("@")[0]} comes`;
+  const say = async () => {
+    const id = await stage.control.say(ana.phone, jid, { kind: "text", text, mentions: [bia.lid] });
+    return (await listener.message(id as MessageId)).content;
+  };
+  await listener.session.groups?.get(jid as Jid);
+  expect(await say()).toMatchObject({
+    mentions: [bia.jid],
+    mentioned: [{ jid: bia.jid, lid: bia.lid, phone: bia.phone }],
+  });
+});

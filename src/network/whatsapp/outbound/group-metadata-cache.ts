@@ -1,0 +1,44 @@
+import type { GroupMetadata } from "baileys";
+import type { ItemCache } from "../keys/session-caches.ts";
+
+/** Who is in a group; asked for once, and again when the network tells of a change. */
+export class GroupMetadataCache {
+  readonly #cache: ItemCache<GroupMetadata>;
+  readonly #fetching = new Map<string, Promise<GroupMetadata>>();
+
+  constructor(cache: ItemCache<GroupMetadata>) {
+    this.#cache = cache;
+  }
+
+  async get(group: string, ask: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
+    const known = this.#cache.get(group);
+    if (known) return known;
+    const fetching = this.#fetching.get(group) ?? this.#ask(group, ask);
+    return fetching;
+  }
+
+  /** Told as a whole without being asked for. */
+  keep(metadata: GroupMetadata): void {
+    this.forget(metadata.id);
+    this.#cache.set(metadata.id, metadata);
+  }
+
+  forget(group: string): void {
+    this.#cache.del(group);
+    this.#fetching.delete(group);
+  }
+
+  #ask(group: string, ask: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
+    const fetching = ask().then((metadata) => {
+      // A change in the meantime makes the answer an old one.
+      if (this.#fetching.get(group) === fetching) this.#cache.set(group, metadata);
+      return metadata;
+    });
+    this.#fetching.set(group, fetching);
+    const done = () => {
+      if (this.#fetching.get(group) === fetching) this.#fetching.delete(group);
+    };
+    fetching.then(done, done);
+    return fetching;
+  }
+}

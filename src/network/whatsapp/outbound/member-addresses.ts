@@ -1,0 +1,107 @@
+import type { GroupMetadata } from "baileys";
+import type { Content, Jid, MessageRef } from "../../driver.ts";
+import { isGroupJid, isLidJid } from "../../jid.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { plainJid, userOf } from "../wire/plain-jid.ts";
+
+export interface MemberAddressesOptions {
+  people: IdentityStore;
+  groupOf(group: string): Promise<GroupMetadata>;
+}
+
+/** A message for one chat: who writes it, and what it says, under the addresses that the chat uses. */
+export interface AddressedMessage {
+  me: Jid;
+  content: Content;
+}
+
+type Addresses = ReadonlyMap<Jid, Jid>;
+const AS_THEY_ARE: Addresses = new Map();
+
+/** Names people as their chat does: a group says whether its members go by LID or by phone. */
+export class MemberAddresses {
+  readonly #options: MemberAddressesOptions;
+
+  constructor(options: MemberAddressesOptions) {
+    this.#options = options;
+  }
+
+  /** The quoted author, the mentions and what the text calls them. */
+  async inChat(chat: Jid, content: Content): Promise<AddressedMessage> {
+    const { quoted, mentions = [] } = content;
+    const { me } = this.#options.people;
+    if (!isGroupJid(chat)) return { me: isLidJid(chat) && me.lid ? me.lid : me.jid, content };
+    if (!quoted && mentions.length === 0) return { me: me.jid, content };
+    const named = await this.#namesIn(chat, [
+      me.jid,
+      ...(quoted?.sender ? [quoted.sender] : []),
+      ...mentions,
+    ]);
+    const nameOf = (jid: Jid): Jid => named.get(jid) ?? jid;
+    return {
+      me: nameOf(me.jid),
+      content: {
+        ...renameIn(content, mentions, nameOf),
+        ...(quoted && { quoted: { ...quoted, ...(quoted.sender && { sender: nameOf(quoted.sender) }) } }),
+        ...(mentions.length > 0 && { mentions: mentions.map(nameOf) }),
+      },
+    };
+  }
+
+  /** Messages with their authors. */
+  async targets(chat: Jid, targets: MessageRef[]): Promise<MessageRef[]> {
+    if (!isGroupJid(chat)) return targets;
+    const named = await this.#namesIn(
+      chat,
+      targets.flatMap(({ sender }) => sender ?? []),
+    );
+    return targets.map((target) => {
+      const sender = target.sender && (named.get(target.sender) ?? target.sender);
+      return sender ? { ...target, sender } : target;
+    });
+  }
+
+  /** Whoever is not here keeps the address. */
+  async #namesIn(group: Jid, jids: Jid[]): Promise<Addresses> {
+    if (jids.length === 0) return AS_THEY_ARE;
+    const { people, groupOf } = this.#options;
+    // A group that is not to be seen refuses the message itself.
+    const metadata = await groupOf(group).catch(() => undefined);
+    if (!metadata) return AS_THEY_ARE;
+    const wantsLid = metadata.addressingMode === "lid";
+    const members = membersByAddress(metadata);
+    const found = await people.identifyAll(jids.map((jid) => ({ address: jid, other: members.get(jid) })));
+    return new Map(
+      found.flatMap((person, i) => {
+        const asked = jids[i];
+        const name = wantsLid ? person?.lid : person?.jid;
+        return asked && name ? [[asked, name] as const] : [];
+      }),
+    );
+  }
+}
+
+/** The other address of each member who has two. */
+export function membersByAddress({ participants }: GroupMetadata): Addresses {
+  return new Map(
+    participants.flatMap(({ id, phoneNumber, lid }) => {
+      const jid = plainJid(id);
+      const other = plainJid(phoneNumber ?? lid);
+      if (!jid || !other) return [];
+      return [
+        [jid, other],
+        [other, jid],
+      ] as const;
+    }),
+  );
+}
+
+/** Clients draw a mention where the text has `@` and the digits of its address. */
+function renameIn(content: Content, mentions: readonly Jid[], nameOf: (jid: Jid) => Jid): Content {
+  const digits = new Map(mentions.map((jid) => [userOf(jid), userOf(nameOf(jid))]));
+  const rename = (text: string): string =>
+    text.replace(/@(\d+)/g, (whole, user: string) => (digits.has(user) ? `@${digits.get(user)}` : whole));
+  if (content.kind === "text") return { ...content, text: rename(content.text) };
+  if (content.kind === "media" && content.caption) return { ...content, caption: rename(content.caption) };
+  return content;
+}

@@ -1,0 +1,173 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { proto, WASocket } from "baileys";
+import type {
+  Content,
+  ContentContext,
+  EditOptions,
+  Jid,
+  MediaContent,
+  MessageId,
+  MessageRef,
+  Presence,
+  SendResult,
+  TextContent,
+} from "../../driver.ts";
+import { isGroupJid } from "../../jid.ts";
+import { allowConcurrentSends } from "../baileys-fixes/allow-concurrent-sends.ts";
+import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import type { NumberLookup } from "../operations/number-lookup.ts";
+import { errorCodeOf } from "../operations/operation-error.ts";
+import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
+import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
+import type { MemberAddresses } from "./member-addresses.ts";
+import { type PendingAcks, sendFailureOf } from "./pending-acks.ts";
+import { uploadMedia } from "./upload-media.ts";
+
+export interface OutboxOptions {
+  sock: WASocket;
+  acks: PendingAcks;
+  people: IdentityStore;
+  members: MemberAddresses;
+  directory: NumberLookup;
+  /** Of the client library's own requests. */
+  requests: RequestInit;
+}
+
+const NOBODY: SendResult = {
+  outcome: "refused",
+  code: "RECIPIENT_NOT_FOUND",
+  reason: "The number is not on the network.",
+  retryable: false,
+};
+
+const NOT_A_MEMBER: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason: NOT_IN_GROUP.reason,
+  retryable: false,
+};
+
+/** What an edit, and what a deletion of one's own or of somebody else's message, is called on the wire. */
+const EDIT = { edit: "1" };
+const REVOKE = { edit: "7" };
+const REVOKE_OF_OTHER = { edit: "8" };
+
+/** The way out of an open connection; a message counts as sent when the network says so. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #relayMessage: WASocket["relayMessage"];
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#relayMessage = allowConcurrentSends(options.sock);
+  }
+
+  async send(to: Jid, content: Content, id: MessageId): Promise<SendResult> {
+    // Without a turn of its own a row of sends would keep the process from reading and from its timers.
+    await nextTurn();
+    try {
+      if (!(await this.#options.directory.isThere(to))) return NOBODY;
+      const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
+      const { members } = this.#options;
+      const { me, content: named } = await members.inChat(to, content);
+      const message = writeContent(named, { to, me, file: file?.file });
+      const result = await this.#relay(to, message, id);
+      return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
+    } catch (error) {
+      return sendFailureOf(error, this.#options.sock.ws.isOpen);
+    }
+  }
+
+  async edit(
+    target: MessageRef,
+    text: string,
+    { id, media_type, mentions }: EditOptions,
+  ): Promise<SendResult> {
+    const content = { kind: "text", text, ...(mentions && { mentions }) } as const;
+    const named = await this.#options.members.inChat(target.chat, content);
+    return this.#act(
+      target,
+      id,
+      (key) => writeEdit(key, named.content as TextContent & ContentContext, media_type),
+      EDIT,
+    );
+  }
+
+  delete(target: MessageRef, id: MessageId): Promise<SendResult> {
+    const isOfOther = isGroupJid(target.chat) && !target.from_me;
+    return this.#act(target, id, writeRevoke, isOfOther ? REVOKE_OF_OTHER : REVOKE);
+  }
+
+  react(target: MessageRef, reaction: string, id: MessageId): Promise<SendResult> {
+    return this.#act(target, id, (key) => writeReaction(key, reaction));
+  }
+
+  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    const { sock, people, members } = this.#options;
+    const remoteJid = people.addressOf(chat);
+    return this.#do(async () => {
+      const named = await members.targets(chat, targets);
+      await sock.readMessages(named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false })));
+    });
+  }
+
+  async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    const { sock, people } = this.#options;
+    const name = presence === "typing" ? "composing" : presence;
+    if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, people.addressOf(to)));
+    if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
+    // The client library says nothing as long as it does not know our name.
+    return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
+  }
+
+  /** Does something to a message, which is named as its chat names it. */
+  async #act(
+    target: MessageRef,
+    id: MessageId,
+    write: (key: proto.IMessageKey) => proto.IMessage,
+    attrs?: Record<string, string>,
+  ): Promise<SendResult> {
+    const [named = target] = await this.#options.members.targets(target.chat, [target]);
+    return this.#relay(target.chat, write(keyOf(named)), id, attrs);
+  }
+
+  async #do(act: () => Promise<unknown>): Promise<SendResult> {
+    try {
+      await act();
+      return { outcome: "accepted", at: new Date() };
+    } catch (error) {
+      return sendFailureOf(error, this.#options.sock.ws.isOpen);
+    }
+  }
+
+  async #relay(to: Jid, message: proto.IMessage, id: MessageId, attrs?: Record<string, string>) {
+    await nextTurn();
+    return this.#options.acks.wait(id, async () => {
+      const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
+      return this.#relayMessage(to, message, options).then(
+        () => undefined,
+        (error) => refusedGroup(to, error),
+      );
+    });
+  }
+
+  /** A file that the network has already is not sent up again. */
+  async #fileOf(content: MediaContent) {
+    if (!content.bytes && isMediaRef(content.ref)) {
+      return { file: fromMediaRef(content.ref) as MediaProto, ref: content.ref };
+    }
+    return uploadMedia(content, this.#options.sock, this.#options.requests);
+  }
+}
+
+function refusedGroup(to: Jid, error: unknown): SendResult {
+  if (isGroupJid(to) && GROUP_ACCESS_DENIED_CODES.includes(errorCodeOf(error) ?? 0)) return NOT_A_MEMBER;
+  throw error;
+}
+
+/** A message as the network names it. */
+function keyOf({ chat, id, from_me, sender }: MessageRef): proto.IMessageKey {
+  const participant = isGroupJid(chat) && !from_me ? sender : undefined;
+  return { remoteJid: chat, id, fromMe: from_me, ...(participant && { participant }) };
+}

@@ -1,0 +1,98 @@
+import type { BinaryNode } from "baileys";
+import type { MessageId, SendResult } from "../../driver.ts";
+import { parseTimestamp } from "../wire/stanza.ts";
+import { messageErrorReasonOf } from "../wire/whatsapp-error.ts";
+
+export const NOT_CONNECTED: SendResult = {
+  outcome: "not_sent",
+  reason: "The session is not connected.",
+  is_offline: true,
+};
+const NO_ACK: SendResult = {
+  outcome: "unknown",
+  reason: "The connection ended before the network answered.",
+};
+
+/** New chats are closed to this account for a while. */
+const REACHOUT = "463";
+/** The network takes the message for malformed: an old state of the recipient's devices, most likely. */
+const MALFORMED = "479";
+
+export interface PendingAcksOptions {
+  /** How long new chats are closed to us, as far as the network tells. */
+  lockedUntil(): Promise<Date | undefined>;
+  isConnected(): boolean;
+}
+
+/** Messages on their way, until the network answers: the client library itself is done as soon as they are written. */
+export class PendingAcks {
+  readonly #waiting = new Map<MessageId, Set<(result: SendResult) => void>>();
+  readonly #lockedUntil: PendingAcksOptions["lockedUntil"];
+  readonly #isConnected: PendingAcksOptions["isConnected"];
+
+  constructor({ lockedUntil, isConnected }: PendingAcksOptions) {
+    this.#lockedUntil = lockedUntil;
+    this.#isConnected = isConnected;
+  }
+
+  /** Resolves with the network's answer to this id, or with what `write` makes of it earlier. */
+  wait(id: MessageId, write: () => Promise<SendResult | undefined>): Promise<SendResult> {
+    return new Promise((resolve) => {
+      const settle = (result: SendResult): void => {
+        waiting.delete(settle);
+        if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+        resolve(result);
+      };
+      const waiting = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, waiting.add(settle));
+      write().then(
+        (result) => result && settle(result),
+        (error) => settle(sendFailureOf(error, this.#isConnected())),
+      );
+    });
+  }
+
+  async hear({ attrs }: BinaryNode): Promise<void> {
+    const waiting = this.#waiting.get(attrs.id as MessageId);
+    if (!waiting) return;
+    const settles = [...waiting];
+    const result = await this.#resultOf(attrs);
+    for (const settle of settles) settle(result);
+  }
+
+  endAll(): void {
+    for (const waiting of [...this.#waiting.values()]) for (const settle of [...waiting]) settle(NO_ACK);
+  }
+
+  async #resultOf({ t, error }: Record<string, string>): Promise<SendResult> {
+    if (error === undefined) return { outcome: "accepted", at: parseTimestamp(t) };
+    if (error === REACHOUT) return refuseReachout(await this.#lockedUntil());
+    const reason = messageErrorReasonOf(error);
+    return { outcome: "refused", code: "SEND_FAILED", reason, retryable: error === MALFORMED };
+  }
+}
+
+function refuseReachout(until: Date | undefined): SendResult {
+  return {
+    outcome: "refused",
+    code: "REACHOUT_TIMELOCK",
+    reason: "The network does not let this account begin new chats for a while.",
+    retryable: false,
+    ...(until && { until }),
+  };
+}
+
+/** The client library's code for a connection that is closed. */
+const CLOSED = 428;
+
+/**
+ * A failure before the message was written is safe to repeat; one of the wire itself tells nothing. Without a connection it
+ * is none of the message's own.
+ */
+export function sendFailureOf(error: unknown, isConnected = true): SendResult {
+  const reason = error instanceof Error ? error.message : String(error);
+  const { code, output } = (error ?? {}) as { code?: unknown; output?: { statusCode?: number } };
+  if (typeof code === "string") return { outcome: "unknown", reason };
+  const isOffline = !isConnected || output?.statusCode === CLOSED;
+  return { outcome: "not_sent", reason, ...(isOffline && { is_offline: true }) };
+}

@@ -1,0 +1,305 @@
+import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
+import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import {
+  type BaileysSocket,
+  CONNECTION_LOST_CODE,
+  openBaileysSocket,
+  type SocketClose,
+  TIMED_OUT_CODE,
+} from "../baileys-socket.ts";
+import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
+import { withTimeout } from "../operations/with-timeout.ts";
+import { createSessionTransport, type SessionTransportOptions } from "../session-transport.ts";
+import type { WhatsAppRuntime } from "../whatsapp-runtime.ts";
+import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
+import { pairingError } from "./pairing-error.ts";
+import { PairingSecret } from "./pairing-secret.ts";
+import { PasskeyCeremony } from "./passkey-ceremony.ts";
+import { type QrReference, QrReferences } from "./qr-references.ts";
+import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
+import { storeIdentity } from "./store-identity.ts";
+
+export interface WhatsAppPairingOptions extends SessionTransportOptions {
+  hub: WhatsAppRuntime;
+  store: CredentialStore;
+  /** Digits; asks for a pairing code in place of QRs. */
+  phone?: string;
+  /** Shown by the phone when it is linked by QR; WhatsApp refuses codes for systems that it does not know. */
+  deviceName?: string;
+  /** QRs or codes that were shown before. */
+  shown: number;
+  signal: AbortSignal;
+  /** Whether a failure of the store passes by itself; none when absent. */
+  mayPass?: (error: unknown) => boolean;
+  /** Resolves once it is stored, or once it is stale: it is not tried again then. */
+  tell(event: NetworkEvent, isStale: () => boolean): Promise<void>;
+  /** The account wants its passkey: from now on it is this ceremony that people go on with. */
+  onCeremony(ceremony: PasskeyCeremony): void;
+}
+
+/** `shown`: QRs or codes up to now. */
+export type PairingResult =
+  | { end: "paired" }
+  | { end: "failed"; error: PairingError }
+  | { end: "closed"; shown: number; ending: SocketClose };
+
+/** Shows the QRs of one connection, or one pairing code, until a phone agrees or the connection ends. */
+export async function pairDevice(options: WhatsAppPairingOptions): Promise<PairingResult> {
+  const { hub, store, signal } = options;
+  const onFailure = (err: unknown) => hub.log?.warn({ err }, "whatsapp: a registration could not be stored");
+  const { retryMs } = hub.timing;
+  const secret = await PairingSecret.open({ store, retryMs, signal, onFailure });
+  return new Pairing(options, secret).run();
+}
+
+const NO_KEYS = { get: async () => ({}), set: async () => {} };
+const PAIR_DEVICE = "CB:iq,type:set,pair-device";
+const PAIR_SUCCESS = "CB:iq,,pair-success";
+const PASSKEY_REQUEST = "passkey_prologue_request";
+const PASSKEY_CONTINUATION = "crsc_continuation";
+const REFRESH = "companion_reg_refresh";
+const REFRESH_CHILDREN = [REFRESH, "pair-device-rotate-qr"];
+const MOST_IDENTITY_BYTES = 500;
+
+/** One registration connection. */
+class Pairing {
+  readonly #options: WhatsAppPairingOptions;
+  readonly #secret: PairingSecret;
+  readonly #socket: BaileysSocket;
+  readonly #stream: RegistrationStream;
+  readonly #references: QrReferences;
+  readonly #code: PairingCode | undefined;
+  readonly #connecting: NodeJS.Timeout;
+  #ceremony: PasskeyCeremony | undefined;
+  #shownQrs: number;
+  #hasBegun = false;
+  #found: PairingResult | undefined;
+  /** Of the identity, once the phone has agreed. */
+  #storing: Promise<boolean> | undefined;
+  readonly #reports = new Set<Promise<void>>();
+
+  constructor(options: WhatsAppPairingOptions, secret: PairingSecret) {
+    this.#options = options;
+    this.#secret = secret;
+    this.#shownQrs = options.shown;
+    const { hub } = options;
+    const { timing } = hub;
+    const config = { browser: browserOf(options) };
+    const way = createSessionTransport(options, hub.egress);
+    const socket = openBaileysSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
+    this.#socket = socket;
+    const onFailure = (error: unknown) =>
+      socket.end({
+        code: CONNECTION_LOST_CODE,
+        detail: `the pairing failed: ${error instanceof Error ? error.message : error}`,
+      });
+    this.#stream = new RegistrationStream({ socket, queryMs: timing.queryMs, onFailure });
+    const onExpiry = () => this.#stream.inOrder(() => this.#showNext());
+    this.#references = new QrReferences({ timing, onExpiry });
+    this.#code = this.#openCode();
+    this.#connecting = setTimeout(() => this.#stop("the network did not answer"), timing.connectMs);
+  }
+
+  async run(): Promise<PairingResult> {
+    const { signal, hub } = this.#options;
+    const stop = () => this.#stop("stopped");
+    signal.addEventListener("abort", stop);
+    this.#listen();
+    if (signal.aborted) stop();
+    const ending = await this.#socket.closed;
+    signal.removeEventListener("abort", stop);
+    clearTimeout(this.#connecting);
+    this.#references.stop();
+    this.#code?.stop();
+    const isInterrupted = this.#ceremony?.isActive && !signal.aborted;
+    this.#ceremony?.end();
+    await this.#storing;
+    await this.#secret.close();
+    // What is being reported ends before the end of the connection is reported.
+    await withTimeout(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
+    if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
+    return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
+  }
+
+  #openCode(): PairingCode | undefined {
+    const { phone, shown, hub } = this.#options;
+    if (phone === undefined) return undefined;
+    return new PairingCode({
+      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing, phone, shown },
+      show: (code, expires_at) => this.#report({ type: "pairing_code", code, expires_at }),
+      warn: (error) => this.#report({ type: "pairing_failed", error }),
+      fail: (error) => this.#finish({ end: "failed", error }),
+    });
+  }
+
+  #listen(): void {
+    const stream = this.#stream;
+    stream.onStanza(PAIR_DEVICE, (iq) => this.#begin(iq));
+    stream.onStanza(PAIR_SUCCESS, (iq) => this.#keep(iq));
+    stream.onNotification(LINK_CODE, async (notification) => {
+      if (this.#code) await this.#code.handle(notification);
+      else await stream.acknowledge(notification);
+    });
+    stream.onNotification(REFRESH, (notification) => this.#refresh(notification));
+    stream.onNotification(PASSKEY_REQUEST, (notification) => this.#startPasskey(notification));
+    stream.onNotification(PASSKEY_CONTINUATION, async (notification) => {
+      if (this.#ceremony) await this.#ceremony.continuation(notification);
+      else await stream.acknowledge(notification);
+    });
+  }
+
+  async #begin(iq: BinaryNode): Promise<void> {
+    clearTimeout(this.#connecting);
+    await this.#stream.send(resultOf(iq));
+    if (this.#found || this.#ceremony) return;
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    if (this.#code) return isFirst ? this.#code.draw() : undefined;
+    this.#references.receive(iq);
+    await this.#showNext();
+  }
+
+  /** An expiry that was overtaken by a redraw, a ceremony or a pairing does nothing. */
+  async #showNext(): Promise<void> {
+    if (this.#found || this.#ceremony || this.#references.isShowing()) return;
+    const { qrAttempts } = this.#options.hub.timing;
+    if (this.#shownQrs >= qrAttempts)
+      return this.#finish({ end: "failed", error: pairingError("qr_expired") });
+    const reference = this.#references.next();
+    if (!reference) return this.#stop("the references of the connection are used up");
+    this.#shownQrs++;
+    await this.#show(reference, "new");
+  }
+
+  async #show({ ref, expiresAt: expires_at }: QrReference, reason: QrReason): Promise<void> {
+    const { hub } = this.#options;
+    const { noiseKey, signedIdentityKey, advSecretKey } = this.#secret.creds;
+    const [noise, identity] = [noiseKey, signedIdentityKey].map((key) =>
+      Buffer.from(key.public).toString("base64"),
+    ) as [string, string];
+    const qr = buildPairingQRData(ref, noise, identity, advSecretKey, BROWSER);
+    const max_attempts = hub.timing.qrAttempts;
+    await this.#report({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
+  }
+
+  /**
+   * WhatsApp retires the secret of the QR, because an app that is not WhatsApp may have seen it. The QR that is shown then
+   * counts as no attempt: nobody has failed to scan.
+   */
+  async #refresh(notification: BinaryNode): Promise<void> {
+    if (!REFRESH_CHILDREN.some((tag) => childOf(notification, tag))) return;
+    const isConsentDue = this.#code?.isAwaitingConsent || this.#ceremony?.hasGivenSecret;
+    if (!this.#found) await (isConsentDue ? this.#secret.postponeRotation() : this.#secret.rotate());
+    await this.#stream.acknowledge(notification);
+    const reference = this.#found ? undefined : this.#references.redraw();
+    if (reference) await this.#show(reference, "refreshed");
+  }
+
+  async #startPasskey(notification: BinaryNode): Promise<void> {
+    if (this.#found) return;
+    this.#references.stop();
+    this.#code?.stop();
+    this.#ceremony ??= this.#openCeremony();
+    await this.#ceremony.start(notification);
+  }
+
+  #openCeremony(): PasskeyCeremony {
+    const { hub, onCeremony } = this.#options;
+    const { noiseKey, signedIdentityKey } = this.#secret.creds;
+    const ceremony = new PasskeyCeremony({
+      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing },
+      keys: { noisePublic: noiseKey.public, identityPublic: signedIdentityKey.public },
+      report: (passkey) => this.#report({ type: "passkey_required", passkey }),
+      fail: (failure, detail) => {
+        if (detail !== undefined) hub.log?.warn({ err: detail }, "whatsapp: a passkey ceremony failed");
+        this.#finish({ end: "failed", error: pairingError(failure) });
+      },
+    });
+    onCeremony(ceremony);
+    return ceremony;
+  }
+
+  /** The identity is durable before the network hears that the pairing is done. */
+  async #keep(iq: BinaryNode): Promise<void> {
+    if (this.#found) return;
+    const paired = this.#verify(iq);
+    if (!paired) return this.#refuse(iq);
+    this.#references.stop();
+    this.#code?.stop();
+    this.#ceremony?.end();
+    this.#storing = this.#store(paired.creds);
+    if (!(await this.#storing)) {
+      await this.#stream.send(refusalOf(iq, "500", "internal-server-error"));
+      return this.#stop("not stored");
+    }
+    await this.#stream.send(paired.reply);
+    // WhatsApp closes the connection now; should it not, the login must not wait for it.
+    const late = setTimeout(() => this.#stop("paired"), this.#options.hub.timing.connectMs);
+    void this.#socket.closed.then(() => clearTimeout(late));
+  }
+
+  async #store(creds: BaileysCredentials): Promise<boolean> {
+    const { hub, store, signal, mayPass = () => false } = this.#options;
+    const isStored = await storeIdentity(serializeCredentials(creds), {
+      store,
+      mayPass,
+      retryMs: hub.timing.retryMs,
+      isClosed: this.#socket.isClosed,
+      signal,
+      onFailure: (err) => hub.log?.warn({ err }, "whatsapp: a new pairing could not be stored"),
+    });
+    this.#found = isStored ? { end: "paired" } : { end: "failed", error: pairingError("not_stored") };
+    return isStored;
+  }
+
+  /** What is shown stays: the phone may have scanned a QR from before a refresh. */
+  async #refuse(iq: BinaryNode): Promise<void> {
+    await this.#stream.send(refusalOf(iq, "401", "not-authorized"));
+    await this.#report({ type: "pairing_failed", error: pairingError("phone_refused") });
+  }
+
+  /** Undefined when the consent was not given under the current secret, or is not the phone's. */
+  #verify(iq: BinaryNode): { creds: BaileysCredentials; reply: BinaryNode } | undefined {
+    const success = childOf(iq, "pair-success");
+    if (!bytesOf(success && childOf(success, "device-identity"), 1, MOST_IDENTITY_BYTES)) return undefined;
+    const { creds } = this.#secret;
+    try {
+      const paired = configureSuccessfulPairing(iq, creds);
+      return { creds: { ...creds, ...paired.creds } as BaileysCredentials, reply: paired.reply };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A QR, a code or a challenge is of no use after the end of its connection. */
+  async #report(event: NetworkEvent): Promise<void> {
+    const { isClosed } = this.#socket;
+    if (isClosed()) return;
+    const report = this.#options.tell(event, isClosed);
+    this.#reports.add(report);
+    await report.finally(() => this.#reports.delete(report));
+  }
+
+  #finish(found: PairingResult): void {
+    this.#found = found;
+    this.#stop(found.end);
+  }
+
+  #stop(detail: string): void {
+    this.#socket.end({ code: TIMED_OUT_CODE, detail });
+  }
+}
+
+function browserOf({ phone, deviceName }: WhatsAppPairingOptions): typeof BROWSER {
+  const [system, ...browser] = BROWSER;
+  return [phone === undefined ? (deviceName ?? system) : system, ...browser];
+}
+
+function resultOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {
+  return { tag: "iq", attrs: { to: SERVER, type: "result", id } };
+}
+
+function refusalOf({ attrs: { id = "" } }: BinaryNode, code: string, text: string): BinaryNode {
+  const error = { tag: "error", attrs: { code, text } };
+  return { tag: "iq", attrs: { to: SERVER, type: "error", id }, content: [error] };
+}

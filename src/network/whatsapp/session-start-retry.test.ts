@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RecordingSession } from "../../../test/conformance/listener.ts";
+import {
+  createDriver,
+  keepInMemory,
+  startWhatsAppStage,
+  type WhatsAppStage,
+} from "../../../test/whatsapp-stage.ts";
+import { SESSION_START_TIMING } from "../session-start-retry.ts";
+import { loadBaileys } from "./load-baileys.ts";
+
+const { startTries } = SESSION_START_TIMING;
+
+let stage: WhatsAppStage;
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+});
+afterEach(() => stage.stop());
+
+/** What was reported, without the words. */
+const codes = ({ events }: RecordingSession) =>
+  events.map((event) => (event.type === "disconnected" ? `${event.reason} ${event.will_retry}` : event.type));
+
+const failing = (code: string): string[] => [
+  ...Array.from({ length: startTries - 1 }, () => `${code} true`),
+  `${code} false`,
+];
+
+describe("a session whose library cannot be loaded", () => {
+  it("reports why from the first try on, ends after a few, and starts again on demand", async () => {
+    let isBroken = true;
+    let loads = 0;
+    const listener = stage.open({
+      load: async (options) => {
+        loads++;
+        if (isBroken) throw new TypeError("Cannot set property AsyncLocalStorage");
+        return loadBaileys(options);
+      },
+    });
+    listener.session.connect();
+    await vi.waitFor(() => expect(codes(listener)).toEqual(failing("library_failed")), 60_000);
+    expect(loads).toBe(startTries);
+    const [first] = listener.all("disconnected");
+    expect(first?.detail).toContain("`waygate doctor`");
+    expect(first?.detail).toContain(`Try 1 of ${startTries}`);
+    // Users see the words: they hold nothing of the machine.
+    expect(JSON.stringify(listener.events)).not.toContain("AsyncLocalStorage");
+    isBroken = false;
+    listener.session.connect();
+    await listener.heard("qr");
+  });
+
+  it("connects when the library can be loaded after all, and counts later failures anew", async () => {
+    let left = startTries - 1;
+    const load: typeof loadBaileys = async (options) => {
+      if (left-- > 0) throw new Error("not yet");
+      return loadBaileys(options);
+    };
+    const listener = stage.open({ load });
+    await listener.pair(stage.phone);
+    listener.events.length = 0;
+    let isAway = true;
+    const read = listener.credentials.load;
+    listener.credentials.load = async () => {
+      if (isAway) throw new Error("away");
+      return read();
+    };
+    await stage.phone.drop();
+    expect((await listener.heard("disconnected", 2)).detail).toContain("Try 1 of");
+    isAway = false;
+    await listener.heard("connected");
+  });
+});
+
+describe("a session whose socket cannot be made", () => {
+  it("ends with the code session_failed, also while it pairs", async () => {
+    const listener = stage.open({ socket: { waWebSocketUrl: "nowhere" } });
+    listener.session.connect();
+    await vi.waitFor(() => expect(codes(listener)).toEqual(failing("session_failed")), 60_000);
+  });
+});
+
+describe("a session whose credentials cannot be read", () => {
+  it.each([
+    ["are not what the driver wrote", async () => Buffer.from("{")],
+    ["cannot be decrypted", async () => Promise.reject(new Error("Unsupported state"))],
+  ])("ends with a code, and keeps them: they %s", async (_, broken) => {
+    const listener = stage.open();
+    await listener.pair(stage.phone);
+    await listener.session.disconnect();
+    listener.events.length = 0;
+    const { load } = listener.credentials;
+    listener.credentials.load = broken;
+    listener.session.connect();
+    await vi.waitFor(() => expect(codes(listener)).toEqual(failing("credentials_unreadable")), 60_000);
+    listener.credentials.load = load;
+    listener.session.connect();
+    await listener.heard("connected");
+    expect(listener.all("qr")).toEqual([]);
+  });
+});
+
+describe("a session whose store is away", () => {
+  const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  const SHORTAGE = Object.assign(new Error("too many open files"), { code: "EMFILE" });
+
+  it.each([
+    ["the database is away", AWAY],
+    ["the machine has no file handles left", SHORTAGE],
+  ])("is started again for as long as %s, with growing waits", async (_, fault) => {
+    const failures = 2 * startTries;
+    let loads = 0;
+    const waits: number[] = [];
+    const log = {
+      info: () => {},
+      warn: (fields: object) => void ("wait_ms" in fields && waits.push(Number(fields.wait_ms))),
+    };
+    const timing = { startBackoffMs: 4, startBackoffMaxMs: 64 };
+    const credentials = keepInMemory();
+    const driver = createDriver(stage.server, { log, timing });
+    const listener = new RecordingSession(driver, credentials, { mayPass: (error) => error === AWAY });
+    credentials.load = async () => {
+      loads++;
+      if (loads <= failures) throw fault;
+      return undefined;
+    };
+    listener.session.connect();
+    await listener.heard("qr");
+    expect(codes(listener)).toEqual([...Array(failures).fill("session_failed true"), "qr"]);
+    const limits = [4, 8, 16, 32, 64, 64, 64, 64];
+    expect(waits.map((wait, nth) => wait >= (limits[nth] ?? 0) / 2 && wait <= (limits[nth] ?? 0))).toEqual(
+      limits.map(() => true),
+    );
+    await listener.session.disconnect();
+  });
+
+  it("does not wait for a report that cannot be stored", async () => {
+    const listener = stage.open({}, { mayPass: () => true });
+    let isAway = true;
+    listener.gate = async () => {
+      if (isAway) throw AWAY;
+    };
+    let loads = 0;
+    listener.credentials.load = async () => {
+      if (++loads > 3) isAway = false;
+      if (isAway) throw AWAY;
+      return undefined;
+    };
+    listener.session.connect();
+    await listener.heard("qr");
+    expect(codes(listener)).toEqual(["qr"]);
+  });
+});

@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { Agent as HttpsAgent } from "node:https";
+import { connect, type LookupFunction } from "node:net";
+import type { SocketConfig } from "baileys";
+import { socksConnector } from "fetch-socks";
+import { HttpsProxyAgent } from "https-proxy-agent";
+import { SocksProxyAgent } from "socks-proxy-agent";
+import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import { BoundedResponseHandler } from "./files/bounded-response-handler.ts";
+import { MediaHosts } from "./files/media-hosts.ts";
+
+export interface SessionTransportOptions {
+  /** As in `OpenOptions`. */
+  proxy?: string;
+  lookup?: LookupFunction;
+}
+
+/** How a session without a proxy of its own reaches the network. */
+export interface SessionEgress {
+  /** Finds the addresses of a host of files that the network names, and fails for one that may not be dialled. */
+  lookup?: LookupFunction;
+  /** HTTP proxy for all outgoing calls of the gateway. */
+  proxy?: string;
+}
+
+export interface FileResponse {
+  status: number;
+  body: AsyncIterable<Uint8Array> & { destroy(): unknown };
+}
+
+export interface SessionTransport extends Required<Pick<SocketConfig, "fetchAgent" | "options">> {
+  /** Of the WebSocket. */
+  agent?: SocketConfig["agent"];
+  fetchFile(url: URL): Promise<FileResponse>;
+}
+
+const SOCKS_PORT = 1080;
+/** The proxy asks for the names of the network, so that nobody sees them here. */
+const BY_NAME: Readonly<Record<string, string>> = { "socks4:": "socks4a:", "socks5:": "socks5h:" };
+/** Of a file that Baileys fetches by itself and holds in memory: history and settings. */
+const LIBRARY_BYTES = 128 * 1024 * 1024;
+const FILE_HEADERS_MS = 30_000;
+
+/**
+ * How a session reaches the network: its WebSocket, and whatever Baileys or we fetch or upload. Each file goes through one
+ * of the two guarded transports here, which open no connection to a host that `hosts` does not allow and follow no redirect.
+ */
+export function createSessionTransport(
+  options: SessionTransportOptions,
+  egress: SessionEgress,
+  hosts = new MediaHosts(),
+): SessionTransport {
+  const dispatcher = dispatcherOf(options, egress);
+  const guarded = (maxBytes: number): Dispatcher =>
+    dispatcher.compose((dispatch) => (call, handler) => {
+      requireAllowed(hosts, new URL(String(call.origin)));
+      return dispatch(call, new BoundedResponseHandler(handler, maxBytes));
+    });
+  const files = guarded(Number.POSITIVE_INFINITY);
+  const proxy = options.proxy ?? egress.proxy;
+  return {
+    ...(proxy !== undefined && { agent: proxyAgentOf(proxy, options.lookup) }),
+    fetchAgent: uploadAgentOf(options, egress, hosts),
+    // The types of Node's own `fetch` are of another version of undici.
+    options: { dispatcher: guarded(LIBRARY_BYTES) } as object,
+    async fetchFile(url) {
+      const answer = await request(url, { dispatcher: files, headersTimeout: FILE_HEADERS_MS });
+      // An answer that nobody reads is cut, which is no failure of the process.
+      return { status: answer.statusCode, body: answer.body.on("error", () => {}) };
+    },
+  };
+}
+
+function requireAllowed(hosts: MediaHosts, url: URL): void {
+  if (!hosts.allows(url)) throw new Error(`WhatsApp keeps no files at ${url.host}.`);
+}
+
+function dispatcherOf({ proxy, lookup }: SessionTransportOptions, egress: SessionEgress): Dispatcher {
+  if (proxy === undefined) {
+    return egress.proxy === undefined
+      ? new Agent({ connect: { lookup: egress.lookup } })
+      : new ProxyAgent({ uri: egress.proxy, proxyTunnel: true });
+  }
+  const url = new URL(proxy);
+  return Object.hasOwn(BY_NAME, url.protocol)
+    ? new Agent({ connect: dialSocks(url, lookup) })
+    : new ProxyAgent({ uri: proxy, proxyTunnel: true, proxyTls: { lookup } as object });
+}
+
+function proxyAgentOf(proxy: string, lookup?: LookupFunction): SocksProxyAgent | HttpsProxyAgent<string> {
+  const byName = BY_NAME[new URL(proxy).protocol];
+  return byName
+    ? new SocksProxyAgent(proxy.replace(/^[^:]+:/, byName), { socketOptions: { lookup } })
+    : new HttpsProxyAgent(proxy, { lookup });
+}
+
+/** Baileys uploads through Node's own client, which asks its agent for the connection of each redirect too. */
+function uploadAgentOf(
+  options: SessionTransportOptions,
+  egress: SessionEgress,
+  hosts: MediaHosts,
+): HttpsAgent {
+  const proxy = options.proxy ?? egress.proxy;
+  if (proxy === undefined) return new UploadAgent(hosts, egress.lookup);
+  const agent = proxyAgentOf(proxy, options.lookup);
+  const dial = agent.connect.bind(agent) as (...args: Parameters<typeof agent.connect>) => Promise<never>;
+  agent.connect = async (call: Parameters<typeof dial>[0], target: Parameters<typeof dial>[1]) => {
+    const { host, port, secureEndpoint } = target;
+    requireAllowed(hosts, new URL(`${secureEndpoint ? "https" : "http"}://${host}:${port}`));
+    return dial(call, target);
+  };
+  return agent as unknown as HttpsAgent;
+}
+
+class UploadAgent extends HttpsAgent {
+  readonly #hosts: MediaHosts;
+  readonly #lookup: LookupFunction | undefined;
+
+  constructor(hosts: MediaHosts, lookup: LookupFunction | undefined) {
+    super();
+    this.#hosts = hosts;
+    this.#lookup = lookup;
+  }
+
+  override createConnection(...[options, done]: Parameters<HttpsAgent["createConnection"]>) {
+    requireAllowed(this.#hosts, new URL(`https://${options.host}:${options.port}`));
+    return super.createConnection({ ...options, ...(this.#lookup && { lookup: this.#lookup }) }, done);
+  }
+}
+
+function dialSocks(url: URL, lookup: LookupFunction | undefined): ReturnType<typeof socksConnector> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || SOCKS_PORT;
+  const dial = socksConnector({
+    ...{ host, port, type: url.protocol === "socks4:" ? 4 : 5 },
+    ...(url.username && { userId: decodeURIComponent(url.username) }),
+    ...(url.password && { password: decodeURIComponent(url.password) }),
+  });
+  return async (options, callback) => {
+    try {
+      const httpSocket = connect({ host, port, lookup });
+      await once(httpSocket, "connect");
+      dial({ ...options, httpSocket }, callback);
+    } catch (error) {
+      callback(error as Error, null);
+    }
+  };
+}

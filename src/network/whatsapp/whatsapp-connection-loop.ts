@@ -1,0 +1,299 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type {
+  CredentialStore,
+  NetworkEvent,
+  OpenSessionOptions,
+  PairingError,
+  SessionStartFailure,
+} from "../driver.ts";
+import { SessionStartRetry } from "../session-start-retry.ts";
+import type { SocketClose } from "./baileys-socket.ts";
+import {
+  backoffMs,
+  DISCONNECT_REASONS,
+  disconnectActionOf,
+  PAIRING_LOST_CODE,
+  TEMPORARY_BAN_CODE,
+} from "./disconnect-action.ts";
+import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
+import type { SessionCaches } from "./keys/session-caches.ts";
+import type { BaileysModule } from "./load-baileys.ts";
+import { withTimeout } from "./operations/with-timeout.ts";
+import { pairingError } from "./pairing/pairing-error.ts";
+import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
+import type { WhatsAppConnection } from "./whatsapp-connection.ts";
+import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
+
+export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
+  hub: WhatsAppRuntime;
+  /** Digits; asks for a pairing code in place of QRs. */
+  pairingPhone: string | undefined;
+  /** What must have ended before. */
+  after: Promise<void>;
+}
+
+/** Whether to try again at once, after a pause, after this one, or not. */
+type Next = "at_once" | "later" | { waitMs: number } | "end";
+
+/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+export class WhatsAppConnectionLoop {
+  readonly #options: WhatsAppConnectionLoopOptions;
+  readonly #hub: WhatsAppRuntime;
+  readonly #credentials: CredentialStore;
+  readonly #failures: SessionStartRetry;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  /** Resolves with the first connection; rejects when it is over without one. */
+  readonly online: Promise<WhatsAppConnection>;
+  #resolveOnline: (connection: WhatsAppConnection) => void = () => {};
+  #rejectOnline: (error: Error) => void = () => {};
+  #caches: SessionCaches;
+  #connection: WhatsAppConnection | undefined;
+  #opening: WhatsAppConnection | undefined;
+  #ceremony: PasskeyCeremony | undefined;
+  #isPairing = false;
+  #isOver = false;
+  #shownCodes = 0;
+  #tries = 0;
+
+  constructor(options: WhatsAppConnectionLoopOptions) {
+    this.#options = options;
+    this.#hub = options.hub;
+    this.#credentials = options.credentials;
+    const { timing, log } = options.hub;
+    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
+    this.#caches = options.hub.caches.forSession();
+    this.online = new Promise((resolve, reject) => {
+      this.#resolveOnline = resolve;
+      this.#rejectOnline = reject;
+    });
+    this.#hub.lives.add(this);
+    this.#ended = this.#run();
+    void this.online.catch(() => {});
+  }
+
+  /** The open connection, if there is one. */
+  get connection(): WhatsAppConnection | undefined {
+    return this.#connection;
+  }
+
+  /** What the account wants of people before it links. */
+  get ceremony(): PasskeyCeremony | undefined {
+    return this.#ceremony;
+  }
+
+  /** Nothing more will come of it by itself. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  pairsOtherwise(pairingPhone: string | undefined): boolean {
+    return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#options.pairingPhone;
+  }
+
+  /** Ends it from our side without a report; the identity is kept. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    const connection = this.#opening;
+    if (connection) await connection.close();
+    await withTimeout(this.#ended, this.#hub.timing.closeMs);
+  }
+
+  /** As the death of the process: nothing is reported or kept any more. */
+  abandon(): void {
+    this.#stop.abort();
+    this.#opening?.abandon();
+    this.#hub.lives.delete(this);
+  }
+
+  async #run(): Promise<void> {
+    await this.#options.after;
+    while (!this.#isStopped()) {
+      const next = await this.#step();
+      if (next === "end") break;
+      const waitMs = typeof next === "object" ? next.waitMs : next === "later" ? this.#backoffMs() : 0;
+      await this.#sleep(this.#hub.timing.settleMs + waitMs);
+    }
+    this.#isOver = true;
+    this.#hub.lives.delete(this);
+    this.#rejectOnline(new Error("The session is over."));
+  }
+
+  async #step(): Promise<Next> {
+    let fault: SessionStartFailure = "library_failed";
+    try {
+      const library = await this.#hub.library();
+      fault = "credentials_unreadable";
+      const kept = await this.#credentials.load();
+      if (this.#isStopped()) return "end";
+      this.#isPairing = !kept;
+      const creds = kept && library.readCredentials(kept);
+      fault = "session_failed";
+      const next = creds ? await this.#logIn(library, creds) : await this.#pair(library);
+      this.#failures.clear();
+      return next;
+    } catch (error) {
+      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
+    }
+  }
+
+  async #pair({ pair }: BaileysModule): Promise<Next> {
+    const { signal } = this.#stop;
+    const result = await pair({
+      ...this.#options,
+      store: this.#credentials,
+      phone: this.#options.pairingPhone,
+      shown: this.#shownCodes,
+      signal,
+      tell: (event, isStale) => this.#tell(event, isStale),
+      onCeremony: (ceremony) => {
+        this.#ceremony = ceremony;
+      },
+    });
+    this.#ceremony = undefined;
+    switch (result.end) {
+      case "paired":
+        this.#tries = 0;
+        this.#caches = this.#hub.caches.forSession();
+        return "at_once";
+      case "failed":
+        return this.#tellFailed(result.error);
+      case "closed":
+        return this.#afterPairing(result.shown, result.ending);
+    }
+  }
+
+  /** Without a pairing nothing is tried for ever. */
+  async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
+    const { pairingTries, codes } = this.#hub.timing;
+    if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
+    const hasShown = shown > this.#shownCodes;
+    this.#tries = hasShown ? 1 : this.#tries + 1;
+    this.#shownCodes = shown;
+    const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
+    const will_retry = this.#tries < pairingTries && !isLast;
+    const error = will_retry ? undefined : pairingError("connection_failed");
+    // What was shown ended with its connection.
+    if (hasShown || !will_retry) {
+      await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
+    }
+    return will_retry ? "later" : "end";
+  }
+
+  async #tellFailed(error: PairingError): Promise<Next> {
+    const isExpired = error.code === "qr_expired" || error.code === "code_expired";
+    if (isExpired) await this.#tell({ type: "qr_expired", error });
+    else
+      await this.#tell({
+        type: "disconnected",
+        reason: "pairing_failed",
+        will_retry: false,
+        detail: error.message,
+        error,
+      });
+    return "end";
+  }
+
+  async #logIn({ Connection }: BaileysModule, creds: BaileysCredentials): Promise<Next> {
+    const leave = await this.#hub.opening.enter(this.#options.activeAt);
+    try {
+      if (this.#isStopped()) return "end";
+      const { keys } = this.#credentials;
+      if (!keys) throw new Error("The credentials have no room for keys.");
+      const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
+      this.#opening = connection;
+      if (this.#isStopped()) await connection.close();
+      if (await connection.opened()) {
+        leave();
+        await this.#stayOnline(connection);
+      }
+      return await this.#afterClose(await connection.over());
+    } finally {
+      this.#opening = undefined;
+      leave();
+    }
+  }
+
+  async #stayOnline(connection: WhatsAppConnection): Promise<void> {
+    const since = performance.now();
+    this.#connection = connection;
+    this.#resolveOnline(connection);
+    await this.#tell({ type: "connected", me: connection.me, platform: connection.platform });
+    await connection.closed;
+    this.#connection = undefined;
+    if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
+  }
+
+  async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
+    if (this.#isStopped() || code === PAIRING_LOST_CODE) return "end";
+    const follow = disconnectActionOf(code);
+    if (follow === "unlinked") {
+      await this.#forget();
+      await this.#tell({ type: "logged_out", reason: "unlinked" });
+      return "end";
+    }
+    if (follow === "banned") {
+      await this.#tell({
+        type: "banned",
+        reason: code === TEMPORARY_BAN_CODE ? "banned_for_a_while" : "banned",
+      });
+      return "end";
+    }
+    if (follow === "outdated") return this.#afterRefusal(version);
+    const will_retry = follow !== "replaced";
+    if (will_retry) this.#tries++;
+    const told = `${detail} (${code}), try ${this.#tries}`;
+    await this.#tell({
+      type: "disconnected",
+      reason: DISCONNECT_REASONS[follow],
+      will_retry,
+      ...(will_retry && { detail: told }),
+    });
+    return follow === "replaced" ? "end" : follow;
+  }
+
+  /** Each new version is tried once, so this comes to an end. */
+  async #afterRefusal(version: SocketClose["version"]): Promise<Next> {
+    const { canRetry, message, action } = await this.#hub.refused(version);
+    await this.#tell({
+      type: "disconnected",
+      reason: "outdated",
+      will_retry: canRetry,
+      detail: `${message} ${action}`,
+      ...(this.#isPairing && !canRetry && { error: { code: "client_outdated", message, action } }),
+    });
+    return canRetry ? "at_once" : "end";
+  }
+
+  /** The identity is void; whoever cannot forget it now hears the same at the next login. */
+  async #forget(): Promise<void> {
+    await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
+  }
+
+  // How a session stands must reach the gateway, so a report that fails is repeated.
+  async #tell(event: NetworkEvent, isStale: () => boolean = () => false): Promise<void> {
+    while (!this.#isStopped() && !isStale()) {
+      try {
+        return await this.#options.report(event);
+      } catch (error) {
+        this.#hub.log?.warn({ err: error }, `whatsapp: ${event.type} could not be reported`);
+        await this.#sleep(this.#hub.timing.retryMs);
+      }
+    }
+  }
+
+  #backoffMs(): number {
+    const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#hub.timing;
+    // Whoever pairs is waiting for it.
+    return backoffMs(this.#isPairing ? 0 : this.#tries, { baseMs, maxMs });
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}

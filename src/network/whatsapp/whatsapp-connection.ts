@@ -1,0 +1,252 @@
+import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
+import type { Identity, OpenSessionOptions } from "../driver.ts";
+import { truncateText } from "../truncate-text.ts";
+import { excludeOwnDevice } from "./baileys-fixes/exclude-own-device.ts";
+import { persistTrustedTokens } from "./baileys-fixes/persist-trusted-tokens.ts";
+import {
+  type BaileysSocket,
+  CONNECTION_LOST_CODE,
+  openBaileysSocket,
+  type SocketClose,
+  TIMED_OUT_CODE,
+} from "./baileys-socket.ts";
+import { ConnectionContext, type ConnectionContextOptions } from "./connection-context.ts";
+import { PAIRING_LOST_CODE } from "./disconnect-action.ts";
+import { downloadMedia, type OnChunk } from "./files/download-media.ts";
+import { MediaHosts } from "./files/media-hosts.ts";
+import { requestMediaReupload } from "./files/request-media-reupload.ts";
+import { InboundListeners } from "./inbound/inbound-listeners.ts";
+import { createSignalRepository } from "./keys/signal-repository.ts";
+import { type ConnectionOperations, createConnectionOperations } from "./operations/connection-operations.ts";
+import { NumberLookup } from "./operations/number-lookup.ts";
+import { withTimeout } from "./operations/with-timeout.ts";
+import { DeviceCache } from "./outbound/device-cache.ts";
+import { findMessageToResend } from "./outbound/find-message-to-resend.ts";
+import { GroupMetadataCache } from "./outbound/group-metadata-cache.ts";
+import { MemberAddresses } from "./outbound/member-addresses.ts";
+import { Outbox } from "./outbound/outbox.ts";
+import { PendingAcks } from "./outbound/pending-acks.ts";
+import { createSessionTransport, type SessionTransport } from "./session-transport.ts";
+import type { JournalEntry } from "./wire/journal-entry.ts";
+
+export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeer"> &
+  Pick<OpenSessionOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
+
+const PLATFORM_MAX = 40;
+const LOCK_QUERY_MS = 3_000;
+const STOPPED: SocketClose = { code: CONNECTION_LOST_CODE, detail: "closed by us" };
+
+/** One connection with an identity, from the login to its end; nothing in it outlives it. */
+export class WhatsAppConnection {
+  readonly outbox: Outbox;
+  readonly calls: ConnectionOperations & { endAll(): void };
+  /** Resolves with why it is over. */
+  readonly closed: Promise<SocketClose>;
+  readonly #options: WhatsAppConnectionOptions;
+  readonly #desk: ConnectionContext;
+  readonly #groups: GroupMetadataCache;
+  readonly #members: MemberAddresses;
+  readonly #acks: PendingAcks;
+  readonly #devices: DeviceCache;
+  readonly #socket: BaileysSocket;
+  readonly #hearing: InboundListeners;
+  readonly #watch: NodeJS.Timeout;
+  readonly #way: SessionTransport;
+  readonly #hosts: MediaHosts;
+  #settled: Promise<void> = Promise.resolve();
+  #isAbandoned = false;
+
+  /** Takes up what earlier connections left behind, and then connects. */
+  static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
+    let connection: WhatsAppConnection | undefined;
+    const desk = new ConnectionContext({
+      ...options,
+      onLost: () => connection?.end({ code: PAIRING_LOST_CODE, detail: "the pairing is somebody else's" }),
+      onPeer: (entry) => connection?.hearPeer(entry),
+    });
+    try {
+      await desk.inbox.replay();
+      connection = new WhatsAppConnection(options, desk);
+      return connection;
+    } catch (error) {
+      desk.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: WhatsAppConnectionOptions, desk: ConnectionContext) {
+    const { hub, caches, creds, markOnline } = options;
+    this.#hosts = new MediaHosts({
+      ...(hub.url !== undefined && { networkUrl: hub.url }),
+      named: () => this.#socket?.sock.getMediaHost(),
+    });
+    const way = createSessionTransport(options, hub.egress, this.#hosts);
+    this.#way = way;
+    this.#options = options;
+    this.#desk = desk;
+    this.#groups = new GroupMetadataCache(caches.store("group"));
+    this.#members = new MemberAddresses({ people: desk.people, groupOf: (jid) => this.#groupOf(jid) });
+    this.#devices = new DeviceCache(caches.store("devices"), desk.store);
+    this.#acks = new PendingAcks({
+      lockedUntil: () => this.#lockedUntil(),
+      isConnected: () => this.#socket.sock.ws.isOpen,
+    });
+    this.#socket = openBaileysSocket({
+      hub,
+      creds,
+      keys: desk.store,
+      way,
+      markOnline,
+      config: this.#config(),
+    });
+    const { sock, closed } = this.#socket;
+    persistTrustedTokens(sock.authState.keys, desk.store);
+    excludeOwnDevice(sock);
+    this.closed = closed;
+    const told = caches.store<string>("told");
+    this.#hearing = new InboundListeners({ sock, desk, acks: this.#acks, groups: this.#groups, told });
+    this.outbox = this.#openOutbox(sock);
+    const ringing = caches.store<WACallEvent>("call");
+    this.calls = createConnectionOperations({
+      sock,
+      hosts: this.#hosts,
+      people: desk.people,
+      groups: this.#groups,
+      ringing,
+      told,
+    });
+    this.#watch = setInterval(() => this.#listenForLife(), hub.timing.deafMs / 4).unref();
+    void closed.then(() => this.#drop());
+  }
+
+  get me(): Identity {
+    return this.#desk.people.me;
+  }
+
+  /** The system of the phone that it is paired with, such as `android`, as the phone names it. */
+  get platform(): string {
+    return truncateText(this.#options.creds.platform || "whatsapp", PLATFORM_MAX);
+  }
+
+  /** Whether the login was done; false when the connection ended before. */
+  async opened(): Promise<boolean> {
+    const { sock } = this.#socket;
+    const late = setTimeout(
+      () => this.end({ code: TIMED_OUT_CODE, detail: "the network did not answer" }),
+      this.#options.hub.timing.connectMs,
+    );
+    const open = new Promise<boolean>((resolve) => {
+      sock.ev.on("connection.update", ({ connection }) => connection === "open" && resolve(true));
+    });
+    const isOpen = await Promise.race([open, this.closed.then(() => false)]);
+    clearTimeout(late);
+    if (isOpen) this.#greet();
+    return isOpen;
+  }
+
+  #greet(): void {
+    this.#hearing.repeatPeers();
+    // The client library itself says nothing as long as it does not know our name.
+    if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
+  }
+
+  /** Ends it in order: what is under way is reported and kept. */
+  async close(): Promise<void> {
+    await this.#desk.finish();
+    this.end(STOPPED);
+  }
+
+  /** Resolves when it is closed and nothing of it is under way any more. */
+  async over(): Promise<SocketClose> {
+    const ending = await this.closed;
+    await this.#settled;
+    return ending;
+  }
+
+  end(ending: SocketClose): void {
+    this.#socket.end(ending);
+  }
+
+  /** Removes this device from the account; resolves when the network has confirmed it, or does not answer in time. */
+  async unlink(): Promise<void> {
+    const { sock } = this.#socket;
+    const { timing } = this.#options.hub;
+    const jid = sock.authState.creds.me?.id ?? "";
+    const removal = { tag: "remove-companion-device", attrs: { jid, reason: "user_initiated" } };
+    const query = sock.query({
+      tag: "iq",
+      attrs: { to: "s.whatsapp.net", type: "set", xmlns: "md" },
+      content: [removal],
+    });
+    // The network may close the connection in place of an answer.
+    await withTimeout(Promise.race([query, this.closed]), timing.logoutMs);
+  }
+
+  /** As the death of the process: nothing settles any more, and nobody is told goodbye. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#desk.close();
+    this.end(STOPPED);
+  }
+
+  /** What our own phone told is kept. */
+  hearPeer(entry: JournalEntry): void {
+    this.#hearing.onPeer(entry);
+  }
+
+  download(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
+    const { sock } = this.#socket;
+    const { timing } = this.#options.hub;
+    return downloadMedia(ref, onChunk, {
+      hosts: this.#hosts,
+      learnHosts: () => sock.refreshMediaConn(false),
+      fetchFile: this.#way.fetchFile,
+      askPhones: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
+    });
+  }
+
+  #config(): Partial<SocketConfig> {
+    const { caches, findSent } = this.#options;
+    const { store, inbox, people } = this.#desk;
+    return {
+      makeSignalRepository: createSignalRepository({ store, inbox, people }),
+      getMessage: (key) => findMessageToResend(key, { people, members: this.#members, findSent }),
+      cachedGroupMetadata: (jid) => this.#groupOf(jid),
+      userDevicesCache: this.#devices,
+      msgRetryCounterCache: caches.store("retry"),
+      callOfferCache: caches.store("call"),
+      placeholderResendCache: caches.store("resend"),
+    };
+  }
+
+  #groupOf(jid: string): Promise<GroupMetadata> {
+    return this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid));
+  }
+
+  #openOutbox(sock: WASocket): Outbox {
+    const { people } = this.#desk;
+    const directory = new NumberLookup({ sock, people, devices: this.#devices });
+    const { options: requests } = this.#way;
+    return new Outbox({ sock, acks: this.#acks, people, members: this.#members, directory, requests });
+  }
+
+  /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */
+  #listenForLife(): void {
+    const silentMs = performance.now() - this.#hearing.heardAt;
+    if (silentMs > this.#options.hub.timing.deafMs) {
+      this.end({ code: TIMED_OUT_CODE, detail: `nothing was heard for ${Math.round(silentMs / 1000)} s` });
+    }
+  }
+
+  async #lockedUntil(): Promise<Date | undefined> {
+    const lock = await withTimeout(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
+    return lock?.isActive ? lock.timeEnforcementEnds : undefined;
+  }
+
+  #drop(): void {
+    clearInterval(this.#watch);
+    this.#acks.endAll();
+    this.calls.endAll();
+    this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.settle();
+  }
+}

@@ -1,0 +1,77 @@
+import type { SocketConfig } from "baileys";
+import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../client-version.ts";
+import { ConnectionRateLimiter } from "../connection-rate-limiter.ts";
+import { SharedCaches } from "./keys/session-caches.ts";
+import type { BaileysModule, loadBaileys } from "./load-baileys.ts";
+import type { SessionEgress } from "./session-transport.ts";
+import type { WhatsAppTiming } from "./whatsapp-timing.ts";
+
+export interface WhatsAppLog {
+  warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+}
+
+export interface WhatsAppRuntimeOptions {
+  url: string | undefined;
+  rootKey: string | undefined;
+  /** Of the network's web client; the one built into Baileys when absent. */
+  versions: ClientVersions | undefined;
+  egress: SessionEgress;
+  timing: WhatsAppTiming;
+  log: WhatsAppLog | undefined;
+  load: typeof loadBaileys;
+  socket: Partial<SocketConfig>;
+}
+
+/** What all sessions of a process share. */
+export class WhatsAppRuntime {
+  /** Of the network; its own when absent. */
+  readonly url: string | undefined;
+  readonly versions: ClientVersions | undefined;
+  readonly egress: SessionEgress;
+  readonly timing: WhatsAppTiming;
+  readonly log: WhatsAppLog | undefined;
+  readonly caches = new SharedCaches();
+  readonly opening: ConnectionRateLimiter;
+  readonly lives = new Set<{ abandon(): void }>();
+  /** Further options of the client library. */
+  readonly socket: Partial<SocketConfig>;
+  readonly #rootKey: string | undefined;
+  readonly #load: typeof loadBaileys;
+  #library: Promise<BaileysModule> | undefined;
+
+  constructor({ url, rootKey, versions, egress, timing, log, load, socket }: WhatsAppRuntimeOptions) {
+    this.url = url;
+    this.versions = versions;
+    this.egress = egress;
+    this.#rootKey = rootKey;
+    this.timing = timing;
+    this.log = log;
+    this.#load = load;
+    this.socket = socket;
+    const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
+    this.opening = new ConnectionRateLimiter({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
+  }
+
+  /** Loaded when the first session connects; after a failure the next call tries again. */
+  library(): Promise<BaileysModule> {
+    const onFailure = (err: unknown) => this.log?.warn({ err }, "whatsapp: the client library failed");
+    this.#library ??= this.#load({ url: this.url, rootKey: this.#rootKey, onFailure }).catch((error) => {
+      this.#library = undefined;
+      throw error;
+    });
+    return this.#library;
+  }
+
+  /** After the network has refused the version of a connection. */
+  async refused(version: ClientVersion | undefined): Promise<ClientVersionRejection> {
+    if (!this.versions || !version) return OUTDATED;
+    return this.versions.refused(version);
+  }
+}
+
+const OUTDATED: ClientVersionRejection = {
+  canRetry: false,
+  message: "WhatsApp refuses this version of its web client.",
+  action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.",
+};

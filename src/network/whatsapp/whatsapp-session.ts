@@ -1,0 +1,143 @@
+import type {
+  Content,
+  EditOptions,
+  Jid,
+  MessageId,
+  MessageRef,
+  NetworkEvent,
+  OpenSessionOptions,
+  Presence,
+  SendResult,
+  Session,
+} from "../driver.ts";
+import type { PasskeyOperations } from "../session-operations.ts";
+import { SessionSupervisor } from "../session-supervisor.ts";
+import type { OnChunk } from "./files/download-media.ts";
+import { createSessionOperations } from "./operations/session-operations.ts";
+import { withTimeout } from "./operations/with-timeout.ts";
+import type { Outbox } from "./outbound/outbox.ts";
+import type { WhatsAppConnection } from "./whatsapp-connection.ts";
+import { WhatsAppConnectionLoop } from "./whatsapp-connection-loop.ts";
+import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
+
+const NOT_CONNECTED: SendResult = {
+  outcome: "not_sent",
+  reason: "The session is not connected.",
+  is_offline: true,
+};
+
+const NO_CEREMONY = {
+  outcome: "refused",
+  code: "CONFLICT",
+  reason: "No passkey is asked for now. Connect the instance and scan its QR first.",
+} as const;
+
+interface SendActionOptions {
+  id: MessageId;
+}
+
+/** A session of an account; each connect() after an end is a new life. */
+export class WhatsAppSession implements Session {
+  readonly #hub: WhatsAppRuntime;
+  readonly #options: OpenSessionOptions;
+  readonly #calls = createSessionOperations(() => this.#connection?.calls);
+  readonly contacts = this.#calls.contacts;
+  readonly chats = this.#calls.chats;
+  readonly profile = this.#calls.profile;
+  readonly groups = this.#calls.groups;
+  readonly rejectCall = this.#calls.rejectCall;
+  readonly passkey: PasskeyOperations = {
+    submitAssertion: async (assertion) =>
+      this.#lives.current?.ceremony?.submitAssertion(assertion) ?? NO_CEREMONY,
+    confirm: async () => this.#lives.current?.ceremony?.confirm() ?? NO_CEREMONY,
+    cancel: async () => this.#lives.current?.ceremony?.cancel() ?? NO_CEREMONY,
+  };
+  readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
+
+  constructor(hub: WhatsAppRuntime, options: OpenSessionOptions) {
+    this.#hub = hub;
+    this.#options = options;
+    this.#lives = new SessionSupervisor(
+      options,
+      (pairingPhone, after) => new WhatsAppConnectionLoop({ ...options, hub, pairingPhone, after }),
+    );
+  }
+
+  connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
+    this.#lives.connect(pairingPhone);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#lives.disconnect();
+  }
+
+  logout(): Promise<void> {
+    return this.#lives.logout(async (life) => {
+      await this.#unlink(life);
+      await life?.stop();
+    });
+  }
+
+  send(to: Jid, content: Content, { id }: SendActionOptions): Promise<SendResult> {
+    if (content.kind === "media" && !content.bytes && !content.ref) {
+      throw new Error("A media message needs its bytes.");
+    }
+    return this.#out((outbox) => outbox.send(to, content, id));
+  }
+
+  edit(target: MessageRef, text: string, options: EditOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.edit(target, text, options));
+  }
+
+  deleteForEveryone(target: MessageRef, { id }: SendActionOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.delete(target, id));
+  }
+
+  react(target: MessageRef, reaction: string, { id }: SendActionOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.react(target, reaction, id));
+  }
+
+  markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    return this.#out((outbox) => outbox.markRead(chat, targets));
+  }
+
+  setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    return this.#out((outbox) => outbox.setPresence(presence, to));
+  }
+
+  async downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
+    const connection = this.#connection;
+    if (!connection) throw new Error("The session is not connected.");
+    return connection.download(ref, onChunk);
+  }
+
+  get #connection(): WhatsAppConnection | undefined {
+    return this.#lives.current?.connection;
+  }
+
+  async #out(act: (outbox: Outbox) => Promise<SendResult>): Promise<SendResult> {
+    const connection = this.#connection;
+    return connection ? act(connection.outbox) : NOT_CONNECTED;
+  }
+
+  /** Who is not connected connects for it, if that takes no longer than a logout may. */
+  async #unlink(life: WhatsAppConnectionLoop | undefined): Promise<void> {
+    if (life?.connection) return life.connection.unlink();
+    if (!(await this.#options.credentials.load())) return;
+    await life?.stop();
+    const last = new WhatsAppConnectionLoop({
+      ...this.#options,
+      report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
+      hub: this.#hub,
+      pairingPhone: undefined,
+      after: Promise.resolve(),
+    });
+    const connection = await withTimeout(last.online, this.#hub.timing.logoutMs);
+    await connection?.unlink();
+    await last.stop();
+  }
+}
+
+function isMessage({ type }: NetworkEvent): boolean {
+  return type.startsWith("message");
+}

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RecordingSession } from "../../../../test/conformance/listener.ts";
+import { cpuMsOf } from "../../../../test/cpu-time.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content } from "../../driver.ts";
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+  listener = stage.open();
+  await listener.pair(stage.phone);
+  // The first message of a contact agrees on keys.
+  await listener.message(await stage.contact.says({ kind: "text", text: "Hi" }));
+});
+
+afterEach(() => stage.stop());
+
+describe("a contact card of 224 KB", () => {
+  const says = (vcard: string): Content => ({ kind: "contact", name: "", phone: "", vcard });
+  const fill = (unit: string) => unit.repeat(Math.ceil((224 * 1024) / unit.length));
+
+  it.each(["TEL\n", "FN\n", "item1.", "waid=", "TEL;waid=1:\n"])(
+    "full of %j does not hold up the session",
+    async (unit) => {
+      const cpuMs = await cpuMsOf(async () => {
+        const message = await listener.message(await stage.contact.says(says(fill(unit))));
+        expect(message.content).toMatchObject({ kind: "contact", name: "", phone: "" });
+        await listener.message(await stage.contact.says({ kind: "text", text: "And?" }));
+      });
+      // Most of it is encryption, for both ends; the pattern that was here before took more than 10 s.
+      expect(cpuMs).toBeLessThan(3_000);
+      expect(listener.all("disconnected")).toEqual([]);
+    },
+  );
+
+  it("shows the name and the phone that stand before its picture", async () => {
+    const vcard = `BEGIN:VCARD\nFN:Bia\nTEL;waid=5511988887777:+55 11\nPHOTO;ENCODING=b:${fill("A")}\nEND:VCARD`;
+    const { content } = await listener.message(await stage.contact.says(says(vcard)));
+    expect(content).toEqual({ kind: "contact", name: "Bia", phone: "5511988887777", vcard });
+  });
+});

@@ -1,0 +1,333 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, RecordingSession } from "../../../../test/conformance/listener.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content, Jid, NetworkEvent, Session } from "../../driver.ts";
+import { groupJid, newMessageId } from "../../jid.ts";
+import type { OperationResult } from "../../session-operations.ts";
+
+const text = (words: string): Content => ({ kind: "text", text: words });
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+let session: Required<Session>;
+
+const pair = (): Promise<void> => listener.pair(stage.phone);
+
+const heardWhere = <Type extends NetworkEvent["type"]>(
+  type: Type,
+  expected: object,
+): Promise<Extract<NetworkEvent, { type: Type }>> =>
+  eventually(() => {
+    expect(listener.all(type)).toContainEqual(expect.objectContaining(expected));
+    return listener.all(type).at(-1) as Extract<NetworkEvent, { type: Type }>;
+  });
+
+const contacts = () => listener.all("contact_updated").map(({ contact }) => contact);
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+  listener = new RecordingSession(stage.driver, stage.credentials());
+  session = listener.session as Required<Session>;
+});
+
+afterEach(async () => {
+  await session.disconnect();
+  await stage.stop();
+});
+
+describe("people", () => {
+  beforeEach(pair);
+
+  it("who are businesses show what the network vouches for", async () => {
+    const { phone } = await stage.control.addPerson({
+      business: {
+        verified_name: "Padaria Real",
+        description: "Bread",
+        category: "Bakery",
+        email: "oi@padaria.example",
+        website: "https://padaria.example",
+        address: "Rua 1",
+      },
+    });
+    const [found] = done(await session.contacts.check([phone]));
+    expect(found?.verified_name).toBe("Padaria Real");
+    expect(done(await session.contacts.info(found?.jid as Jid))).toMatchObject({
+      verified_name: "Padaria Real",
+      is_business: true,
+      business: {
+        description: "Bread",
+        category: "Bakery",
+        email: "oi@padaria.example",
+        website: ["https://padaria.example"],
+        address: "Rua 1",
+      },
+    });
+    await stage.control.say(phone, stage.phone.number, "Fresh bread");
+    await heardWhere("contact_updated", {
+      contact: expect.objectContaining({ phone, verified_name: "Padaria Real" }),
+    });
+  });
+
+  it("are found under another spelling of their number", async () => {
+    await stage.control.addPerson({ phone: "553188887777", aliases: ["5531988887777"] });
+    const [found] = done(await session.contacts.check(["5531988887777"]));
+    expect(found).toMatchObject({ number: "5531988887777", jid: "553188887777@s.whatsapp.net" });
+  });
+
+  it("whose number is not known cannot be blocked, and a group is nobody", async () => {
+    const stranger = "123456789012377@lid" as Jid;
+    const refusal = { outcome: "refused", code: "VALIDATION_ERROR" };
+    expect(await session.contacts.setBlocked(stranger, true)).toMatchObject(refusal);
+    expect(await session.contacts.info(groupJid("120363000000000001"))).toMatchObject(refusal);
+  });
+
+  it("are told once by their names, however much they write, and without a question", async () => {
+    await stage.control.say(stage.contact.number, stage.phone.number, "one");
+    await heardWhere("contact_updated", { contact: expect.objectContaining({ push_name: "Ana" }) });
+    await stage.control.forget();
+    for (const words of ["two", "three"]) {
+      await listener.message(
+        (await stage.control.say(stage.contact.number, stage.phone.number, words)) as never,
+      );
+    }
+    expect(contacts().filter(({ push_name }) => push_name === "Ana")).toHaveLength(1);
+    const kinds = Object.keys(await stage.control.stanzas(stage.phone.number));
+    // Of the first login.
+    const isAboutSettings = (kind: string) => kind === "iq:w:sync:app:state";
+    expect(kinds.filter((kind) => kind.startsWith("iq") && !isAboutSettings(kind))).toEqual([]);
+  });
+
+  it("who are quoted are named by their numbers", async () => {
+    const me = await stage.control.person(stage.phone.number);
+    const id = newMessageId();
+    await session.send(stage.contact.jid, text("Red or blue?"), { id });
+    const quoted = { id, from_me: false, sender: me.lid as Jid, text: "Red or blue?" };
+    const { content } = await listener.message(await stage.contact.says({ ...text("Blue"), quoted }));
+    expect(content.quoted).toEqual({ id, from_me: true, sender: me.jid, text: "Red or blue?" });
+  });
+
+  it("who are mentioned are named by their numbers here, and by their LIDs in a group that names its members so", async () => {
+    const bia = await stage.control.addPerson({ name: "Bia" });
+    const team = await stage.control.addGroup("Team", [stage.contact.number, stage.phone.number, bia.phone]);
+    done(await session.contacts.check([bia.phone]));
+    const me = await stage.control.person(stage.phone.number);
+    const content = { kind: "text", text: "@you @her", mentions: [me.lid, bia.lid] } as const;
+    const id = await stage.control.say(stage.contact.number, team.jid, {
+      ...content,
+      mentions: [me.lid, bia.lid],
+    });
+    expect((await listener.message(id as never)).content.mentions).toEqual([me.jid, bia.jid]);
+    const sent = newMessageId();
+    await session.send(team.jid as Jid, { ...text("@her"), mentions: [bia.jid as Jid] }, { id: sent });
+    await eventually(async () => {
+      const seen = (await stage.control.seen(bia.phone)).find(
+        (one) => one.type === "message" && one.id === sent,
+      );
+      expect(seen).toMatchObject({ content: { text: "@her", mentions: [bia.lid] } });
+    });
+  });
+
+  it("see us typing, recording and pausing", async () => {
+    for (const presence of ["typing", "recording", "paused"] as const) {
+      const shown = await session.setPresence(presence, stage.contact.jid);
+      expect(shown.outcome).toBe("accepted");
+    }
+    await eventually(async () => {
+      const seen = (await stage.control.seen(stage.contact.number)).filter((one) => one.type === "presence");
+      expect(seen.map(({ state }) => state)).toEqual(["typing", "recording", "paused"]);
+    });
+  });
+});
+
+describe("what the phone tells at the pairing", () => {
+  it("holds names, both addresses of people, and what was made of chats", async () => {
+    const { control, phone, contact } = stage;
+    const { lid } = await control.person(contact.number);
+    const bia = await control.addPerson({ name: "Bia" });
+    const muted_until = Date.now() + 3_600_000;
+    const message = (id: string) => [{ id, text: "long ago", at: Date.now() - 86_400_000 }];
+    await control.settings({
+      history: [
+        { chat: contact.number, messages: message("OLD1") },
+        {
+          chat: bia.phone,
+          archived: true,
+          pinned: true,
+          unread: true,
+          muted_until,
+          messages: message("OLD2"),
+        },
+      ],
+    });
+    await control.changeSetting(phone.number, { contact: { fullName: "Ana Maria" } }, contact.jid);
+    await control.changeSetting(phone.number, { archive: true, lastMessages: [] }, contact.jid);
+    await pair();
+    // Names, pairs of addresses and chats come by several ways, in any order.
+    const told = (one: object) => heardWhere("contact_updated", { contact: expect.objectContaining(one) });
+    await told({ jid: contact.jid, phone: contact.number, name: "Ana Maria" });
+    await told({ jid: contact.jid, lid });
+    await told({ jid: bia.jid, push_name: "Bia" });
+    await told({ jid: bia.jid, lid: bia.lid });
+    const expected = { archived: true, pinned: true, unread: true, muted_until: new Date(muted_until) };
+    await heardWhere("chat_updated", { chat: bia.jid, change: expect.objectContaining(expected) });
+    await heardWhere("chat_updated", {
+      chat: contact.jid,
+      change: expect.objectContaining({ archived: true }),
+    });
+    expect(contacts().filter((one) => one.phone === phone.number)).toEqual([]);
+  });
+});
+
+describe("settings of chats", () => {
+  beforeEach(pair);
+
+  it("reach the chat under the address that the network gives it", async () => {
+    const { control, phone, contact } = stage;
+    const { lid } = await control.person(contact.number);
+    await listener.message((await control.say(contact.number, phone.number, "Oi")) as never);
+    done(await session.chats.setState(contact.jid, { archived: true, unread: true }));
+    const settings = await control.appSettings(phone.number);
+    expect(settings.map(({ index }) => index)).toEqual([
+      ["archive", lid],
+      ["markChatAsRead", lid],
+    ]);
+    await control.changeSetting(phone.number, { pin: true }, lid);
+    await heardWhere("chat_updated", {
+      chat: contact.jid,
+      change: expect.objectContaining({ pinned: true }),
+    });
+  });
+
+  it("are made again when the phone was faster", async () => {
+    await stage.control.fault({ fault: "setting_conflict", times: 2 });
+    done(await session.chats.setState(stage.contact.jid, { pinned: true }));
+    expect(await stage.world.chat(stage.contact.jid)).toEqual({ pinned: true });
+    await stage.control.fault({ fault: "setting_conflict", times: 3 });
+    const lost = await session.chats.setState(stage.contact.jid, { pinned: false });
+    expect(lost).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+    done(await session.chats.setState(stage.contact.jid, { pinned: false }));
+    expect(await stage.world.chat(stage.contact.jid)).toEqual({ pinned: false });
+  });
+
+  it("know a mute without an end", async () => {
+    const { control, phone, contact } = stage;
+    const forever = new Date("9999-12-31T00:00:00Z");
+    done(await session.chats.setState(contact.jid, { muted_until: forever }));
+    const [setting] = await control.appSettings(phone.number);
+    expect(setting?.action).toMatchObject({ muteAction: { muted: true, muteEndTimestamp: "-1" } });
+    await control.changeSetting(phone.number, { mute: -1 }, contact.jid);
+    const { change } = await heardWhere("chat_updated", { chat: contact.jid });
+    expect(change.muted_until?.getUTCFullYear()).toBe(9999);
+  });
+});
+
+describe("groups", () => {
+  beforeEach(pair);
+
+  it("are listed by one question, and remembered for what is sent to them", async () => {
+    const { control, phone, contact } = stage;
+    for (let i = 0; i < 20; i++) await control.addGroup(`Group ${i}`, [phone.number, contact.number]);
+    await control.forget();
+    const groups = done(await session.groups.list());
+    expect(groups).toHaveLength(20);
+    expect(await control.stanzas(phone.number)).toMatchObject({ "iq:w:g2": 1 });
+    const result = await session.send(groups[3]?.jid as Jid, text("hello"), { id: newMessageId() });
+    expect(result.outcome).toBe("accepted");
+    expect(await control.stanzas(phone.number)).toMatchObject({ "iq:w:g2": 1 });
+    done(await session.groups.get(groups[3]?.jid as Jid));
+    expect(await control.stanzas(phone.number)).toMatchObject({ "iq:w:g2": 2 });
+    expect(listener.all("group_updated")).toEqual([]);
+  });
+
+  it("that the network asks to look at again are told as a whole", async () => {
+    const { control, phone, contact } = stage;
+    const { jid } = await control.addGroup("Team", [contact.number, phone.number]);
+    await control.push(phone.number, {
+      tag: "ib",
+      attrs: { from: "s.whatsapp.net" },
+      content: [{ tag: "dirty", attrs: { type: "groups" } }],
+    });
+    const { change } = await heardWhere("group_updated", { group: jid });
+    expect(change.group).toMatchObject({ subject: "Team", owner: contact.jid });
+    expect(change.group?.participants).toHaveLength(2);
+    done(await session.groups.list());
+    expect(listener.all("group_updated")).toHaveLength(1);
+  });
+
+  it("into which somebody put us when they made them are told as a whole", async () => {
+    const { control, phone, contact } = stage;
+    const { jid, subject } = await control.addGroup("New", [contact.number, phone.number]);
+    await control.push(phone.number, {
+      tag: "notification",
+      attrs: { from: jid, type: "w:gp2", id: "N1", t: "1700000000", participant: contact.jid },
+      content: [
+        {
+          tag: "create",
+          attrs: { type: "new" },
+          content: [
+            {
+              tag: "group",
+              attrs: { id: jid.replace("@g.us", ""), subject, creation: "1700000000", creator: contact.jid },
+              content: [{ tag: "participant", attrs: { jid: contact.jid, type: "superadmin" } }],
+            },
+          ],
+        },
+      ],
+    });
+    const { change } = await heardWhere("group_updated", { group: jid });
+    expect(change).toMatchObject({
+      group: {
+        subject: "New",
+        owner: contact.jid,
+        participants: [{ jid: contact.jid, admin: "superadmin" }],
+      },
+      by: { jid: contact.jid },
+    });
+    expect(listener.all("group_updated")).toHaveLength(1);
+  });
+});
+
+describe("the network's answer", () => {
+  beforeEach(pair);
+
+  it("that it wants fewer questions is told with a pause", async () => {
+    await stage.control.fault({ fault: "iq_error", xmlns: "w:g2", code: 429 });
+    expect(await session.groups.list()).toMatchObject({
+      outcome: "refused",
+      code: "RATE_LIMITED",
+      retry_after_seconds: 60,
+    });
+    await stage.control.fault({ fault: "usync_error", part: "contact", code: 429, backoff: 30 });
+    expect(await session.contacts.check([stage.contact.number])).toMatchObject({
+      code: "RATE_LIMITED",
+      retry_after_seconds: 30,
+    });
+    done(await session.contacts.check([stage.contact.number]));
+  });
+
+  it.each([
+    [400, { outcome: "refused", code: "VALIDATION_ERROR" }],
+    [401, { outcome: "refused", code: "FORBIDDEN" }],
+    [409, { outcome: "refused", code: "CONFLICT" }],
+    [471, { outcome: "refused", code: "SEND_FAILED" }],
+    [503, { outcome: "failed" }],
+  ])("%i has a name of ours", async (code, expected) => {
+    await stage.control.fault({ fault: "iq_error", xmlns: "status", code });
+    expect(await session.profile.setAbout("Hello")).toMatchObject(expected);
+  });
+
+  it("that does not come is waited for no longer than the connection lasts", async () => {
+    await stage.control.fault({ fault: "iq_silence", xmlns: "w:g2" });
+    const asked = session.groups.list();
+    await eventually(async () =>
+      expect(await stage.control.stanzas(stage.phone.number)).toHaveProperty("iq:w:g2"),
+    );
+    await session.disconnect();
+    expect(await asked).toMatchObject({ outcome: "failed" });
+  });
+});
+
+function done<Value>(result: OperationResult<Value>): Value {
+  if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
+  return result.value;
+}

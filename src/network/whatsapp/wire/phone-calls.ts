@@ -1,0 +1,26 @@
+import type { WACallEvent } from "baileys";
+import type { Jid, NetworkEvent } from "../../driver.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import type { OperationContext } from "../operations/operation-context.ts";
+
+/** That somebody rings; undefined for all that happens to a call later. */
+export async function readPhoneCall(
+  call: WACallEvent,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  if (call.status !== "offer") return undefined;
+  const from = await people.identify(call.from, call.callerPn);
+  return (
+    from && { type: "call_received", from, call_id: call.id, video: call.isVideo ?? false, at: call.date }
+  );
+}
+
+/** Under the address from which it rings, which may be another one than that of the person. */
+export async function rejectPhoneCall(
+  { sock, ringing }: OperationContext,
+  id: string,
+  from: Jid,
+): Promise<null> {
+  await sock.rejectCall(id, ringing.get(id)?.from ?? from);
+  return null;
+}

@@ -1,0 +1,89 @@
+import { type proto, toNumber } from "baileys";
+import type { ChoiceContent, GroupInvite, TextContent } from "../../driver.ts";
+import { truncateText } from "../../truncate-text.ts";
+import { plainJid } from "./plain-jid.ts";
+
+type Message = proto.IMessage;
+
+const ID_MAX = 1024;
+const PARAMS_MAX = 8192;
+
+/** What somebody chose from buttons, a list or a form, and the texts of such offers. */
+export function readChoice(message: Message): TextContent | undefined {
+  const choice = choiceIn(message);
+  const text =
+    shownText(message) ||
+    choice?.id ||
+    choice?.name ||
+    offeredText(message) ||
+    inviteText(message) ||
+    undefined;
+  if (!text) return undefined;
+  const invite = readInvite(message);
+  return { kind: "text", text, ...(choice && { choice }), ...(invite && { invite }) };
+}
+
+function shownText(message: Message): string | null | undefined {
+  return (
+    message.buttonsResponseMessage?.selectedDisplayText ||
+    message.templateButtonReplyMessage?.selectedDisplayText ||
+    message.listResponseMessage?.title ||
+    message.interactiveResponseMessage?.body?.text
+  );
+}
+
+function offeredText(message: Message): string | null | undefined {
+  return (
+    message.buttonsMessage?.contentText ||
+    message.listMessage?.description ||
+    message.interactiveMessage?.body?.text ||
+    message.templateMessage?.hydratedTemplate?.hydratedContentText
+  );
+}
+
+function choiceIn({
+  buttonsResponseMessage: button,
+  templateButtonReplyMessage: template,
+  listResponseMessage: list,
+  interactiveResponseMessage: interactive,
+}: Message): ChoiceContent | undefined {
+  if (button) return choice("button", button.selectedButtonId);
+  if (template) return choice("template_button", template.selectedId);
+  if (list) return choice("list", list.singleSelectReply?.selectedRowId);
+  const flow = interactive?.nativeFlowResponseMessage;
+  if (!flow) return undefined;
+  const { name, paramsJson } = flow;
+  return { kind: "flow", id: null, name: bounded(name, ID_MAX), params: wholeParams(paramsJson) };
+}
+
+function choice(kind: ChoiceContent["kind"], id: string | null | undefined): ChoiceContent {
+  return { kind, id: bounded(id, ID_MAX), name: null, params: null };
+}
+
+/** JSON that is cut is worth nothing. */
+function wholeParams(json: string | null | undefined): string | null {
+  return json && json.length <= PARAMS_MAX ? json : null;
+}
+
+function inviteText({ groupInviteMessage: invite }: Message): string | null | undefined {
+  return invite && (invite.caption || invite.groupName || "[groupInvite]");
+}
+
+function readInvite({ groupInviteMessage: invite }: Message): GroupInvite | undefined {
+  const group = plainJid(invite?.groupJid);
+  if (!invite?.inviteCode || !group) return undefined;
+  const expires = invite.inviteExpiration ? toNumber(invite.inviteExpiration) : 0;
+  return {
+    ...{ group, code: truncateText(invite.inviteCode, ID_MAX), name: bounded(invite.groupName, ID_MAX) },
+    expires_at: isTime(expires) ? new Date(expires * 1000).toISOString() : null,
+  };
+}
+
+/** Seconds since the epoch, before the year 10000. */
+function isTime(seconds: number): boolean {
+  return seconds > 0 && seconds < 253_402_300_800;
+}
+
+function bounded(text: string | null | undefined, max: number): string | null {
+  return text ? truncateText(text, max) : null;
+}

@@ -1,0 +1,145 @@
+import { normalizeMessageContent, type proto, toNumber } from "baileys";
+import type { ContactCard, Content, MediaType } from "../../driver.ts";
+import { readVcard, type Vcard } from "../../read-vcard.ts";
+import { type MediaProto, type StoredMessageKey, toMediaRef } from "../files/whatsapp-media-ref.ts";
+import { readChoice } from "./read-choice.ts";
+import { readContext } from "./read-context.ts";
+
+type Message = proto.IMessage;
+
+/** What a message says; undefined when it says nothing to people. `name`: how the network calls it. */
+export function readContent(
+  message: Message,
+  isMe: (jid: string | null | undefined) => boolean,
+  name: StoredMessageKey,
+): Content | undefined {
+  const found = findContent(message, name);
+  if (!found) return undefined;
+  return { ...found, ...readContext(message, { isMe, contentOf: findContent }) };
+}
+
+/** In the order of how often they come. */
+function findContent(message: Message, name?: StoredMessageKey): Content | undefined {
+  return (
+    readText(message) ??
+    readMedia(message, name) ??
+    readLocation(message) ??
+    readContact(message) ??
+    readPoll(message) ??
+    readChoice(message) ??
+    readUnknown(message)
+  );
+}
+
+function readText({ conversation, extendedTextMessage }: Message): Content | undefined {
+  const text = conversation || extendedTextMessage?.text;
+  return text ? { kind: "text", text } : undefined;
+}
+
+const MEDIA: [keyof Message, MediaType][] = [
+  ["imageMessage", "image"],
+  ["videoMessage", "video"],
+  ["ptvMessage", "video"],
+  ["audioMessage", "audio"],
+  ["documentMessage", "document"],
+  ["stickerMessage", "sticker"],
+];
+
+function readMedia(message: Message, name: StoredMessageKey | undefined): Content | undefined {
+  for (const [field, kind] of MEDIA) {
+    const file = message[field] as MediaProto | null | undefined;
+    if (!file) continue;
+    const type = file.ptt ? "ptt" : kind;
+    const sha256 = file.fileSha256 && Buffer.from(file.fileSha256).toString("hex");
+    return {
+      kind: "media",
+      media_type: type,
+      mime_type: file.mimetype ?? "application/octet-stream",
+      size: toNumber(file.fileLength),
+      ...(file.fileName && { file_name: file.fileName }),
+      ...(file.caption && { caption: file.caption }),
+      ...(sha256 && { sha256 }),
+      ...(file.seconds && { seconds: file.seconds }),
+      ref: { ...toMediaRef(file, type), ...(name && { message: name }) },
+    };
+  }
+  return undefined;
+}
+
+function readLocation({ locationMessage, liveLocationMessage }: Message): Content | undefined {
+  const place = locationMessage ?? liveLocationMessage;
+  if (!place) return undefined;
+  const { name, address } = locationMessage ?? {};
+  return {
+    kind: "location",
+    latitude: place.degreesLatitude ?? 0,
+    longitude: place.degreesLongitude ?? 0,
+    ...(name && { name }),
+    ...(address && { address }),
+  };
+}
+
+/** More cards than that come in one message only by mistake. */
+const CARDS_MAX = 50;
+/** Characters of a further card, which may hold a picture. */
+const VCARD_MAX = 65_536;
+
+function readContact({ contactMessage, contactsArrayMessage }: Message): Content | undefined {
+  const [first, ...others] = contactMessage ? [contactMessage] : (contactsArrayMessage?.contacts ?? []);
+  if (!first) return undefined;
+  const more = others
+    .slice(0, CARDS_MAX - 1)
+    .filter(({ vcard }) => (vcard?.length ?? 0) <= VCARD_MAX)
+    .map(readCard);
+  return { kind: "contact", ...readCard(first), ...(more.length > 0 && { more }) };
+}
+
+function readCard({ displayName, vcard }: proto.Message.IContactMessage): ContactCard {
+  const read = readVcard(vcard ?? "");
+  return { name: displayName || read.name || "", phone: phoneOfCard(read), ...(vcard && { vcard }) };
+}
+
+function phoneOfCard({ phones }: Vcard): string {
+  const known = phones.find(({ waid }) => waid !== undefined)?.waid;
+  return known ?? (phones[0]?.number ?? "").replace(/\D/g, "");
+}
+
+function readPoll(message: Message): Content | undefined {
+  const poll = message.pollCreationMessage ?? message.pollCreationMessageV2 ?? message.pollCreationMessageV3;
+  if (!poll) return undefined;
+  const options = (poll.options ?? []).map(({ optionName }, index) => `${index + 1}. ${optionName ?? ""}`);
+  return { kind: "text", text: [poll.name ?? "", ...options].join("\n") };
+}
+
+/** Parts that go along with a message, or with none that anybody sees. */
+const SILENT = new Set([
+  "messageContextInfo",
+  "senderKeyDistributionMessage",
+  "fastRatchetKeySenderKeyDistributionMessage",
+  "protocolMessage",
+  "reactionMessage",
+  "encReactionMessage",
+  "pollUpdateMessage",
+  "encEventResponseMessage",
+  "encCommentMessage",
+  "keepInChatMessage",
+  "pinInChatMessage",
+  "deviceSentMessage",
+  "conversation",
+  "extendedTextMessage",
+  "call",
+  "placeholderMessage",
+]);
+
+/** A kind of message that is not known here still shows that it came. */
+function readUnknown(message: Message): Content | undefined {
+  const name = Object.entries(message).find(([key, value]) => value != null && !SILENT.has(key))?.[0];
+  return name ? { kind: "text", text: `[${name.replace(/Message(V\d+)?$/, "")}]` } : undefined;
+}
+
+/** The words of a message, be they its text or the caption of its file. */
+export function textOf(message: Message): string | undefined {
+  const content = findContent(normalizeMessageContent(message) ?? {});
+  if (content?.kind === "text") return content.text;
+  return content?.kind === "media" ? content.caption : undefined;
+}

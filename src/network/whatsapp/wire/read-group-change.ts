@@ -1,0 +1,87 @@
+import { type BinaryNode, type GroupMetadata, getBinaryNodeChild } from "baileys";
+import type { NetworkEvent } from "../../driver.ts";
+import type { GroupUpdate, ParticipantAction } from "../../session-operations.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { plainJid } from "./plain-jid.ts";
+import { parseTimestamp } from "./stanza.ts";
+import { toGroup, toParticipants } from "./to-group.ts";
+
+/** The event of a notification about a group; undefined for a group that we came into, which is told as a whole. */
+export async function readGroupChange(
+  node: BinaryNode,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const { from, t, participant, participant_pn, participant_lid, notify } = node.attrs;
+  const group = plainJid(from);
+  if (!group || getBinaryNodeChild(node, "create")) return undefined;
+  const by = participant && (await people.identify(participant, participant_pn ?? participant_lid, notify));
+  const changes = await Promise.all(childrenOf(node).map((said) => changeOf(said, people)));
+  const change: GroupUpdate = Object.assign({}, ...changes, by && { by });
+  return { type: "group_updated", group, at: parseTimestamp(t), change };
+}
+
+/** The event of a group that the client library brings as a whole. */
+export async function readWholeGroup(
+  metadata: GroupMetadata,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const { author, authorPn } = metadata;
+  const by = author && (await people.identify(author, authorPn));
+  const group = await toGroup(metadata, people);
+  return {
+    type: "group_updated",
+    group: group.jid,
+    at: new Date(),
+    change: { group, ...(by && { by }) },
+  };
+}
+
+/** What is not named here has no place in what the gateway knows of a group: it may look again. */
+async function changeOf(said: BinaryNode, people: IdentityStore): Promise<GroupUpdate> {
+  switch (said.tag) {
+    case "add":
+    case "remove":
+    case "promote":
+    case "demote":
+      return membersOf(said, said.tag, people);
+    case "leave":
+      return membersOf(said, "remove", people);
+    case "delete":
+      return { left: true };
+    case "subject":
+      return said.attrs.subject === undefined ? {} : { subject: said.attrs.subject };
+    case "description":
+      return { description: getBinaryNodeChild(said, "body")?.content?.toString() || null };
+    case "announcement":
+    case "not_announcement":
+      return { announce: said.tag === "announcement" };
+    case "locked":
+    case "unlocked":
+      return { locked: said.tag === "locked" };
+    default:
+      return {};
+  }
+}
+
+async function membersOf(
+  said: BinaryNode,
+  action: ParticipantAction,
+  people: IdentityStore,
+): Promise<GroupUpdate> {
+  const members = childrenOf(said).filter(({ tag }) => tag === "participant");
+  const who = await toParticipants(
+    members.map(({ attrs: { jid = "", phone_number, lid, type } }) => ({
+      id: jid,
+      ...(phone_number !== undefined && { phoneNumber: phone_number }),
+      ...(lid !== undefined && { lid }),
+      admin: type ?? null,
+    })),
+    people,
+  );
+  const isLeft = action === "remove" && who.some(({ jid }) => people.isMe(jid));
+  return { participants: { action, who }, ...(isLeft && { left: true }) };
+}
+
+function childrenOf({ content }: BinaryNode): BinaryNode[] {
+  return Array.isArray(content) ? content : [];
+}

@@ -1,0 +1,166 @@
+import { normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from "baileys";
+import type { Content, Identity, Jid, MessageId, NetworkEvent } from "../../driver.ts";
+import { isGroupJid } from "../../jid.ts";
+import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
+import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { readContent, textOf } from "./read-content.ts";
+import { parseTimestamp } from "./stanza.ts";
+
+/** What all events about one message share. */
+interface MessageFrame {
+  chat: Jid;
+  id: MessageId;
+  from_me: boolean;
+  sender: Identity;
+  at: Date;
+  people: IdentityStore;
+}
+
+/** The event of a message from the network, an edit, a deletion or a reaction; undefined when it is for nobody to see. */
+export async function readInboundMessage(
+  { message, stanza }: DecryptedMessage,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const body = normalizeMessageContent(message.message);
+  if (!body) return undefined;
+  const frame = await frameOf(message, stanza, people);
+  if (!frame) return undefined;
+  if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
+  if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
+  const read = readContent(body, (jid) => people.isMe(jid), nameOf(message.key));
+  if (!read) return undefined;
+  const content = await withKnownPeople(read, frame);
+  const { chat, id, from_me, sender, at } = frame;
+  const offline = stanza.offline !== undefined;
+  return {
+    type: "message",
+    message: {
+      ...{ id, chat, chat_type: isGroupJid(chat) ? "group" : "contact", from_me, sender, content, at },
+      ...(offline && { offline }),
+    },
+  };
+}
+
+/** Groups and replies name people by their LIDs; whose number is known is named by it. */
+async function withKnownPeople(content: Content, { chat, people }: MessageFrame): Promise<Content> {
+  const { mentions, quoted } = content;
+  if (!mentions && !quoted?.sender) return content;
+  const named = await people.identifyIn(chat, mentions ?? []);
+  const known = named.flatMap((one) => (one ? [{ jid: one.jid, lid: one.lid, phone: one.phone }] : []));
+  const [author] = quoted?.sender ? await people.identifyIn(chat, [quoted.sender]) : [];
+  const sender = quoted?.sender && (author?.jid ?? quoted.sender);
+  return {
+    ...content,
+    ...(mentions && { mentions: known.map(({ jid }) => jid), mentioned: known }),
+    ...(quoted && { quoted: { ...quoted, ...(sender && { sender }) } }),
+  };
+}
+
+function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): StoredMessageKey {
+  return {
+    remoteJid: remoteJid ?? "",
+    id: id ?? "",
+    fromMe: fromMe === true,
+    ...(participant && { participant }),
+  };
+}
+
+async function frameOf(
+  { key, pushName }: WAMessage,
+  stanza: Record<string, string>,
+  people: IdentityStore,
+): Promise<MessageFrame | undefined> {
+  const from_me = key.fromMe === true;
+  const { from = "", participant, recipient } = stanza;
+  const chat = await people.chatOf(
+    recipient ?? from,
+    recipient ? recipientAlias(stanza) : senderAlias(stanza),
+  );
+  if (!chat || !key.id) return undefined;
+  const sender = from_me
+    ? people.me
+    : await people.identify(participant ?? from, participantAlias(stanza) ?? senderAlias(stanza), pushName);
+  if (!sender) return undefined;
+  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), people };
+}
+
+function senderAlias({ participant, sender_pn, sender_lid }: Record<string, string>): string | undefined {
+  return participant ? undefined : (sender_pn ?? sender_lid);
+}
+
+function participantAlias({ participant_pn, participant_lid }: Record<string, string>): string | undefined {
+  return participant_pn ?? participant_lid;
+}
+
+/** Of the chat that a message of our own phone went to. */
+function recipientAlias(stanza: Record<string, string>): string | undefined {
+  const { recipient_pn, recipient_lid, peer_recipient_pn, peer_recipient_lid } = stanza;
+  return peer_recipient_pn ?? recipient_pn ?? peer_recipient_lid ?? recipient_lid;
+}
+
+function readReaction(
+  frame: MessageFrame,
+  { key, text }: proto.Message.IReactionMessage,
+): NetworkEvent | undefined {
+  if (!key?.id) return undefined;
+  return {
+    type: "message_reaction",
+    ...about(frame, key.id, key.fromMe === true),
+    reaction: text ?? "",
+  };
+}
+
+const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+
+function readProtocol(
+  frame: MessageFrame,
+  { type, key, editedMessage }: proto.Message.IProtocolMessage,
+): NetworkEvent | undefined {
+  if (!key?.id) return undefined;
+  if (type === MESSAGE_EDIT) {
+    const text = (editedMessage && textOf(editedMessage)) ?? "";
+    return { type: "message_edited", ...about(frame, key.id, frame.from_me), text };
+  }
+  if (type !== REVOKE) return undefined;
+  return { type: "message_deleted", ...about(frame, key.id, isOurs(frame, key)) };
+}
+
+/** The key of a deleted message is written from the point of view of whoever deletes it. */
+function isOurs({ from_me, people }: MessageFrame, key: proto.IMessageKey): boolean {
+  if (from_me) return key.fromMe === true;
+  return key.fromMe !== true && people.isMe(key.participant ?? undefined);
+}
+
+function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean) {
+  return { chat, id: id as MessageId, from_me, by: sender, at };
+}
+
+/** For the log: that a message came which could not be decrypted. */
+export async function readUndecryptedMessage(
+  message: WAMessage,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const { key, pushName } = message;
+  if (!key.id || !key.remoteJid) return undefined;
+  const isGroup = isGroupJid(key.remoteJid);
+  const chat = await people.chatOf(key.remoteJid, isGroup || key.fromMe ? undefined : key.remoteJidAlt);
+  const sender = key.fromMe
+    ? people.me
+    : await people.identify(
+        isGroup ? (key.participant ?? "") : key.remoteJid,
+        isGroup ? key.participantAlt : key.remoteJidAlt,
+        pushName,
+      );
+  if (!chat || !sender) return undefined;
+  return {
+    type: "message",
+    message: {
+      ...{ id: key.id as MessageId, chat, chat_type: isGroup ? "group" : "contact", sender },
+      from_me: key.fromMe === true,
+      content: { kind: "text", text: "" },
+      at: parseTimestamp(String(message.messageTimestamp ?? "")),
+      unreadable: true,
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { type BinaryNode, getBinaryNodeChildren } from "baileys";
+import type { MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
+import { isGroupJid } from "../../jid.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import { parseTimestamp } from "./stanza.ts";
+
+/** `inactive`: it has come to a device that nobody is looking at. */
+const STATUS: Record<string, MessageStatus> = {
+  "": "delivered",
+  inactive: "delivered",
+  read: "read",
+  "read-self": "read",
+  played: "played",
+  "played-self": "played",
+};
+
+type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
+
+/** The most members whom one stanza of the network can name. */
+const MOST_MEMBERS = 2_048;
+
+/** What a receipt of the network tells of our messages, or of those that our phone has read. */
+export async function readReceipt(node: BinaryNode, people: IdentityStore): Promise<StatusEvent[]> {
+  const { attrs } = node;
+  const status = STATUS[attrs.type ?? ""];
+  if (!status || !attrs.from || !attrs.id) return [];
+  const isOwn = people.isMe(attrs.participant ?? attrs.from);
+  // Our own devices tell of messages to us, unless it is ourselves that we write to.
+  if (isOwn && status === "delivered") return [];
+  const address = isOwn && attrs.recipient ? attrs.recipient : attrs.from;
+  const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
+  const chat = await people.chatOf(address, alias);
+  if (!chat) return [];
+  const event = {
+    type: "message_status",
+    chat,
+    from_me: !isOwn,
+    status,
+    at: parseTimestamp(attrs.t),
+  } as const;
+  return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, people);
+}
+
+async function readMembers(
+  node: BinaryNode,
+  event: Omit<StatusEvent, "ids">,
+  people: IdentityStore,
+): Promise<StatusEvent[]> {
+  const grouped = getBinaryNodeChildren(node, "participants");
+  if (grouped.length > 0) return readGrouped(grouped, event, people);
+  const { participant = "", participant_pn, participant_lid } = node.attrs;
+  const who = await people.identify(participant, participant_pn ?? participant_lid);
+  return who ? [{ ...event, ids: idsOf(node), participant: who }] : [];
+}
+
+/** Receipts of many members that the network has put together, one list per message. */
+async function readGrouped(
+  lists: BinaryNode[],
+  event: Omit<StatusEvent, "ids">,
+  people: IdentityStore,
+): Promise<StatusEvent[]> {
+  const receipts = lists
+    .flatMap((list) =>
+      getBinaryNodeChildren(list, "user").map(({ attrs }) => ({ id: list.attrs.key, attrs })),
+    )
+    .slice(0, MOST_MEMBERS);
+  const who = await people.identifyAll(
+    receipts.map(({ attrs: { jid, participant_pn, participant_lid } }) => ({
+      address: jid ?? "",
+      other: participant_pn ?? participant_lid,
+    })),
+  );
+  return receipts.flatMap(({ id, attrs }, nth) => {
+    const participant = who[nth];
+    if (!id || !participant || people.isMe(participant.jid)) return [];
+    return [
+      { ...event, ids: [id as MessageId], participant, at: attrs.t ? parseTimestamp(attrs.t) : event.at },
+    ];
+  });
+}
+
+function idsOf({ attrs, content }: BinaryNode): MessageId[] {
+  const list = Array.isArray(content) ? content[0] : undefined;
+  const more = getBinaryNodeChildren(list, "item").map((item) => item.attrs.id);
+  return [attrs.id, ...more].filter((id) => id !== undefined) as MessageId[];
+}

@@ -1,0 +1,46 @@
+import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
+import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
+import type { JournalEntry } from "./journal-entry.ts";
+
+type Repository = Parameters<typeof decryptMessageNode>[3];
+
+/** The message of a stanza, read from what its ciphertexts were found to say. */
+export async function readStanza(
+  entries: readonly JournalEntry[],
+  me: { id: string; lid?: string },
+): Promise<{ message: WAMessage; stanza: Record<string, string> } | undefined> {
+  const [first] = entries;
+  if (!first) return undefined;
+  const tokens = entries.map((entry) => ({ entry, token: Buffer.from(entry.id) }));
+  const node: BinaryNode = {
+    tag: "message",
+    attrs: first.stanza,
+    content: tokens
+      .sort((a, b) => a.entry.index - b.entry.index)
+      .map(({ entry, token }) => ({ tag: "enc", attrs: entry.enc, content: token })),
+  };
+  const plaintexts = new Map<Uint8Array, Buffer>(tokens.map(({ entry, token }) => [token, entry.plaintext]));
+  const { fullMessage, decrypt } = decryptMessageNode(
+    node,
+    me.id,
+    me.lid ?? "",
+    answering(plaintexts),
+    silentBaileysLogger,
+  );
+  await decrypt();
+  cleanMessage(fullMessage, me.id, me.lid ?? "");
+  return { message: fullMessage, stanza: first.stanza };
+}
+
+/** A repository that knows the answers and touches nothing. */
+function answering(plaintexts: ReadonlyMap<Uint8Array, Buffer>): Repository {
+  const answer = async (ciphertext: Uint8Array) => plaintexts.get(ciphertext) ?? Buffer.alloc(0);
+  const repository = {
+    decryptMessage: ({ ciphertext }: { ciphertext: Uint8Array }) => answer(ciphertext),
+    decryptGroupMessage: ({ msg }: { msg: Uint8Array }) => answer(msg),
+    processSenderKeyDistributionMessage: async () => {},
+    migrateSession: async () => ({ migrated: 0, skipped: 0, total: 0 }),
+    lidMapping: { getLIDForPN: async () => null, storeLIDPNMappings: async () => {} },
+  };
+  return repository as unknown as Repository;
+}

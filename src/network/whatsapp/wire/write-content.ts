@@ -1,0 +1,211 @@
+import { proto } from "baileys";
+import type {
+  ContactContent,
+  Content,
+  ContentContext,
+  Jid,
+  LinkPreview,
+  LocationContent,
+  MediaContent,
+  MediaType,
+  QuotedContent,
+  QuotedMessage,
+  TextContent,
+} from "../../driver.ts";
+import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
+
+type Message = proto.IMessage;
+
+export interface WriteContentContext {
+  to: Jid;
+  me: Jid;
+  /** Of a file: the part that was uploaded. */
+  file?: MediaProto;
+}
+
+/** A message for the wire, without a message secret: Baileys adds a wrong reporting token to whatever has one. */
+export function writeContent(content: Content, { to, me, file }: WriteContentContext): Message {
+  return writeKind(content, writeContext(content, to, me), file);
+}
+
+/** A message that was sent before, for somebody who could not read it; undefined when its file is not known. */
+export function writeResentContent(content: Content, written: WriteContentContext): Message | undefined {
+  if (content.kind !== "media") return writeContent(content, written);
+  return isMediaRef(content.ref)
+    ? writeContent(content, { ...written, file: fromMediaRef(content.ref) })
+    : undefined;
+}
+
+function writeKind(
+  content: Content,
+  contextInfo: proto.IContextInfo | undefined,
+  file?: MediaProto,
+): Message {
+  switch (content.kind) {
+    case "text":
+      return writeText(content, contextInfo);
+    case "media":
+      return writeMedia(content, contextInfo, file);
+    case "location":
+      return { locationMessage: { ...writeLocation(content), contextInfo } };
+    case "contact":
+      return {
+        contactMessage: { displayName: content.name, vcard: content.vcard ?? vcardOf(content), contextInfo },
+      };
+  }
+}
+
+function writeText({ text, preview }: TextContent, contextInfo: proto.IContextInfo | undefined): Message {
+  if (!contextInfo && !preview) return { conversation: text };
+  return { extendedTextMessage: { text, contextInfo, ...(preview && writePreview(preview)) } };
+}
+
+function writePreview({
+  url,
+  title,
+  description,
+  thumbnail,
+}: LinkPreview): proto.Message.IExtendedTextMessage {
+  return {
+    ...{ matchedText: url, title, description },
+    previewType: proto.Message.ExtendedTextMessage.PreviewType.NONE,
+    ...(thumbnail && { jpegThumbnail: Buffer.from(thumbnail, "base64") }),
+  };
+}
+
+function writeMedia(
+  content: MediaContent,
+  contextInfo: proto.IContextInfo | undefined,
+  file?: MediaProto,
+): Message {
+  const { caption, file_name, media_type, width, height } = content;
+  const common = { ...file, mimetype: content.mime_type, contextInfo };
+  const seconds = content.seconds ?? file?.seconds ?? undefined;
+  switch (media_type) {
+    case "image":
+      return { imageMessage: { ...common, caption } };
+    case "video":
+      return { videoMessage: { ...common, caption, seconds, ...writeLook(content) } };
+    case "audio":
+    case "ptt":
+      return {
+        audioMessage: { ...common, seconds, ptt: media_type === "ptt", waveform: writeWaveform(content) },
+      };
+    case "document":
+      return writeDocument({ ...common, fileName: file_name ?? "file", title: file_name, caption });
+    case "sticker":
+      return { stickerMessage: { ...common, width, height, isAnimated: content.is_animated } };
+  }
+}
+
+/** What a phone shows of a video before it fetches it. */
+function writeLook({ width, height, thumbnail, gif_playback }: MediaContent): proto.Message.IVideoMessage {
+  const jpegThumbnail = thumbnail === undefined ? undefined : Buffer.from(thumbnail, "base64");
+  return { width, height, jpegThumbnail, gifPlayback: gif_playback };
+}
+
+function writeWaveform({ waveform }: MediaContent): Uint8Array | undefined {
+  return waveform && Uint8Array.from(waveform);
+}
+
+/** Phones show the caption of a document only in this wrapping. */
+function writeDocument(documentMessage: proto.Message.IDocumentMessage): Message {
+  if (!documentMessage.caption) return { documentMessage };
+  return { documentWithCaptionMessage: { message: { documentMessage } } };
+}
+
+function writeLocation({
+  latitude,
+  longitude,
+  name,
+  address,
+}: LocationContent): proto.Message.ILocationMessage {
+  return { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
+}
+
+function vcardOf({ name, phone }: ContactContent): string {
+  const safe = name.replace(/[\r\n]+/g, " ").replace(/([\\;,])/g, "\\$1");
+  return [
+    "BEGIN:VCARD",
+    "VERSION:3.0",
+    `N:;${safe};;;`,
+    `FN:${safe}`,
+    ...(phone === "" ? [] : [`TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`]),
+    "END:VCARD",
+  ].join("\n");
+}
+
+function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IContextInfo | undefined {
+  if (!quoted && !mentions?.length) return undefined;
+  return {
+    ...(quoted && writeQuoted(quoted, to, me)),
+    ...(mentions?.length && { mentionedJid: mentions }),
+  };
+}
+
+function writeQuoted(quoted: QuotedMessage, to: Jid, me: Jid): proto.IContextInfo {
+  const { id, from_me, sender, chat = to } = quoted;
+  return {
+    stanzaId: id,
+    participant: from_me ? me : (sender ?? to),
+    quotedMessage: writeQuotedMessage(quoted),
+    ...(chat !== to && { remoteJid: chat }),
+  };
+}
+
+/** The recipient's client finds the message by its id; this is what it shows where it has it no longer. */
+function writeQuotedMessage({ text, content }: QuotedMessage): Message {
+  if (!content) return { conversation: text ?? "" };
+  if (content.kind !== "media") return writeKind(content, undefined);
+  const message = writeMedia({ ...content, ...(text && { caption: text }) }, undefined, describe(content));
+  return message.documentWithCaptionMessage?.message ?? message;
+}
+
+function describe({ size, sha256 }: QuotedContent & { kind: "media" }): MediaProto {
+  return { fileLength: size, ...(sha256 && { fileSha256: Buffer.from(sha256, "hex") }) };
+}
+
+/** A change to a message that was sent: its key as we see it. With a media type the text is the caption of its file. */
+export function writeEdit(
+  key: proto.IMessageKey,
+  { text, mentions }: TextContent & ContentContext,
+  type?: MediaType,
+): Message {
+  const contextInfo = mentions?.length ? { mentionedJid: mentions } : undefined;
+  return {
+    protocolMessage: {
+      key,
+      type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+      editedMessage: writeEdited(text, type, contextInfo),
+      timestampMs: Date.now(),
+    },
+  };
+}
+
+/** The file itself is not named again. */
+function writeEdited(
+  text: string,
+  type: MediaType | undefined,
+  contextInfo: proto.IContextInfo | undefined,
+): Message {
+  const caption = { caption: text, ...(contextInfo && { contextInfo }) };
+  switch (type) {
+    case "image":
+      return { imageMessage: caption };
+    case "video":
+      return { videoMessage: caption };
+    case "document":
+      return { documentWithCaptionMessage: { message: { documentMessage: caption } } };
+    default:
+      return contextInfo ? { extendedTextMessage: { text, contextInfo } } : { conversation: text };
+  }
+}
+
+export function writeRevoke(key: proto.IMessageKey): Message {
+  return { protocolMessage: { key, type: proto.Message.ProtocolMessage.Type.REVOKE } };
+}
+
+/** An empty reaction takes the earlier one back. */
+export function writeReaction(key: proto.IMessageKey, text: string): Message {
+  return { reactionMessage: { key, text, senderTimestampMs: Date.now() } };
+}

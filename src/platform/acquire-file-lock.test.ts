@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { acquireFileLock, type FileLockResult } from "./acquire-file-lock.ts";
+import { findProcess } from "./embedded-postgres/running-process.ts";
+
+/** Long enough to be a watch; nobody beats in the tests that wait for its end. */
+const SHORT = { watchMs: 300 };
+const PAST = new Date(Date.now() - 3_600_000);
+
+let root: string;
+let lock: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "waygate-lock-"));
+  lock = join(root, "lock");
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** Signs of life by a clock that is an hour behind ours, in a process of its own, which no pause of this one stops. */
+const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
+  setInterval(() => { const at = Date.now() / 1000 - 3600; utimesSync(process.argv[1], at, at); }, 200);`;
+
+async function beatElsewhere(): Promise<void> {
+  const alive = spawn(process.execPath, ["-e", BEAT, lock], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void alive.kill("SIGKILL"));
+  await once(alive.stdout, "data");
+}
+
+/** A lock of a process that has this number and start, last heard of an hour ago by our clock. */
+async function lockedBy({ host = hostname(), started = "far away" }): Promise<void> {
+  await writeFile(lock, JSON.stringify({ pid: process.pid, started, host, token: "1" }));
+  await utimes(lock, PAST, PAST);
+}
+
+async function release(outcome: FileLockResult): Promise<void> {
+  if (outcome.held) await outcome.release();
+}
+
+test("a lock that nobody has left behind has no living predecessor", async () => {
+  const outcome = await acquireFileLock(lock);
+  expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
+  await release(outcome);
+  await expect(readFile(lock)).rejects.toThrow("ENOENT");
+});
+
+test("a living holder on another machine keeps it, however far its clock is from ours", async () => {
+  await lockedBy({ host: "another-container" });
+  await beatElsewhere();
+  expect(await acquireFileLock(lock)).toEqual({ held: false, pid: process.pid, host: "another-container" });
+});
+
+test("a holder on another machine that has fallen silent loses it, but is not proven gone", async () => {
+  await lockedBy({ host: "another-container" });
+  const outcome = await acquireFileLock(lock, SHORT);
+  expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
+  await release(outcome);
+});
+
+test("a process of this machine that is there no longer is proven gone, without a watch", async () => {
+  await lockedBy({ started: `${findProcess(process.pid)?.started}0` });
+  const outcome = await acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
+  expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
+  await release(outcome);
+});
+
+test.runIf(process.platform === "linux")(
+  "a machine of our name that was started at another time may be another one, as with pods",
+  async () => {
+    await lockedBy({ started: "another boot/1" });
+    await beatElsewhere();
+    expect(await acquireFileLock(lock)).toMatchObject({ held: false });
+  },
+);
+
+test("a torn lock file tells of nobody, so it is watched", async () => {
+  await writeFile(lock, '{"pid": 1');
+  const outcome = await acquireFileLock(lock, SHORT);
+  expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
+  await release(outcome);
+});
+
+test("a lock that is given up while it is watched is taken", async () => {
+  await lockedBy({ host: "another-container" });
+  const taking = acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
+  await rm(lock);
+  const outcome = await taking;
+  expect(outcome.held).toBe(true);
+  await release(outcome);
+});

@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import { link, open, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findProcess, isOfThisBoot } from "./embedded-postgres/running-process.ts";
+
+/** A lock that is held, or what is known of its holder. */
+export type FileLockResult =
+  /** `isPredecessorGone`: it gave the lock up or is seen to have ended; else it may live, and has merely been silent. */
+  | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
+  | { held: false; pid: number; host: string };
+
+interface LockFileContent {
+  pid: number;
+  started: string;
+  host: string;
+  token: string;
+}
+
+const SIGN_OF_LIFE_MS = 2_000;
+/** Longer than a process can stand still without having fenced itself in the database. */
+const WATCH_MS = 12_000;
+const SETTLE_MS = 50;
+
+/**
+ * Takes the lock file for this process, also from a holder that has died; never waits for a living one. Whether a holder
+ * on another machine lives is told by a watch for its signs of life (12 s unless told).
+ */
+export async function acquireFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<FileLockResult> {
+  const started = findProcess(process.pid)?.started ?? "";
+  const mine: LockFileContent = {
+    pid: process.pid,
+    started,
+    host: hostname(),
+    token: randomBytes(8).toString("hex"),
+  };
+  const draft = `${path}.${mine.token}`;
+  await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
+  try {
+    return await claim(path, draft, mine, watchMs);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function claim(
+  path: string,
+  draft: string,
+  mine: LockFileContent,
+  watchMs: number,
+): Promise<FileLockResult> {
+  let isPredecessorGone = true;
+  for (let isContested = false; ; isContested = true) {
+    await tryLink(draft, path);
+    // Two that remove the same dead claim can cross, and move a living one away for a moment.
+    if (isContested) await sleep(SETTLE_MS);
+    const holder = await readClaim(path);
+    if (holder?.token === mine.token)
+      return { held: true, isPredecessorGone, release: keepAlive(path, mine) };
+    if (holder === undefined) continue;
+    const { pid, host } = holder;
+    const isHere = host === hostname() && isOfThisBoot(holder.started);
+    const isAlive = isHere ? isRunning(holder) : await givesSignsOfLife(path, watchMs);
+    if (isAlive) return { held: false, pid, host };
+    if (!isHere) isPredecessorGone = false;
+    await removeClaim(path, holder);
+  }
+}
+
+async function tryLink(draft: string, path: string): Promise<void> {
+  await link(draft, path).catch((error) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+async function readClaim(path: string): Promise<LockFileContent | undefined> {
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { pid: 0, started: "", host: "an unknown machine", token: text };
+  }
+}
+
+function isRunning({ pid, started }: LockFileContent): boolean {
+  return findProcess(pid)?.started === started;
+}
+
+/** The holder's processes cannot be seen from here, and its clock may be any time away from ours: only a change tells. */
+async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean> {
+  const before = await modifiedAt(path);
+  for (const until = performance.now() + watchMs; performance.now() < until; await sleep(100)) {
+    const now = await modifiedAt(path);
+    if (now === undefined) return false;
+    if (now !== before) return true;
+  }
+  return false;
+}
+
+async function removeClaim(path: string, dead: LockFileContent): Promise<void> {
+  const aside = `${path}.${randomBytes(8).toString("hex")}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  // Somebody else may have been quicker and put a living claim there: it goes back.
+  if ((await readClaim(aside))?.token !== dead.token) await tryLink(aside, path);
+  await rm(aside, { force: true });
+}
+
+function keepAlive(path: string, mine: LockFileContent): () => Promise<void> {
+  const timer = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), SIGN_OF_LIFE_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    if ((await readClaim(path))?.token === mine.token) await rm(path, { force: true });
+  };
+}
+
+/** Opened, because a shared file system may answer from what it remembers until a file is opened anew. */
+async function modifiedAt(path: string): Promise<number | undefined> {
+  const file = await open(path).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  try {
+    return (await file?.stat())?.mtimeMs;
+  } finally {
+    await file?.close();
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, realpath, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { acquireFileLock } from "../acquire-file-lock.ts";
+
+/** The directory where this node keeps what is its own, held by this process until released. */
+export interface DataDir {
+  path: string;
+  /** Stable over restarts. */
+  node_id: string;
+  /** Whether the process that had it before is known to have ended; else it may live, on a machine that is cut off. */
+  isPredecessorGone: boolean;
+  release(): Promise<void>;
+}
+
+/** Makes the directory (0700) and holds it; throws one clear Error when that is impossible or another process has it. */
+export async function openDataDir(path: string): Promise<DataDir> {
+  const real = await makeDirectory(resolve(path));
+  const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
+    throw unusable(real, error);
+  });
+  if (!lock.held) {
+    throw new Error(
+      `The data directory ${real} is in use by process ${lock.pid} on ${lock.host}. ` +
+        "Stop that one first, or set WAYGATE_DATA_DIR to another directory.",
+    );
+  }
+  try {
+    const node_id = await readOrMake(join(real, "node-id"), () => `node-${randomBytes(8).toString("hex")}`);
+    return { path: real, node_id, isPredecessorGone: lock.isPredecessorGone, release: lock.release };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The key that seals secrets at rest, made at random (0600) the first time; throws when there is one that is broken. */
+export async function loadOrCreateSecretKey(dataDir: string): Promise<string> {
+  return readOrMake(join(dataDir, "secret-key"), () => randomBytes(32).toString("base64url"));
+}
+
+/** As the secret key: the key of backups, where WAYGATE_BACKUP_KEY is not set. */
+export async function loadOrCreateBackupKey(dataDir: string): Promise<string> {
+  return readOrMake(join(dataDir, "backup-key"), () => randomBytes(32).toString("base64url"));
+}
+
+/** A generated key that is in the data directory; undefined where there is none. */
+export async function findGeneratedKey(
+  dataDir: string,
+  name: "secret-key" | "backup-key",
+): Promise<string | undefined> {
+  return readKept(join(dataDir, name));
+}
+
+async function makeDirectory(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return await realpath(path);
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+/** A small file that is made once, whole or not at all, and never written again. */
+async function readOrMake(path: string, make: () => string): Promise<string> {
+  const kept = await readKept(path);
+  if (kept !== undefined) return kept;
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    await file.writeFile(`${make()}\n`);
+    await file.sync();
+    await file.close();
+    await link(draft, path).catch(ignore("EEXIST"));
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readKept(path)) ?? make();
+}
+
+async function readKept(path: string): Promise<string | undefined> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new Error(`${path} cannot be read (${codeOf(error)}); give this user the right to read it.`);
+  });
+  if (text === undefined) return undefined;
+  const value = text.trim();
+  if (value.length < 16) throw new Error(`${path} is empty or cut short; put the file back from a backup.`);
+  return value;
+}
+
+const UNUSABLE: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  EEXIST: "a file has that name",
+  ENOTDIR: "a part of the path is a file",
+  ENOSPC: "the disk is full",
+};
+
+function unusable(path: string, error: unknown): Error {
+  const code = codeOf(error);
+  const reason = UNUSABLE[code] ?? (code || (error instanceof Error ? error.message : String(error)));
+  return new Error(
+    `The data directory ${path} cannot be used: ${reason}. Set WAYGATE_DATA_DIR to one that can.`,
+  );
+}
+
+function ignore(code: string): (error: unknown) => void {
+  return (error) => {
+    if (codeOf(error) !== code) throw error;
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

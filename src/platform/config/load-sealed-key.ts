@@ -1,0 +1,39 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import type { Db, Trx } from "../db/database.ts";
+import { encryptionContextOf, type SecretBox } from "../secrets/secret-box.ts";
+
+/**
+ * The key of that name, 32 bytes, made at random the first time and kept sealed in the database: what is marked with it
+ * stays good when the secret key is changed.
+ */
+export async function loadSealedKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
+  const found = await findSealed(db, name);
+  return toKey(
+    box.open(found ?? (await makeKey(db, box, name)), encryptionContextOf("kept_key", "sealed", name)),
+    name,
+  );
+}
+
+async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
+  const sealed = box.seal(
+    randomBytes(32).toString("base64url"),
+    encryptionContextOf("kept_key", "sealed", name),
+  );
+  await db
+    .insertInto("kept_key")
+    .values({ name, sealed })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const made = await findSealed(db, name);
+  if (!made) throw new Error(`The key ${name} was made and is not there.`);
+  return made;
+}
+
+async function findSealed(db: Db | Trx, name: string): Promise<Buffer | undefined> {
+  const row = await db.selectFrom("kept_key").select("sealed").where("name", "=", name).executeTakeFirst();
+  return row?.sealed;
+}
+
+function toKey(text: string, name: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", text, "", `waygate ${name}`, 32));
+}

@@ -1,0 +1,164 @@
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import pg from "pg";
+import type { Tables } from "../../tables.ts";
+import { usePreparedStatements } from "./prepared-statement.ts";
+import { trackBackendProcess } from "./unknown-commit-outcome.ts";
+
+export type Db = Kysely<Tables>;
+export type Trx = Transaction<Tables>;
+
+/** A pool of connections with Kysely on top; `url` is for those who need a connection of their own. */
+export interface Database {
+  db: Db;
+  pool: pg.Pool;
+  url: string;
+  /**
+   * Asks over every open connection. Call what is returned later: it destroys those that have received nothing since,
+   * so that what waits in them fails as with a database that is away.
+   */
+  suspect(): () => void;
+  /** Waits for what is running, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
+const DEFAULT_POOL = 10;
+/** A process can stand still up to 3 s after its last beat; 11 s after it others take its lanes, and its locks are gone. */
+const IDLE_IN_TRANSACTION_MS = 8_000;
+const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
+
+export interface DatabaseOptions {
+  /** Where connections of their own go, past a pooler in front of `url`; the same unless told. */
+  directUrl?: string | undefined;
+  /** Connections at most; 10 unless told. */
+  max?: number;
+  application_name?: string;
+  /** A statement that waits longer for a lock fails (55P03), so that one held row cannot stop a whole batch. */
+  lockTimeoutMs?: number;
+}
+
+/**
+ * Opens a pool that gives up on connecting to a silent database after 3 s and outlives its restarts. A statement waits
+ * for its answer until the connection ends: see `suspect`.
+ */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const clients = new Set<pg.Client>();
+  const isPooled = options.directUrl !== undefined && options.directUrl !== url;
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max ?? DEFAULT_POOL,
+    application_name: options.application_name ?? "waygate",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: numbersAsNumbers(),
+    onConnect: async (client) => {
+      if (client instanceof pg.Client) clients.add(client.once("end", () => clients.delete(client)));
+      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`);
+      if (options.lockTimeoutMs)
+        await client.query(`set lock_timeout = ${Math.round(options.lockTimeoutMs)}`);
+      await trackBackendProcess(client, isPooled);
+    },
+  });
+  pool.on("error", () => {});
+  // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  // Behind a pooler a statement may meet another connection than the one that knows its plan.
+  const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
+  const db = new Kysely<Tables>({ dialect });
+  const rest = { url: options.directUrl ?? url, suspect: () => suspect(clients) };
+  return { db, pool, ...rest, close: () => closePool(db, pool) };
+}
+
+function suspect(clients: ReadonlySet<pg.Client>): () => void {
+  const before = [...clients].map(({ connection: { stream } }) => ({ stream, received: receivedBy(stream) }));
+  // Behind what the connection is busy with, so that one that merely rests is not taken for a silent one.
+  for (const client of clients) client.query("select").catch(() => {});
+  return () => {
+    for (const { stream, received } of before) if (receivedBy(stream) === received) stream.destroy();
+  };
+}
+
+function receivedBy(stream: Duplex): number | undefined {
+  return stream instanceof Socket ? stream.bytesRead : undefined;
+}
+
+// Kysely leaves a pool open that it has not used itself.
+async function closePool(db: Db, pool: pg.Pool): Promise<void> {
+  await db.destroy();
+  if (!pool.ending) await pool.end();
+}
+
+// 25P03: it gave up on a transaction in which we were silent. 53300: it has no connection left for us.
+const AWAY_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
+const AWAY_SYSTEM_CODES = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
+  ...["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOTFOUND", "EAI_AGAIN"],
+]);
+const AWAY_SENTENCES = [
+  "Connection terminated",
+  "timeout exceeded when trying to connect",
+  "timeout expired",
+  "Client has encountered a connection error and is not queryable",
+  "Client was closed and is not queryable",
+];
+
+/** Whether an error means that the database cannot be reached now (refused, gone, restarting, pool exhausted). */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (AWAY_STATES.test(code) || AWAY_SYSTEM_CODES.has(code)) return true;
+  if (AWAY_SENTENCES.some((sentence) => error.message.startsWith(sentence))) return true;
+  return error.cause !== undefined && isDatabaseUnavailable(error.cause);
+}
+
+const DISK_FULL_STATE = "53100";
+const LOCK_TIMEOUT_STATE = "55P03";
+const UNIQUE_VIOLATION_STATE = "23505";
+// A deadlock, a serialisation failure.
+const CONFLICT_STATES = /^(40P01|40001)$/;
+
+/** Whether the database has no room left to write; it reads as before, and writes again when there is room. */
+export function isDatabaseFull(error: unknown): boolean {
+  return stateOf(error) === DISK_FULL_STATE;
+}
+
+/** Whether the same statement may well succeed later: the database is away or full, or others were in its way. */
+export function isTransientDatabaseError(error: unknown): boolean {
+  const isBusy = isLockTimeout(error) || CONFLICT_STATES.test(stateOf(error));
+  return isBusy || isDatabaseFull(error) || isDatabaseUnavailable(error);
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return stateOf(error) === LOCK_TIMEOUT_STATE;
+}
+
+/** Whether there is such a row already, and may be one only. */
+export function isUniqueViolation(error: unknown): boolean {
+  return stateOf(error) === UNIQUE_VIOLATION_STATE;
+}
+
+function stateOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** The database's own time, by which rows are stamped. */
+export async function readDatabaseTime(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
+  return rows[0]?.now ?? new Date();
+}
+
+function numbersAsNumbers(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(OID.int8, Number);
+  types.setTypeParser(OID.numeric, Number);
+  const texts: (array: string) => (string | null)[] = pg.types.getTypeParser(OID.textArray);
+  for (const oid of [OID.int8Array, OID.numericArray]) {
+    types.setTypeParser(oid, (array: string) => texts(array).map((n) => (n === null ? null : Number(n))));
+  }
+  return types;
+}

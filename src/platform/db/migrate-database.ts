@@ -1,0 +1,55 @@
+import { Migrator, sql } from "kysely";
+import { migrations } from "../../../migrations/all.ts";
+import type { Db } from "./database.ts";
+import { ensurePartitions } from "./partitions.ts";
+
+const OLDEST_POSTGRES = 15;
+
+/** The names of all migrations of this version, in order. */
+export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort();
+
+/**
+ * Brings the database up to date and makes its partitions; returns the names of the migrations that were applied.
+ * Safe when several processes start at once. A database that a newer version has migrated further is left as it is.
+ */
+export async function migrateDatabase(db: Db): Promise<string[]> {
+  await refuseOldPostgres(db);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const known = await migrator.getMigrations();
+  const applied = known.every((one) => one.executedAt) ? [] : await applyMigrations(migrator);
+  await ensurePartitions(db);
+  return applied;
+}
+
+/** Inside the caller's transaction: applies what is missing, up to `last` if given. Makes no partitions. */
+export async function migrateWithin(db: Db, last?: string): Promise<void> {
+  await refuseOldPostgres(db);
+  const provider = { getMigrations: async () => migrations };
+  await applyMigrations(new Migrator({ db, provider, disableTransactions: true }), last);
+}
+
+async function applyMigrations(migrator: Migrator, last?: string): Promise<string[]> {
+  const { error, results = [] } = await (last === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(last));
+  if (error !== undefined) {
+    const failed = results.find((one) => one.status === "Error")?.migrationName;
+    throw new Error(
+      `Database migration ${failed ?? ""} failed: ${error instanceof Error ? error.message : error}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return results.filter((one) => one.status === "Success").map((one) => one.migrationName);
+}
+
+async function refuseOldPostgres(db: Db): Promise<void> {
+  const { rows } = await sql<{ server_version_num: string }>`show server_version_num`.execute(db);
+  const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  if (major < OLDEST_POSTGRES) {
+    throw new Error(
+      `Waygate needs PostgreSQL ${OLDEST_POSTGRES} or newer; this database is PostgreSQL ${major}.`,
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
+import { openDatabase } from "./database.ts";
+import { PREPARED_STATEMENT } from "./prepared-statement.ts";
+
+let store: TestDatabase;
+/** With one connection, so that what it knows can be asked. */
+let one: ReturnType<typeof openDatabase>;
+
+beforeAll(async () => {
+  store = await createEmptyDatabase();
+  one = openDatabase(store.url, { max: 1 });
+});
+
+afterAll(async () => {
+  await one.close();
+  await store.drop();
+});
+
+beforeEach(async () => {
+  await sql`drop table if exists thing`.execute(one.db);
+  await sql`create table thing (id int, name text)`.execute(one.db);
+  await sql`insert into thing values (1, 'a'), (2, 'b')`.execute(one.db);
+});
+
+async function findThing(id: number, db = one.db): Promise<unknown[]> {
+  return (await sql`${PREPARED_STATEMENT}select * from thing where id = ${id}`.execute(db)).rows;
+}
+
+async function keptTexts(): Promise<string[]> {
+  const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(
+    one.db,
+  );
+  return rows.map(({ statement }) => statement);
+}
+
+test("a marked statement is planned once for all of its values, others each time", async () => {
+  await sql`select name from thing where id = ${1}`.execute(one.db);
+  expect(await findThing(1)).toEqual([{ id: 1, name: "a" }]);
+  expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
+  expect(await keptTexts()).toEqual([expect.stringContaining("select * from thing where id = $1")]);
+});
+
+test("a table that has changed since is no trouble", async () => {
+  await findThing(1);
+  await findThing(2);
+  await sql`alter table thing add column size int default 7`.execute(one.db);
+  expect(await findThing(1)).toEqual([{ id: 1, name: "a", size: 7 }]);
+  expect(await findThing(2)).toEqual([{ id: 2, name: "b", size: 7 }]);
+});
+
+test("in a transaction it fails once at most, with the error that says why", async () => {
+  await findThing(1);
+  await findThing(2);
+  await sql`alter table thing add column size int default 7`.execute(one.db);
+  const inTransaction = () => one.db.transaction().execute((trx) => findThing(1, trx));
+  await expect(inTransaction()).rejects.toThrow("cached plan");
+  expect(await inTransaction()).toEqual([{ id: 1, name: "a", size: 7 }]);
+});
+
+test("a connection that was made to forget its statements learns them again", async () => {
+  await findThing(1);
+  await findThing(2);
+  await sql`deallocate all`.execute(one.db);
+  expect(await findThing(1)).toEqual([{ id: 1, name: "a" }]);
+  expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
+});
+
+test("an error of the statement itself is told as it is", async () => {
+  const divide = (by: number) => sql`${PREPARED_STATEMENT}select 1 / ${by}::int as part`.execute(one.db);
+  await expect(divide(0)).rejects.toThrow("division by zero");
+  expect((await divide(1)).rows).toEqual([{ part: 1 }]);
+});
+
+test("behind a pooler nothing is kept, since the next statement may meet another connection", async () => {
+  const pooled = openDatabase(store.url, { max: 1, directUrl: `${store.url}?application_name=direct` });
+  await findThing(1, pooled.db);
+  const { rows } = await sql`select from pg_prepared_statements`.execute(pooled.db);
+  await pooled.close();
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,254 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { createPostgresStory, isAlive, postmasterOf, query } from "../../../test/postgres-story.ts";
+import { isDatabaseUnavailable, openDatabase } from "../db/database.ts";
+
+const story = createPostgresStory();
+
+afterEach(() => story.clear());
+
+const shared = createPostgresStory();
+/** One data directory whose database goes through most of these tests, since each new one costs a second. */
+let lasting: string;
+
+beforeAll(async () => {
+  lasting = await shared.directory();
+});
+
+afterAll(() => shared.clear());
+
+const SERVED = { timeout: 60_000, interval: 20 };
+
+test("the first start makes a durable database, the second finds its data on the same port", async () => {
+  const dataDir = await story.directory();
+  const first = await story.start(dataDir, { settings: {} });
+  const [settings] = await query(
+    first.url,
+    `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
+      current_setting('full_page_writes') as full_page_writes, current_setting('data_checksums') as data_checksums,
+      current_setting('listen_addresses') as listen_addresses, current_setting('max_connections') as max_connections,
+      current_setting('password_encryption') as password_encryption, current_setting('server_encoding') as encoding,
+      current_database() as database, lower('ÁÉ') as folded`,
+  );
+  expect(settings).toEqual({
+    ...{ fsync: "on", synchronous_commit: "on", full_page_writes: "on", data_checksums: "on" },
+    ...{ listen_addresses: "127.0.0.1", max_connections: "50", password_encryption: "scram-sha-256" },
+    ...{ encoding: "UTF8", database: "waygate", folded: "áé" },
+  });
+  expect((await stat(join(dataDir, "postgres/password"))).mode & 0o777).toBe(0o600);
+  await query(first.url, "create table kept as select 'yes' as said");
+  const pid = await postmasterOf(join(dataDir, "postgres"));
+  await first.stop();
+  expect(isAlive(pid)).toBe(false);
+  await expect(query(first.url, "select 1")).rejects.toSatisfy(isDatabaseUnavailable);
+
+  const second = await story.start(dataDir, { settings: {} });
+  expect(second).toMatchObject({ url: first.url, adopted: false });
+  expect(await query(second.url, "select said from kept")).toEqual([{ said: "yes" }]);
+});
+
+test("nobody gets in without the password", async () => {
+  const { url } = await story.start(lasting);
+  await expect(query(url.replace(/:[0-9a-f]{48}@/, ":guess@"), "select 1")).rejects.toMatchObject({
+    code: "28P01",
+  });
+});
+
+test("two data directories never share a database", async () => {
+  const [one, two] = [await story.directory(), await story.directory()];
+  const servers = await Promise.all([story.start(one), story.start(two)]);
+  const places = await Promise.all(
+    servers.map(({ url }) => query(url, "select current_setting('data_directory') as at")),
+  );
+  expect(places).toEqual([[{ at: join(one, "postgres/data") }], [{ at: join(two, "postgres/data") }]]);
+  const [port, other] = servers.map(({ url }) => new URL(url).port);
+  expect(port).not.toBe(other);
+  expect(servers[0]?.url.replace(`${port}`, `${other}`)).not.toBe(servers[1]?.url);
+});
+
+test("a gateway that is killed lets go of its output, and the next one adopts its PostgreSQL", async () => {
+  const dataDir = lasting;
+  const owner = story.own(dataDir);
+  const { url } = await owner.up;
+  await query(url, "create table kept_by_orphan as select 1 as n");
+  const pid = await postmasterOf(join(dataDir, "postgres"));
+  const closed = once(owner.process, "close");
+  await owner.kill("SIGKILL");
+  await closed;
+  expect(isAlive(pid)).toBe(true);
+
+  const next = story.own(dataDir);
+  expect(await next.up).toEqual({ url, adopted: true });
+  expect(await query(url, "select n from kept_by_orphan")).toEqual([{ n: 1 }]);
+  expect(await postmasterOf(join(dataDir, "postgres"))).toBe(pid);
+  expect(await next.kill("SIGTERM")).toBe(0);
+  expect(isAlive(pid)).toBe(false);
+});
+
+test("an adopted PostgreSQL that dies is brought back like one of our own", async () => {
+  const dataDir = lasting;
+  const owner = story.own(dataDir);
+  await owner.up;
+  await owner.kill("SIGKILL");
+  const { url, adopted } = await story.start(dataDir);
+  expect(adopted).toBe(true);
+  const pid = await postmasterOf(join(dataDir, "postgres"));
+  process.kill(pid, "SIGKILL");
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), SERVED);
+  await vi.waitFor(() => query(url, "select 1"), SERVED);
+  expect(await postmasterOf(join(dataDir, "postgres"))).not.toBe(pid);
+});
+
+test("Ctrl-C reaches the gateway, and PostgreSQL goes when the gateway tells it to", async () => {
+  const dataDir = lasting;
+  const owner = story.own(dataDir);
+  await owner.up;
+  const pid = await postmasterOf(join(dataDir, "postgres"));
+  const logged = (await readFile(join(dataDir, "postgres/postgresql.log"), "utf8")).length;
+  const exited = once(owner.process, "exit");
+  process.kill(-Number(owner.process.pid), "SIGINT");
+  expect(await exited).toEqual([0, null]);
+  expect(isAlive(pid)).toBe(false);
+  const log = await readFile(join(dataDir, "postgres/postgresql.log"), "utf8");
+  expect(log.slice(logged).match(/received fast shutdown request/g)).toHaveLength(1);
+});
+
+test("a postmaster killed with -9, in the middle of a transaction, is back at the same address and lost nothing", async () => {
+  const dataDir = lasting;
+  const server = await story.start(dataDir);
+  const { db, close } = openDatabase(server.url);
+  await sql`create table kept_in_crash (n integer)`.execute(db);
+  await sql`insert into kept_in_crash values (1)`.execute(db);
+  const pid = await postmasterOf(join(dataDir, "postgres"));
+  const broken = db.transaction().execute(async (trx) => {
+    await sql`insert into kept_in_crash values (2)`.execute(trx);
+    process.kill(pid, "SIGKILL");
+    await sql`select pg_sleep(20)`.execute(trx);
+  });
+  await expect(broken).rejects.toSatisfy(isDatabaseUnavailable);
+  const counted = await vi.waitFor(() => sql`select count(*) as n from kept_in_crash`.execute(db), SERVED);
+  expect(counted.rows).toEqual([{ n: 1 }]);
+  await close();
+  await server.stop();
+  expect(isAlive(await postmasterOf(join(dataDir, "postgres")).catch(() => 0))).toBe(false);
+});
+
+/** Where a first start was killed half-way; one that was done before the signal came is no such, and another is begun. */
+async function crashInFirstStart(): Promise<string> {
+  for (;;) {
+    const dataDir = await story.directory();
+    const owner = story.own(dataDir);
+    await vi.waitFor(async () => expect((await readdir(dataDir)).join()).toMatch(/postgres/), {
+      timeout: 60_000,
+      interval: 5,
+    });
+    await owner.kill("SIGKILL");
+    if (!(await readdir(dataDir)).includes("postgres")) return dataDir;
+  }
+}
+
+test("a crash in the middle of the first start leaves nothing half made", async () => {
+  const dataDir = await crashInFirstStart();
+  const next = story.own(dataDir);
+  expect(await query((await next.up).url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect((await readdir(dataDir)).filter((name) => name.includes("init"))).toEqual([]);
+});
+
+test("a crash between making the database and its first use is made good", async () => {
+  const dataDir = lasting;
+  const { url, stop } = await story.start(dataDir);
+  await query(url.replace(/waygate$/, "postgres"), "drop database waygate");
+  await stop();
+  expect(await query((await story.start(dataDir)).url, "select current_database() as at")).toEqual([
+    { at: "waygate" },
+  ]);
+});
+
+test("a pid file that names another program's process does not stop the start", async () => {
+  const dataDir = lasting;
+  const { stop } = await story.start(dataDir);
+  const pidFile = join(dataDir, "postgres/data/postmaster.pid");
+  const left = await readFile(pidFile, "utf8");
+  await stop();
+  const { uid, gid } = await stat(join(dataDir, "postgres/data"));
+  const other = spawn("sleep", ["600"], process.getuid?.() === 0 ? { uid, gid } : {});
+  await once(other, "spawn");
+  await writeFile(pidFile, left.replace(/^\d+/, `${other.pid}`));
+  const { url, adopted } = await story.start(dataDir);
+  expect(adopted).toBe(false);
+  expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect(other.exitCode).toBe(null);
+  other.kill();
+});
+
+test("where another program has taken the port, the next one is used", async () => {
+  const dataDir = lasting;
+  const { url, stop } = await story.start(dataDir);
+  await stop();
+  const port = Number(new URL(url).port);
+  const thief = createServer().listen(port, "127.0.0.1");
+  await once(thief, "listening");
+  const next = await story.start(dataDir);
+  expect(new URL(next.url).port).not.toBe(`${port}`);
+  thief.close();
+});
+
+test("without PostgreSQL in the given directory, one clear error says what to do", async () => {
+  const start = story.start(await story.directory(), { binDir: "/usr" });
+  await expect(start).rejects.toThrow(
+    /cannot start its own PostgreSQL.*\/usr\/postgres does not run.*set DATABASE_URL/s,
+  );
+  const nowhere = story.start(await story.directory(), { binDir: "/nowhere/at/all" });
+  await expect(nowhere).rejects.toThrow(/PG_BIN_DIR is \/nowhere\/at\/all.*set DATABASE_URL/s);
+});
+
+test("the operator's own settings win, and are kept", async () => {
+  const dataDir = lasting;
+  const { stop } = await story.start(dataDir);
+  await stop();
+  await writeFile(join(dataDir, "postgres/postgresql.local.conf"), "work_mem = '7MB'\n");
+  expect(await query((await story.start(dataDir)).url, "show work_mem")).toEqual([{ work_mem: "7MB" }]);
+});
+
+test("PostgreSQL 15 of the system does as well", async (context) => {
+  const binDir = "/usr/lib/postgresql/15/bin";
+  if (!(await stat(binDir).catch(() => undefined))) return context.skip("no PostgreSQL 15 is installed here");
+  const { url } = await story.start(await story.directory(), { binDir });
+  expect(await query(url, "select current_setting('server_version_num')::int / 10000 as major")).toEqual([
+    { major: 15 },
+  ]);
+});
+
+test("a database of another major version is refused before anything touches it", async () => {
+  const dataDir = lasting;
+  const { stop } = await story.start(dataDir);
+  await stop();
+  const version = join(dataDir, "postgres/data/PG_VERSION");
+  await writeFile(version, "14\n");
+  await expect(story.start(dataDir)).rejects.toThrow(/was made by PostgreSQL 14, and this is PostgreSQL 18/);
+  await writeFile(version, "18\n");
+  expect(await query((await story.start(dataDir)).url, "select 1 as n")).toEqual([{ n: 1 }]);
+});
+
+test("a database that somebody took away is not silently begun anew", async () => {
+  const [data, away] = [join(lasting, "postgres/data"), join(lasting, "away")];
+  await rename(data, away);
+  await expect(story.start(lasting)).rejects.toThrow(/no database in .*postgres\/data/);
+  await rename(away, data);
+  expect(await query((await story.start(lasting)).url, "select 1 as n")).toEqual([{ n: 1 }]);
+});
+
+test("a PostgreSQL that cannot start says why, in its own last words", async () => {
+  const dataDir = lasting;
+  const { stop } = await story.start(dataDir);
+  await stop();
+  await truncate(join(dataDir, "postgres/data/global/pg_control"), 10);
+  await expect(story.start(dataDir)).rejects.toThrow(
+    /ended while starting.*could not read file.*set DATABASE_URL/s,
+  );
+});

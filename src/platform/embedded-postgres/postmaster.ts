@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { open, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PostgresBinaries } from "./postgres-binaries.ts";
+import type { PostgresHome } from "./postgres-home.ts";
+import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
+import { findProcess } from "./running-process.ts";
+
+/** A PostgreSQL that accepts connections on 127.0.0.1, or did. */
+export interface Postmaster {
+  pid: number;
+  port: number;
+  /** Settles when the process is gone. */
+  exited: Promise<void>;
+  isRunning(): boolean;
+}
+
+interface PidFile {
+  pid: number;
+  port: number;
+  status: string;
+}
+
+const READY_POLL_MS = 10;
+const ALIVE_POLL_MS = 100;
+const FAST_LIMIT_MS = 10_000;
+const KILL_LIMIT_MS = 3_000;
+
+/** Starts PostgreSQL in a process group of its own and waits until it is ready; throws with what its log said last. */
+export async function launchPostmaster(
+  home: PostgresHome,
+  { postgres }: PostgresBinaries,
+  port: number,
+): Promise<Postmaster> {
+  await disownPidFile(home);
+  await rotatePostgresLog(home.log).catch(() => {});
+  const logStart = await postgresLogSize(home.log);
+  const args = ["-D", home.data, "-c", `config_file=${home.config}`, "-p", `${port}`];
+  const log = await open(home.log, "a", 0o600);
+  const child = spawn(postgres, args, {
+    ...home.runner,
+    cwd: home.path,
+    env: { LC_ALL: "C", TZ: "UTC" },
+    detached: true,
+    windowsHide: true,
+    stdio: ["ignore", log.fd, log.fd],
+  });
+  const exited = new Promise<void>((resolve) =>
+    child.once("exit", () => resolve()).once("error", () => resolve()),
+  );
+  const refused = await new Promise<Error | undefined>((resolve) => {
+    child.once("spawn", () => resolve(undefined)).once("error", resolve);
+  }).finally(() => log.close());
+  if (refused !== undefined || child.pid === undefined)
+    throw new Error(`${postgres} does not run (${refused?.message}).`);
+  child.unref();
+  const postmaster = watch(child.pid, port, exited);
+  if (await isReady(home, postmaster)) return postmaster;
+  throw new Error(
+    `PostgreSQL ended while starting. It said:\n${await readPostgresLogFrom(home.log, logStart)}`,
+  );
+}
+
+/** The PostgreSQL that an earlier gateway left running on this database, if it is still of use. */
+export async function reattachPostmaster(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+): Promise<Postmaster | undefined> {
+  const found = await readPidFile(home);
+  if (found === undefined || !isOurs(home, found.pid)) return undefined;
+  const postmaster = watch(found.pid, found.port, untilGone(found.pid));
+  if (
+    found.status !== "stopping" &&
+    (await isCurrent(found.pid, binaries)) &&
+    (await isReady(home, postmaster))
+  ) {
+    return postmaster;
+  }
+  await shutDownPostmaster(postmaster);
+  return undefined;
+}
+
+/** The port of the server that runs on this home, if one does. */
+export async function findRunningPort(home: PostgresHome): Promise<number | undefined> {
+  const found = await readPidFile(home);
+  return found !== undefined && isOurs(home, found.pid) ? found.port : undefined;
+}
+
+/** Fast shutdown: open transactions are rolled back; a server that does not go is quit, then killed. */
+export async function shutDownPostmaster({ pid, exited, isRunning }: Postmaster): Promise<void> {
+  for (const [signal, limitMs] of [
+    ["SIGINT", FAST_LIMIT_MS],
+    ["SIGQUIT", KILL_LIMIT_MS],
+    ["SIGKILL", KILL_LIMIT_MS],
+  ] as const) {
+    if (!isRunning() || !trySignal(pid, signal)) return;
+    if (await endsWithin(exited, limitMs)) return;
+  }
+}
+
+function watch(pid: number, port: number, exited: Promise<void>): Postmaster {
+  let running = true;
+  const settled = exited.then(() => {
+    running = false;
+  });
+  return { pid, port, exited: settled, isRunning: () => running };
+}
+
+/** Waits as long as it lives: after a crash it first has to read its log again. */
+async function isReady(home: PostgresHome, { pid, isRunning }: Postmaster): Promise<boolean> {
+  for (; isRunning(); await sleep(READY_POLL_MS)) {
+    const now = await readPidFile(home);
+    if (now?.pid === pid && now.status === "ready") return true;
+    if (now?.pid === pid && now.status === "stopping") return false;
+  }
+  return false;
+}
+
+async function readPidFile(home: PostgresHome): Promise<PidFile | undefined> {
+  const text = await readFile(join(home.data, "postmaster.pid"), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const lines = text.split("\n");
+  return { pid: Number(lines[0]), port: Number(lines[3]), status: lines[7]?.trim() ?? "" };
+}
+
+function isOurs(home: PostgresHome, pid: number): boolean {
+  const running = findProcess(pid);
+  if (running === undefined) return false;
+  return process.platform === "win32" || `${running.command.join(" ")} `.includes(` -D ${home.data} `);
+}
+
+/** Not after an update of the programs: the old ones may be gone from the disk, and the server still loads parts of them. */
+async function isCurrent(pid: number, { postgres }: PostgresBinaries): Promise<boolean> {
+  const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
+  if (path !== undefined) return !path.endsWith(" (deleted)") && findProcess(pid)?.command[0] === postgres;
+  return findProcess(pid)?.command.join(" ").startsWith(postgres) ?? false;
+}
+
+/**
+ * PostgreSQL refuses to start when the number in its pid file is some other program's of the same user now, or a
+ * zombie's that nobody collects. Our own number there lets it pass; the file stays, since it also guards against
+ * server processes that have not ended yet.
+ */
+async function disownPidFile(home: PostgresHome): Promise<void> {
+  const found = await readPidFile(home);
+  if (found === undefined || isOurs(home, found.pid)) return;
+  const file = await open(join(home.data, "postmaster.pid"), constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const [, ...rest] = (await file.readFile("utf8")).split("\n");
+    await file.truncate(0);
+    await file.write([String(process.pid), ...rest].join("\n"), 0);
+  } finally {
+    await file.close();
+  }
+}
+
+function trySignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+async function endsWithin(exited: Promise<void>, limitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(limitMs, false, { signal: timer.signal }).catch(() => false);
+  const ended = await Promise.race([exited.then(() => true), late]);
+  timer.abort();
+  return ended;
+}
+
+async function untilGone(pid: number): Promise<void> {
+  const { started } = findProcess(pid) ?? {};
+  while (findProcess(pid)?.started === started && started !== undefined) {
+    await sleep(ALIVE_POLL_MS, undefined, { ref: false });
+  }
+}

@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../gateway-error.ts";
+import type { Log } from "../log/log.ts";
+import type { CompletedRequest } from "../log/metrics.ts";
+import { anonymiseIp } from "../outgoing/ip-address.ts";
+import type { Caller } from "./handler.ts";
+import { type LoadShedder, overloadedError } from "./load-shedder.ts";
+import { createRejectedRequestLog, type LogRejectedRequest } from "./rejected-request-log.ts";
+import { errorBody } from "./response-serializer.ts";
+import { toGatewayError } from "./to-gateway-error.ts";
+import { unknownRouteMessage } from "./unknown-route-message.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who is calling, once that is known. */
+    caller: Caller | undefined;
+    /** Why nobody could say who is calling, on a route whose body decides what that means. */
+    databaseAway: unknown;
+    /** Code of the refusal, once there is one. */
+    refusal: string | undefined;
+    /** The JSON body as it came, where a route wants it. */
+    bytes: Buffer | undefined;
+  }
+  interface FastifyContextConfig {
+    keepBytes?: boolean;
+    bodyLimitValues?: number;
+    /** Answered under any load: questions for the health. */
+    isNeverHeldUp?: boolean;
+    /** Whether this request shows something that lets it in under any load, such as the metrics token. */
+    isExpected?: (request: FastifyRequest) => boolean;
+  }
+}
+
+const GONE = 499;
+const NOT_BY_THE_CALLER = new Set(["INTERNAL", "UNAVAILABLE", "STORAGE_FULL"]);
+
+export interface HttpHooksOptions {
+  log: Log;
+  onAnswer: (answered: CompletedRequest) => void;
+  allowedMethods: (path: string) => string[];
+  isClosing: () => boolean;
+  pressure: LoadShedder;
+  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  notFoundPage?: string | undefined;
+}
+
+/** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
+export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): void {
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("databaseAway", undefined);
+  app.decorateRequest("refusal", undefined);
+  app.decorateRequest("bytes", undefined);
+  const noteRefusal = createRejectedRequestLog({ log: options.log });
+  app.addHook("onRequest", async (request, reply) => {
+    setCommonHeaders(request, reply);
+    reportAnswer(request, reply, options, noteRefusal);
+    if (options.isClosing())
+      throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
+    if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
+    const { isNeverHeldUp, isExpected } = request.routeOptions.config;
+    if (!isNeverHeldUp && !isExpected?.(request)) requireCalm(options.pressure);
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    if (options.isClosing()) reply.header("connection", "close");
+  });
+  app.setErrorHandler((error, request, reply) => sendErrorResponse(error, request, reply, options));
+  app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
+}
+
+function requireCalm(pressure: LoadShedder): void {
+  if (!pressure.admits()) throw overloadedError("The gateway has too much to do just now. Try again soon.");
+}
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({
+    "x-request-id": request.id,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+  });
+}
+
+function reportAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, onAnswer }: HttpHooksOptions,
+  noteRefusal: LogRejectedRequest,
+): void {
+  const startedAt = performance.now();
+  reply.raw.once("close", () => {
+    const { method, caller, id: request_id } = request;
+    const route = request.routeOptions.url ?? "unknown";
+    const status = reply.raw.writableFinished ? reply.statusCode : GONE;
+    const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
+    const { ip, refusal: code } = request;
+    const asked = { method, route, status, code, request_id, account_id, ip: anonymiseIp(ip) };
+    log.info({ ...asked, duration_ms }, "request");
+    if (isRefusedCaller(status, caller)) noteRefusal(asked);
+    const instance_id = instanceOf(request, route);
+    onAnswer({
+      method,
+      route,
+      status,
+      seconds: duration_ms / 1000,
+      request_id,
+      ip,
+      caller,
+      code,
+      instance_id,
+    });
+  });
+}
+
+/** Nobody knows who it was, or who it claims to be may not do this here. */
+function isRefusedCaller(status: number, caller: Caller | undefined): boolean {
+  return (status === 401 || status === 403) && (caller === undefined || caller.kind === "public");
+}
+
+const OF_INSTANCE = "/api/v1/instances/:id";
+
+function instanceOf({ params }: FastifyRequest, route: string): number | undefined {
+  if (!route.startsWith(OF_INSTANCE)) return undefined;
+  const id = Number((params as { id?: string }).id);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function refuseUnknown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowedMethods: HttpHooksOptions["allowedMethods"],
+): never {
+  const [path = ""] = request.url.split("?");
+  const allowed = allowedMethods(path);
+  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", unknownRouteMessage(path));
+  reply.header("allow", allowed.join(", "));
+  throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
+}
+
+/** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
+export function sendErrorResponse(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, notFoundPage }: Pick<HttpHooksOptions, "log" | "notFoundPage">,
+): void {
+  const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
+  request.refusal = error.code;
+  // A refusal without a cause is meant so, and under pressure a line for each of them would add to it.
+  if (NOT_BY_THE_CALLER.has(error.code) && (error.code !== "UNAVAILABLE" || error.cause !== undefined)) {
+    const fields = { err: error.cause ?? error, request_id: request.id, route: request.routeOptions?.url };
+    if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
+    else log.error(fields, error.message);
+  }
+  setCommonHeaders(request, reply);
+  if (error.retryAfterSeconds !== undefined) {
+    reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
+  }
+  reply.headers(error.headers ?? {});
+  if (notFoundPage !== undefined && wantsPage(error, request)) {
+    sendNotFoundPage(reply, notFoundPage);
+    return;
+  }
+  const { type, body } = errorBody(error, request.id, request.headers.accept);
+  reply.code(error.status).type(type).send(body);
+}
+
+const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
+
+/** A page that is not there, asked for by a browser; the API answers in its one shape. */
+function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequest): boolean {
+  const isPage = code === "ROUTE_NOT_FOUND" || (code === "NOT_FOUND" && url.startsWith("/docs/"));
+  const isCall = url.startsWith("/api/");
+  return isPage && !isCall && method === "GET" && (headers.accept ?? "").includes("text/html");
+}
+
+function sendNotFoundPage(reply: FastifyReply, page: string): void {
+  reply.header("content-security-policy", NO_SCRIPT);
+  reply.code(404).type("text/html; charset=utf-8").send(page);
+}
+
+function isCutOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}
+
+function cutOff(cause: unknown): GatewayError {
+  return new GatewayError("VALIDATION_ERROR", "The body did not arrive whole.", { cause });
+}

@@ -1,0 +1,185 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { isDatabaseUnavailable } from "../db/database.ts";
+import { GatewayError } from "../gateway-error.ts";
+import type { Log } from "../log/log.ts";
+import { isEmptyBody } from "./body/add-body-parsers.ts";
+import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
+import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
+import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
+import { identifyCaller } from "./identify-caller.ts";
+import { createInputReader } from "./input/input-reader.ts";
+import { nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
+import { overloadedError } from "./load-shedder.ts";
+import type { LongLivedResponses } from "./long-lived-responses.ts";
+import { withoutCredentials } from "./read-credential.ts";
+import { createResponseSerializer } from "./response-serializer.ts";
+import type { InputOf, Route } from "./route.ts";
+
+/** A body of a caller whom nobody knows stays small. */
+const PUBLIC_BODY_BYTES = 65_536;
+/** Each name costs a look into the route's input. */
+const PUBLIC_BODY_VALUES = 1_000;
+
+export interface AddRouteOptions {
+  authorise: Authorise;
+  log: Log;
+  strictOutput: boolean;
+  bodyLimitBytes: number;
+  uploadLimitBytes?: number;
+  /** Where files wait while their request lasts. */
+  scratchDir: string;
+  endless: LongLivedResponses;
+  bodies: BodyMemoryBudget;
+}
+
+/** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
+export function addRoute(
+  app: FastifyInstance,
+  name: string,
+  route: Route,
+  handler: Handler<Route>,
+  options: AddRouteOptions,
+): void {
+  const [method = "", url = ""] = route.http.split(" ");
+  const write = createResponseSerializer(name, route, options.strictOutput);
+  const read = createInputReader(route);
+  const isEndless = route.raw === "text/event-stream";
+  app.route({
+    method: method as HTTPMethods,
+    url,
+    exposeHeadRoute: method === "GET" && !isEndless,
+    bodyLimit: bodyLimitOf(route, options),
+    config: {
+      keepBytes: route.signed ?? false,
+      isNeverHeldUp: route.neverHeldUp ?? false,
+      ...limitOfValues(route),
+    },
+    onRequest: async (request, reply) => {
+      await settleCaller(route, request, reply, options.authorise);
+    },
+    handler: async (request, reply) => {
+      const work = async (spool: UploadSpool) => {
+        const readBody = () => read(request, spool);
+        if (request.databaseAway) throw await refuseAway(route, request, readBody);
+        return handler(await toCall(route, request, reply, readBody, options));
+      };
+      const answer = await options.bodies
+        .during(request, () => withSpool(options.scratchDir, work))
+        .catch((error) => {
+          throw explainRefusal(route, request, error);
+        });
+      if (answer instanceof RawResponse) {
+        const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
+        if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
+        return sendRaw(reply, answer);
+      }
+      const { status, headers, body } = write(answer);
+      return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
+    },
+  });
+}
+
+/** What a request brings is gone when it is over. */
+async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Promise<T>): Promise<T> {
+  const spool = createUploadSpool(directory);
+  try {
+    return await work(spool);
+  } finally {
+    await spool.drop();
+  }
+}
+
+/** A refusal of what was sent, in the words in which it was sent. */
+function explainRefusal(route: Route, request: FastifyRequest, error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.code !== "VALIDATION_ERROR") return error;
+  const { query, body, params } = request;
+  const parts = { query: query as Record<string, unknown>, body };
+  const refusal = nameFieldsAsSent(error, route, sentFields(route, parts));
+  const isOfPath = Object.hasOwn(params as object, firstField(refusal));
+  const takesBody = !/^(GET|DELETE) /.test(route.http);
+  if (!takesBody || isOfPath || !isEmptyBody(request) || Object.keys(parts.query).length > 0) return refusal;
+  const { details, cause } = refusal;
+  const sentence = `The request has no body. ${refusal.message}`;
+  return new GatewayError("VALIDATION_ERROR", sentence, { ...(details && { details }), cause });
+}
+
+function firstField({ details }: GatewayError): string {
+  const [first] = Array.isArray(details?.fields) ? details.fields : [];
+  return String(first?.field ?? "");
+}
+
+function limitOfValues({ access, pathToken, bodyLimitValues }: Route): { bodyLimitValues?: number } {
+  if (bodyLimitValues !== undefined) return { bodyLimitValues };
+  return access === "public" && !pathToken ? { bodyLimitValues: PUBLIC_BODY_VALUES } : {};
+}
+
+type ReadBody = () => Promise<InputOf<Route>>;
+
+function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: AddRouteOptions): number {
+  const { access, upload } = route;
+  if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
+  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
+  return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
+}
+
+/** While the database is away nobody can be known; a route that can answer 202 reads its body to say what is away. */
+async function settleCaller(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorise: Authorise,
+): Promise<void> {
+  try {
+    request.caller = await identifyCaller(route, request, reply, authorise);
+  } catch (error) {
+    if (!route.accepted?.wanted || !isDatabaseUnavailable(error)) throw error;
+    request.databaseAway = error;
+  }
+}
+
+async function refuseAway(route: Route, request: FastifyRequest, read: ReadBody): Promise<unknown> {
+  const cause = request.databaseAway;
+  const input = await read().catch(() => undefined);
+  if (!input || !route.accepted?.wanted?.(input as Record<string, unknown>)) return cause;
+  const sentence = "The queue cannot be reached just now. Try again soon.";
+  return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
+}
+
+async function toCall(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: ReadBody,
+  { log, bodies }: Pick<AddRouteOptions, "log" | "bodies">,
+): Promise<HandlerRequest<Route>> {
+  if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const idempotencyKey = route.idempotent
+    ? readIdempotencyKey(request.headers["idempotency-key"])
+    : undefined;
+  return {
+    input: await read(),
+    caller: request.caller,
+    request_id: request.id,
+    ip: request.ip,
+    idempotencyKey,
+    bytes: request.bytes,
+    holdBytes: (bytes) => {
+      if (!bodies.add(request, bytes))
+        throw overloadedError("Too many large files are under way. Try again soon.");
+    },
+    signal: gone.signal,
+    headers: withoutCredentials(request.headers),
+    get log() {
+      return log.child({ request_id: request.id });
+    },
+  };
+}
+
+function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawResponse): FastifyReply {
+  return reply.code(status).type(type).headers(headers).send(body);
+}

@@ -1,0 +1,141 @@
+import { type Readable, Transform } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../gateway-error.ts";
+import { overloadedError } from "../load-shedder.ts";
+import type { BodyMemoryBudget } from "./body-memory-budget.ts";
+import { FileBody, FormBody } from "./form-body.ts";
+import { parseJsonBody } from "./parse-json-body.ts";
+
+const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
+
+/** Reads JSON in UTF-8 and, where a route takes files, forms; an empty body of any type counts as none. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, body: Buffer) => {
+      refuseOtherEncodings(request);
+      if (request.routeOptions.config.keepBytes) {
+        request.bytes = body;
+        return undefined;
+      }
+      return parseJsonBody(body, request.routeOptions.config.bodyLimitValues);
+    },
+  );
+  app.addContentTypeParser("multipart/form-data", async (request: FastifyRequest, body: Readable) =>
+    isEmptyBody(request) ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
+  );
+  app.addContentTypeParser(
+    "text/csv",
+    { parseAs: "buffer" },
+    async (_request: FastifyRequest, bytes: Buffer) =>
+      bytes.length === 0 ? undefined : new FileBody(bytes, "text/csv"),
+  );
+  app.addContentTypeParser("*", async (request: FastifyRequest) => {
+    if (!isEmptyBody(request)) throw unsupportedMediaType();
+    return undefined;
+  });
+}
+
+/** Lets no more bodies into memory than there is room for; forms go to the disk. Asked once the caller is known. */
+export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget): void {
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    const { headers, routeOptions } = request;
+    const type = headers["content-type"] ?? "";
+    // Bodies of other nodes were counted where they came in.
+    const isCounted = !routeOptions.config.isExpected;
+    if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
+    reply.raw.once("close", () => room.end(request));
+    if (headers["transfer-encoding"] !== undefined) {
+      if (isOfStranger(request)) return done(closing(reply, noLength()));
+      const body = counted(payload, (bytes, pieces) => {
+        if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
+        return reply.raw.closed || room.take(request, bytes);
+      });
+      // What still comes after the answer is thrown away, before the next request of the connection.
+      reply.raw.once("close", () => body.resume());
+      return done(null, body);
+    }
+    const bytes = Number(headers["content-length"]);
+    // One that is too large by itself is refused as that.
+    const isOffered = bytes <= (routeOptions.bodyLimit ?? bytes);
+    if (isOffered && !room.take(request, bytes)) return done(noRoom());
+    done();
+  });
+}
+
+/** Nobody knows how large the body will be, so it is counted as it comes. */
+function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => boolean): Readable {
+  let bytes = 0;
+  let pieces = 0;
+  const counter = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      bytes += piece.length;
+      pieces += 1;
+      try {
+        if (isWelcome(bytes, pieces)) done(null, piece);
+        else done(noRoom());
+      } catch (refusal) {
+        body.unpipe(counter);
+        done(refusal as Error);
+      }
+    },
+  });
+  body.once("error", (error) => counter.destroy(error));
+  // Whoever reads it may have stopped to listen.
+  counter.on("error", () => {});
+  return body.pipe(counter);
+}
+
+/** Each piece costs the same, however small it is. */
+const FREE_PIECES = 4_096;
+const LEAST_PIECE_BYTES = 64;
+
+function isInCrumbs(bytes: number, pieces: number): boolean {
+  return pieces > FREE_PIECES && bytes < pieces * LEAST_PIECE_BYTES;
+}
+
+/** A signed body comes from somebody whose token the path has shown. */
+function isOfStranger({ caller, routeOptions }: FastifyRequest): boolean {
+  return caller?.kind === "public" && !routeOptions.config.keepBytes;
+}
+
+/** What still comes is not read. */
+function closing(reply: FastifyReply, refusal: GatewayError): GatewayError {
+  if (!reply.sent) reply.header("connection", "close");
+  return refusal;
+}
+
+function crumbs(): GatewayError {
+  return new GatewayError(
+    "VALIDATION_ERROR",
+    `The body comes in chunks of less than ${LEAST_PIECE_BYTES} bytes. Send larger chunks, or Content-Length.`,
+  );
+}
+
+function noLength(): GatewayError {
+  return new GatewayError("VALIDATION_ERROR", "The body has no length. Send Content-Length.");
+}
+
+function noRoom(): GatewayError {
+  return overloadedError("Too many large bodies are under way. Try again soon, or send files as forms.");
+}
+
+/** Whether a request comes without a body. */
+export function isEmptyBody({ headers }: FastifyRequest): boolean {
+  return Number(headers["content-length"] ?? "0") === 0 && headers["transfer-encoding"] === undefined;
+}
+
+function refuseOtherEncodings({ headers }: FastifyRequest): void {
+  const charset = CHARSET.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8";
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (!/^utf-?8$/i.test(charset) || encoding !== "identity") throw unsupportedMediaType();
+}
+
+export function unsupportedMediaType(): GatewayError {
+  return new GatewayError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send the body as application/json in UTF-8, not compressed.",
+  );
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { leastCpuMs } from "../../../../test/cpu-time.ts";
+import { readBase64File } from "./base64-file.ts";
+
+const read = (given: string, maxBytes = 1_048_576) => {
+  const { mime_type, pieces } = readBase64File("file", given, maxBytes);
+  return { mime_type, text: Buffer.concat([...pieces]).toString("utf8") };
+};
+
+describe("a file in base64", () => {
+  test.each([
+    ["ZG90", { mime_type: undefined, text: "dot" }],
+    ["ZG90IQ==", { mime_type: undefined, text: "dot!" }],
+    ["ZG\n90\r\n IQ", { mime_type: undefined, text: "dot!" }],
+    ["data:image/png;base64,ZG90", { mime_type: "image/png", text: "dot" }],
+    ["data:audio/ogg;codecs=opus;base64,ZG90", { mime_type: "audio/ogg", text: "dot" }],
+    ["data:;base64,ZG90", { mime_type: "", text: "dot" }],
+    ["", { mime_type: undefined, text: "" }],
+  ])("%j is read", (given, expected) => expect(read(given)).toEqual(expected));
+
+  test.each(["a*b", "data:image/png,dot", "data:image/png;base64", "ZG90I", "ZG90===", "=ZG90"])(
+    "%j is refused",
+    (given) => {
+      expect(() => read(given)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
+    },
+  );
+
+  test("that is larger than allowed is refused", () => {
+    expect(() => read("ZG90", 2)).toThrow(expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }));
+  });
+
+  test.each(["a", ";", "data:", "=", " ", "data:a;", "a="])(
+    "costs a few milliseconds where 1 MB is full of %j",
+    (unit) => {
+      const given = `data:${unit.repeat(1_000_000 / unit.length)}*`;
+      expect(leastCpuMs(3, () => expect(() => read(given)).toThrow())).toBeLessThan(50);
+    },
+  );
+});

@@ -1,0 +1,189 @@
+import type { Readable } from "node:stream";
+import { z } from "zod";
+import { GatewayError } from "../../gateway-error.ts";
+import type { Route, UploadedFile } from "../route.ts";
+import { type MultipartHeader, malformedForm, readMultipart } from "./read-multipart.ts";
+import type { UploadSink, UploadSpool } from "./upload-spool.ts";
+
+/** A body that is a file, without a form around it. */
+export class FileBody implements UploadedFile {
+  readonly bytes: Uint8Array;
+  readonly mime_type: string;
+
+  constructor(bytes: Uint8Array, mimeType: string) {
+    this.bytes = bytes;
+    this.mime_type = mimeType;
+  }
+}
+
+type Fields = Record<string, unknown>;
+type Kind = "boolean" | "number" | "json" | "text";
+
+/** How a form is read. */
+export interface ReadFormOptions {
+  /** The field that its one file fills. */
+  upload: string;
+  /** Largest body. */
+  limitBytes: number;
+  /** Where the file waits until the request is over; absent: in memory, as `bytes`. */
+  spool?: UploadSpool;
+}
+
+const TEXT_LIMIT_BYTES = 4 * 1024 * 1024;
+const FIELD_LIMIT = 1_000;
+
+/** A multipart/form-data body that is still arriving; it is taken apart only where a route takes files. */
+export class FormBody {
+  readonly #body: Readable;
+  readonly #type: string;
+
+  constructor(body: Readable, type: string) {
+    this.#body = body;
+    this.#type = type;
+  }
+
+  /** The texts of the form and its file. Throws VALIDATION_ERROR when it is malformed, PAYLOAD_TOO_LARGE. */
+  async read(reading: ReadFormOptions): Promise<Fields> {
+    const form = new ArrivingForm(reading);
+    const body = upTo(reading.limitBytes, this.#body.iterator({ destroyOnReturn: false }));
+    try {
+      for await (const arrived of readMultipart(body, this.#type)) {
+        if ("part" in arrived) await form.begin(arrived.part);
+        else await form.write(arrived.piece);
+      }
+      return await form.end();
+    } catch (error) {
+      // A connection whose request was not read to its end takes no other.
+      this.#body.resume();
+      throw error;
+    }
+  }
+}
+
+async function* upTo(limitBytes: number, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > limitBytes) throw tooLarge();
+    yield chunk;
+  }
+}
+
+function tooLarge(): GatewayError {
+  // The caller goes on sending: nobody reads it.
+  return new GatewayError("PAYLOAD_TOO_LARGE", "The body is too large.", {
+    headers: { connection: "close" },
+  });
+}
+
+/** The parts of a form, one after the other. */
+class ArrivingForm {
+  readonly #reading: ReadFormOptions;
+  readonly #fields: Fields = {};
+  #part: MultipartHeader | undefined;
+  #texts: Buffer[] = [];
+  #textBytes = 0;
+  #count = 0;
+  #file: { head: MultipartHeader; sink: UploadSink } | undefined;
+
+  constructor(reading: ReadFormOptions) {
+    this.#reading = reading;
+  }
+
+  async begin(part: MultipartHeader): Promise<void> {
+    this.#endText();
+    this.#count += 1;
+    if (this.#count > FIELD_LIMIT) throw tooLarge();
+    this.#part = part;
+    if (part.file_name) await this.#openFile(part);
+  }
+
+  async write(piece: Buffer): Promise<void> {
+    const part = this.#part;
+    if (!part) throw malformedForm();
+    if (part.file_name === undefined) return this.#addText(piece);
+    // A file without a name is one all the same, once there is something in it.
+    if (this.#file?.head !== part) await this.#openFile(part);
+    await this.#file?.sink.write(piece);
+  }
+
+  async end(): Promise<Fields> {
+    this.#endText();
+    if (this.#file) {
+      const { head, sink } = this.#file;
+      const { file_name, mime_type } = head;
+      define(
+        this.#fields,
+        this.#reading.upload,
+        await sink.end({ file_name: file_name || undefined, mime_type }),
+      );
+    }
+    return this.#fields;
+  }
+
+  async #openFile(head: MultipartHeader): Promise<void> {
+    if (this.#file) throw new GatewayError("VALIDATION_ERROR", "The body carries more than one file.");
+    const { spool } = this.#reading;
+    this.#file = { head, sink: spool ? await spool.open() : memorySink() };
+  }
+
+  #addText(piece: Buffer): void {
+    this.#textBytes += piece.length;
+    if (this.#textBytes > TEXT_LIMIT_BYTES) throw tooLarge();
+    this.#texts.push(Buffer.from(piece));
+  }
+
+  #endText(): void {
+    if (this.#part && this.#part.file_name === undefined)
+      define(this.#fields, this.#part.name, Buffer.concat(this.#texts).toString("utf8"));
+    this.#texts = [];
+  }
+}
+
+function memorySink(): UploadSink {
+  const pieces: Buffer[] = [];
+  return {
+    async write(piece) {
+      pieces.push(Buffer.from(piece));
+    },
+    end: async (said) => ({ bytes: Buffer.concat(pieces), ...said }),
+  };
+}
+
+/** An own property, whatever its name. */
+function define(fields: Fields, name: string, value: unknown): void {
+  Object.defineProperty(fields, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/** A form knows texts only: this reads them as what the route's input wants, and leaves the rest to its schema. */
+export function createFormReader({ input }: Route): (fields: Fields) => Fields {
+  const { properties = {} } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  const kinds = new Map(Object.entries(properties).map(([name, schema]) => [name, kindOf(schema)]));
+  return (fields) =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readAs(kinds.get(name), value)]));
+}
+
+function kindOf(schema: unknown): Kind {
+  const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] };
+  if (anyOf.some((one) => kindOf(one) === "json")) return "json";
+  if (type === "boolean") return "boolean";
+  if (type === "number" || type === "integer") return "number";
+  return type === "object" || type === "array" ? "json" : "text";
+}
+
+function readAs(kind: Kind | undefined, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (kind === "boolean") return value === "true" ? true : value === "false" ? false : value;
+  if (kind === "number") return value.trim() === "" ? value : Number(value);
+  return kind === "json" ? parsed(value) : value;
+}
+
+/** Only a list or an object: a text of digits stays one, where the schema takes either. */
+function parsed(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

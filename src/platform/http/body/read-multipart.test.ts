@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { type MultipartHeader, readMultipart } from "./read-multipart.ts";
+
+const TYPE = "multipart/form-data; boundary=XX";
+
+/** The parts of a body that comes in pieces of that size. */
+async function parse(body: Buffer | string, size = 1_000_000, type = TYPE) {
+  const bytes = Buffer.from(body);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+    bytes.subarray(n * size, (n + 1) * size),
+  );
+  const parts: { head: MultipartHeader; content: Buffer }[] = [];
+  for await (const one of readMultipart(Readable.from(pieces), type)) {
+    if ("part" in one) parts.push({ head: one.part, content: Buffer.alloc(0) });
+    else {
+      const last = parts.at(-1);
+      if (last) last.content = Buffer.concat([last.content, one.piece]);
+    }
+  }
+  return parts;
+}
+
+const part = (head: string, content: string | Buffer) =>
+  Buffer.concat([Buffer.from(`--XX\r\n${head}\r\n\r\n`), Buffer.from(content), Buffer.from("\r\n")]);
+const named = (name: string) => `content-disposition: form-data; name="${name}"`;
+const end = Buffer.from("--XX--\r\n");
+
+describe("a form", () => {
+  const file = Buffer.concat([randomBytes(300), Buffer.from("\r\n--X\r\n--XXX\r\r\n-"), randomBytes(300)]);
+  const body = Buffer.concat([
+    Buffer.from("preamble, which is nobody's\r\n"),
+    part(named("a"), "1"),
+    part(named("empty"), ""),
+    part(`${named("b")}; filename="x.png"\r\ncontent-type: image/png`, "\r\n\r\n"),
+    part(named("last"), file.subarray(0, 280)),
+    end,
+    Buffer.from("epilogue"),
+  ]);
+
+  test.each([1, 2, 3, 7, 64, 1_000_000])("is the same when it comes in pieces of %i bytes", async (size) => {
+    expect(await parse(body, size)).toEqual([
+      { head: { name: "a" }, content: Buffer.from("1") },
+      { head: { name: "empty" }, content: Buffer.alloc(0) },
+      { head: { name: "b", file_name: "x.png", mime_type: "image/png" }, content: Buffer.from("\r\n\r\n") },
+      { head: { name: "last" }, content: file.subarray(0, 280) },
+    ]);
+  });
+
+  test("may hold what looks like its boundary", async () => {
+    const tricky = Buffer.from("\r\n--X\r\n-XX--\r--XX\r\n--");
+    for (const size of [1, 5, 1000]) {
+      const [only] = await parse(Buffer.concat([part(named("f"), tricky), end]), size);
+      expect(only?.content).toEqual(tricky);
+    }
+  });
+
+  test.each([
+    ['form-data; name="a"; filename="a \\"b\\".txt"', 'a "b".txt'],
+    ['form-data; name="a"; filename="a %22b%22%0A.txt"', 'a "b"\n.txt'],
+    ['form-data; filename="ü.txt"; name="a"', "ü.txt"],
+    ["form-data; name=a; filename=plain.txt", "plain.txt"],
+    ['form-data; name="a"; filename=""', ""],
+    ['form-data; name="a"', undefined],
+  ])("names its file as %s", async (disposition, file_name) => {
+    const [only] = await parse(Buffer.concat([part(`Content-Disposition: ${disposition}`, "x"), end]));
+    expect([only?.head.name, only?.head.file_name]).toEqual(["a", file_name]);
+  });
+
+  test.each([
+    ["cut off in its content", Buffer.concat([part(named("a"), "x")])],
+    ["cut off in a head", "--XX\r\ncontent-dispo"],
+    ["empty", ""],
+    ["of another boundary", "--YY\r\n\r\n--YY--"],
+    ["without a name", Buffer.concat([part("content-disposition: form-data", "x"), end])],
+    ["without a disposition", Buffer.concat([part("content-type: text/plain", "x"), end])],
+    ["with a head that has no end", `--XX\r\n${"x".repeat(20_000)}`],
+    ["with a torn boundary", "--XXoops\r\n\r\n"],
+  ])("%s is refused", async (_, broken) => {
+    await expect(parse(broken)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    await expect(parse(broken, 3)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  test("without a boundary in its type is refused, one in quotes is taken", async () => {
+    await expect(parse(end, 10, "multipart/form-data")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    expect(await parse(end, 10, 'multipart/form-data; charset=utf-8; boundary="XX"')).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { TemporaryFile } from "../../media/temporary-file.ts";
+import type { SpooledUpload, UploadedFile } from "../route.ts";
+
+/** What a form says of its file. */
+export interface DeclaredFile {
+  file_name?: string | undefined;
+  mime_type?: string | undefined;
+}
+
+/** Takes the file of a form in. */
+export interface UploadSink {
+  write(piece: Buffer): Promise<void>;
+  end(said: DeclaredFile): Promise<UploadedFile | SpooledUpload>;
+}
+
+/** The files of one request, on the disk while it lasts. */
+export interface UploadSpool {
+  open(): Promise<UploadSink>;
+  /** Removes them. */
+  drop(): Promise<void>;
+}
+
+export function createUploadSpool(directory: string): UploadSpool {
+  const files: TemporaryFile[] = [];
+  return {
+    async open() {
+      const file = await TemporaryFile.begin(directory);
+      files.push(file);
+      return {
+        write: (piece) => file.write(piece),
+        async end(said) {
+          const sha256 = await file.end({ isDurable: false });
+          return new SpooledFile(file, sha256, said);
+        },
+      };
+    },
+    async drop() {
+      for (const file of files.splice(0)) await file.drop();
+    },
+  };
+}
+
+/** Shows what it is to whoever goes through its fields, and not where it lies. */
+class SpooledFile implements SpooledUpload {
+  readonly size: number;
+  readonly sha256: string;
+  readonly file_name?: string;
+  readonly mime_type?: string;
+  readonly #file: TemporaryFile;
+
+  constructor(file: TemporaryFile, sha256: string, { file_name, mime_type }: DeclaredFile) {
+    this.size = file.size;
+    this.sha256 = sha256;
+    if (file_name !== undefined) this.file_name = file_name;
+    if (mime_type !== undefined) this.mime_type = mime_type;
+    this.#file = file;
+  }
+
+  read(): AsyncIterable<Buffer> {
+    return this.#file.read();
+  }
+}

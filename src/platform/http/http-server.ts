@@ -1,0 +1,188 @@
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerDefault,
+} from "fastify";
+import { GatewayError } from "../gateway-error.ts";
+import type { Log } from "../log/log.ts";
+import type { CompletedRequest, Metrics } from "../log/metrics.ts";
+import {
+  addNodeRpcRoute,
+  type CountUnauthenticated,
+  type NodeRpcRouteOptions,
+} from "../nodes/add-node-rpc-route.ts";
+import { addHttpHooks, sendErrorResponse } from "./add-http-hooks.ts";
+import { addRoute } from "./add-route.ts";
+import { createAllowedMethods } from "./allowed-methods.ts";
+import { addBodyMemoryLimit, addBodyParsers } from "./body/add-body-parsers.ts";
+import { BodyMemoryBudget } from "./body/body-memory-budget.ts";
+import { limitPendingBodies } from "./body/pending-bodies.ts";
+import { handleClientError } from "./handle-client-error.ts";
+import type { Authorise, Handler, Handlers } from "./handler.ts";
+import { createLoadShedder, type LoadGauge } from "./load-shedder.ts";
+import { createLongLivedResponses } from "./long-lived-responses.ts";
+import { readCredential } from "./read-credential.ts";
+import { requestIdOf } from "./request-id-of.ts";
+import type { Contract, Route } from "./route.ts";
+import { trackConnections } from "./track-connections.ts";
+
+export interface Readiness {
+  /** Whether this process wants to be given requests. */
+  ready: boolean;
+}
+
+export interface HttpServerOptions<C extends Contract> {
+  contract: C;
+  handlers: Handlers<C>;
+  authorise: Authorise;
+  log: Log;
+  metrics?: Metrics;
+  /** Refuses to answer with fields beside `data` that the contract does not declare, instead of dropping them. */
+  strictOutput: boolean;
+  bodyLimitBytes: number;
+  /** Limit of the routes that take a file, in a form or as base64; `bodyLimitBytes` when absent. */
+  uploadLimitBytes?: number;
+  /** Where files of forms wait while their request lasts; that of the system when absent. */
+  scratchDir?: string;
+  /** As fastify's: which proxies may say who is calling. */
+  trustProxy?: boolean | string | string[];
+  /** How long a request may take to arrive whole; 120 s when absent. */
+  requestTimeoutMs?: number;
+  readiness?: Readiness;
+  /** Requests answered at the same time at most, endless streams apart; 0 or absent: no limit. */
+  maxRequests?: number;
+  /** Bytes of bodies in memory at the same time, forms and small ones apart; absent: no limit. */
+  maxBodyBytes?: number;
+  /** What else shows that there is too much to do. */
+  gauges?: readonly LoadGauge[];
+  /** What other nodes may ask of this one; absent: nothing. */
+  nodeCalls?: NodeRpcRouteOptions | undefined;
+  onAnswer?: (answered: CompletedRequest) => void;
+  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  notFoundPage?: string;
+  /** Counts a wrong credential on a route outside of the contract; throws RATE_LIMITED. */
+  countStranger?: CountUnauthenticated;
+}
+
+export interface HttpServer {
+  listen(host: string, port: number): Promise<{ url: string; address: string; port: number }>;
+  inject: FastifyInstance["inject"];
+  /** Takes no more requests, ends endless streams, waits for the answers under way. */
+  close(): Promise<void>;
+  readonly readiness: Readiness;
+}
+
+/** The HTTP side of a contract: reads, authorises, validates, answers. Listens only when told to. */
+export async function createHttpServer<C extends Contract>(
+  options: HttpServerOptions<C>,
+): Promise<HttpServer> {
+  const { contract, log, metrics, countStranger = () => {} } = options;
+  const app = createFastify(options);
+  const endless = createLongLivedResponses();
+  const connections = trackConnections(app.server);
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    endless.closeAll();
+    connections.closeUnused();
+  });
+  const arriving = limitPendingBodies(app);
+  const requests: LoadGauge = {
+    what: "requests",
+    limit: options.maxRequests ?? 0,
+    // A body that is on its way is no work yet, and has a bound of its own.
+    read: () => connections.requests() - endless.count() - arriving.count(),
+  };
+  const bodies = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
+  addBodyParsers(app);
+  addBodyMemoryLimit(app, bodies);
+  addHttpHooks(app, {
+    log,
+    allowedMethods: createAllowedMethods(contract),
+    isClosing: () => isClosing,
+    notFoundPage: options.notFoundPage,
+    pressure: createLoadShedder([requests, ...(options.gauges ?? [])], log),
+    onAnswer: (answered) => {
+      metrics?.observe(answered);
+      options.onAnswer?.(answered);
+    },
+  });
+  for (const [name, route] of Object.entries(contract)) {
+    addRoute(app, name, route, handlerOf(options.handlers, name), {
+      scratchDir: tmpdir(),
+      ...options,
+      endless,
+      bodies,
+    });
+  }
+  if (metrics?.isOpen) addMetricsRoute(app, metrics, countStranger);
+  if (options.nodeCalls) await addNodeRpcRoute(app, options.nodeCalls, countStranger);
+  await app.ready();
+  return {
+    listen: (host, port) => listen(app, host, port),
+    inject: app.inject.bind(app),
+    close: () => app.close(),
+    readiness: options.readiness ?? { ready: false },
+  };
+}
+
+type FastifySettings = Pick<
+  HttpServerOptions<Contract>,
+  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs" | "notFoundPage"
+>;
+
+function createFastify(settings: FastifySettings): FastifyInstance {
+  const { bodyLimitBytes, trustProxy, requestTimeoutMs = 120_000 } = settings;
+  const fastifyOptions: FastifyHttpOptions<RawServerDefault> = {
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    trustProxy: trustProxy ?? false,
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
+    frameworkErrors: (error, request, reply) => sendErrorResponse(error, request, reply, settings),
+    clientErrorHandler: handleClientError,
+    http: {
+      maxHeaderSize: 16_384,
+      headersTimeout: Math.min(20_000, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(2000, requestTimeoutMs),
+    },
+  };
+  return Fastify(fastifyOptions);
+}
+
+/** Handlers<C> already proves that there is one per route, and of the right shape. */
+function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Handler<Route> {
+  const handler = (handlers as unknown as Record<string, Handler<Route> | undefined>)[name];
+  if (!handler) throw new Error(`Route ${name} has no handler.`);
+  return handler;
+}
+
+function addMetricsRoute(app: FastifyInstance, metrics: Metrics, countStranger: CountUnauthenticated): void {
+  const isExpected = (request: FastifyRequest) => {
+    const credential = readCredential(request.raw.rawHeaders);
+    return credential !== undefined && metrics.isToken(credential.value);
+  };
+  app.get("/metrics", { config: { isExpected } }, async (request, reply) => {
+    if (!isExpected(request)) {
+      countStranger(request.ip);
+      if (!readCredential(request.raw.rawHeaders))
+        throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
+      throw new GatewayError("INVALID_TOKEN", "The metrics token is wrong.");
+    }
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+}
+
+async function listen(app: FastifyInstance, host: string, port: number) {
+  await app.listen({ host, port });
+  const { address, port: actual } = app.server.address() as AddressInfo;
+  const shown =
+    host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${shown}:${actual}`, address, port: actual };
+}

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { GatewayError } from "../../gateway-error.ts";
+import { pageInput, pagination, route, rowId } from "../route.ts";
+import { readInput } from "./read-input.ts";
+
+const send = route({
+  http: "POST /send",
+  access: "public",
+  tag: "Test",
+  summary: "Send",
+  aliases: { text: ["body", "textMessage.text"] },
+  input: z.object({
+    text: z.string(),
+    deep: z.object({ list: z.array(z.object({ at: z.number() })) }).optional(),
+    either: z
+      .union([z.object({ url: z.string() }), z.object({ kind: z.literal("x"), size: z.number() })])
+      .optional(),
+    plain: z.union([z.string(), z.number()]).optional(),
+    names: z.record(z.string(), z.string()).optional(),
+  }),
+  output: z.unknown(),
+});
+
+function fieldsOf(body: unknown): unknown {
+  try {
+    readInput(send, { path: {}, query: {}, body });
+  } catch (error) {
+    return error instanceof GatewayError ? error.details?.fields : error;
+  }
+  return [];
+}
+
+test("a fault deep inside is named by its dotted path", () => {
+  expect(fieldsOf({ text: "x", deep: { list: [{ at: 1 }, { at: "2" }, {}] } })).toEqual([
+    { field: "deep.list.1.at", issue: "must be a number" },
+    { field: "deep.list.2.at", issue: "is required" },
+  ]);
+});
+
+test("of several shapes, the one that nearly fits says what is wrong", () => {
+  expect(fieldsOf({ text: "x", either: { kind: "x", size: "big" } })).toEqual([
+    { field: "either.url", issue: "is required" },
+  ]);
+  expect(fieldsOf({ text: "x", either: { url: 5 } })).toEqual([
+    { field: "either.url", issue: "must be text" },
+  ]);
+  expect(fieldsOf({ text: "x", plain: true })).toEqual([
+    { field: "plain", issue: "must be text or a number" },
+  ]);
+});
+
+test("a fault in an alias is told under the alias that was sent, and fifty faults are enough", () => {
+  expect(fieldsOf({ textMessage: { text: 5 } })).toEqual([
+    { field: "textMessage.text", issue: "must be text" },
+  ]);
+  expect(fieldsOf({ text: "x", deep: { list: Array(200).fill({}) } })).toHaveLength(50);
+});
+
+test("a null, an inherited name or a wrong kind on the way to an alias is simply not there", () => {
+  for (const body of [{ textMessage: null }, { textMessage: "x" }, { textMessage: [] }, {}]) {
+    expect(fieldsOf(body)).toEqual([{ field: "text", issue: "is required" }]);
+  }
+});
+
+test("a fault in a map with a very long key names only the beginning of the key", () => {
+  const [fault] = fieldsOf({ text: "x", names: { ["k".repeat(100_000)]: 1 } }) as {
+    field: string;
+    issue: string;
+  }[];
+  expect(fault?.field).toBe(`names.${"k".repeat(294)}`);
+});
+
+test("null counts as absent at any depth, except where it means something and in lists", () => {
+  const patch = route({
+    http: "PATCH /thing",
+    access: "public",
+    tag: "Test",
+    summary: "Change",
+    input: z.object({
+      size: z.coerce.number().int().min(0).default(7),
+      name: z.string().nullish(),
+      limits: z.record(z.string(), z.union([z.string(), z.null()])).optional(),
+      metadata: z.unknown().optional(),
+      people: z.array(z.object({ phone: z.string(), note: z.string().optional() })).optional(),
+      plain: z.array(z.string()).optional(),
+    }),
+    output: z.unknown(),
+  });
+  const read = (body: unknown) => readInput(patch, { path: {}, query: {}, body });
+  expect(
+    read({
+      size: null,
+      name: null,
+      limits: { a: null },
+      metadata: { b: null },
+      people: [{ phone: "1", note: null }],
+    }),
+  ).toEqual({ size: 7, name: null, limits: { a: null }, metadata: { b: null }, people: [{ phone: "1" }] });
+  expect(() => read({ plain: [null] })).toThrow("plain.0: must be text");
+  expect(() => read({ people: [{ phone: null }] })).toThrow("people.0.phone: is required");
+});
+
+const list = route({
+  http: "GET /shops/:id/orders",
+  access: "public",
+  tag: "Test",
+  summary: "List",
+  aliases: { track_id: ["trackId"] },
+  input: z.object({ id: rowId, ...pageInput, track_id: z.string().optional() }),
+  output: z.array(z.unknown()),
+  beside: z.object({ pagination }),
+});
+
+test("a list refuses a filter that it does not know, with the names of those that it does", () => {
+  const read = (query: Record<string, unknown>) =>
+    readInput(list, { path: { id: "7" }, query, body: undefined });
+  expect(read({ trackId: "a", limit: "5" })).toMatchObject({ id: 7, track_id: "a", limit: 5 });
+  const names = "Filters are limit, cursor, track_id.";
+  expect(() => read({ trak_id: "a" })).toThrow(`trak_id: is not a filter of this list. ${names}`);
+  expect(() => read({ id: "8" })).toThrow(`id: is not a filter of this list. ${names}`);
+});
+
+test("an export as a table refuses a filter that it does not know", () => {
+  const { beside: _, ...rest } = list;
+  const table = route({ ...rest, raw: "text/csv" });
+  expect(() => readInput(table, { path: { id: "7" }, query: { trak_id: "a" }, body: undefined })).toThrow(
+    "trak_id: is not a filter of this list. Filters are limit, cursor, track_id.",
+  );
+});

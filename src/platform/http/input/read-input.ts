@@ -1,0 +1,151 @@
+import type { z } from "zod";
+import { GatewayError } from "../../gateway-error.ts";
+import { cleanJson } from "../../text/clean-text.ts";
+import type { InputOf, Route } from "../route.ts";
+import { createIssueDescriber } from "./describe-issue.ts";
+import { nameAsSent, readPath, resolveAliases } from "./resolve-aliases.ts";
+import { withoutAbsentNulls } from "./without-absent-nulls.ts";
+
+const MAX_FIELDS = 50;
+/** Of the name of a field in an answer, and of what is wrong with it. */
+const MAX_NAME = 300;
+const MAX_ISSUE = 1500;
+const IDEMPOTENCY_KEY = /^(?:"([\x21-\x7e]{1,255})"|([\x21-\x7e]{1,255}))$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface RequestParts {
+  path: Readonly<Record<string, unknown>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+}
+
+/**
+ * Path, query and body of a request as the route's input; `convert` runs after the aliases and before the check. Throws
+ * VALIDATION_ERROR with the fields that are wrong, by the names that they were sent under.
+ */
+export function readInput<R extends Route>(
+  route: R,
+  parts: RequestParts,
+  convert: (fields: Record<string, unknown>) => Record<string, unknown> = (fields) => fields,
+): InputOf<R> {
+  const sent = cleanJson(collect(route, parts));
+  refuseUnknownFilters(route, parts.query);
+  const given = convert(resolveAliases(sent, route.aliases));
+  const input = withoutAbsentNulls(route.input, { ...given, ...cleanJson(parts.path) });
+  const parsed = route.input.safeParse(input, { error: createIssueDescriber() });
+  if (parsed.success) return parsed.data as InputOf<R>;
+  throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);
+}
+
+/** The fields of a request as they were sent, without those of the path. */
+export function sentFields(route: Route, { query, body }: Omit<RequestParts, "path">): Fields {
+  const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+  return route.http.startsWith("GET ") ? { ...query } : { ...query, ...fields };
+}
+
+/** The same refusal, with each field named as it was sent, which may be an alias. */
+export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fields): GatewayError {
+  const { fields } = refusal.details ?? {};
+  if (refusal.code !== "VALIDATION_ERROR" || !Array.isArray(fields)) return refusal;
+  const named = fields.map(({ field, ...rest }) => ({
+    ...rest,
+    field: nameAsSent(sent, field, route.aliases),
+  }));
+  const [before, after] = [String(fields[0]?.field), String(named[0]?.field)];
+  const isAtStart = refusal.message.startsWith(`${before}: `);
+  const sentence = isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message;
+  const details = { ...refusal.details, fields: named };
+  return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
+}
+
+/** A filter that is misspelt would list everything and look like an answer. */
+function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void {
+  const names = filtersOf(route);
+  if (!names) return;
+  const aliases = Object.values(route.aliases ?? {}).flat();
+  const known = new Set([...names, ...aliases].map(firstPart));
+  const unknown = Object.keys(query).find((name) => !known.has(firstPart(name)));
+  if (unknown === undefined) return;
+  const field = unknown.slice(0, MAX_NAME);
+  const issue = `is not a filter of this list. Filters are ${names.join(", ")}.`;
+  throw new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
+    details: { fields: [{ field, issue }] },
+  });
+}
+
+/** What a list takes in its query; undefined for what is no list, in pages or as a table. */
+function filtersOf({ http, input, beside, raw }: Route): string[] | undefined {
+  const isList = (beside !== undefined && "pagination" in beside.shape) || raw === "text/csv";
+  if (!http.startsWith("GET ") || !isList || !isObject(input)) return undefined;
+  const inPath = new Set(http.split(/[/ ]/).flatMap((part) => (part.startsWith(":") ? [part.slice(1)] : [])));
+  return Object.keys(input.shape).filter((name) => !inPath.has(name));
+}
+
+function isObject(schema: z.ZodType): schema is z.ZodObject {
+  return schema.def.type === "object" && (schema as z.ZodObject).def.catchall === undefined;
+}
+
+function firstPart(name: string): string {
+  return name.split(/[.[]/, 1)[0] ?? "";
+}
+
+function collect(route: Route, { query, body }: RequestParts): Record<string, unknown> {
+  if (route.http.startsWith("GET ")) return { ...query };
+  const fields = body === undefined ? {} : body;
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+    throw new GatewayError("VALIDATION_ERROR", "The body must be a JSON object.");
+  }
+  return route.http.startsWith("DELETE ") ? { ...query, ...fields } : { ...fields };
+}
+
+/** A refusal for what a schema found wrong with a value: one sentence per field. */
+export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
+  const faults = issues
+    .slice(0, MAX_FIELDS)
+    .flatMap((issue) => flatten(issue))
+    .slice(0, MAX_FIELDS)
+    .map((fault) => describeFault(fault, input));
+  const fields = faults.filter((one, at) => faults.findIndex(({ field }) => field === one.field) === at);
+  const [first] = fields;
+  const sentence = first?.field
+    ? `${first.field}: ${first.issue}`
+    : (first?.issue ?? "The request is not valid.");
+  return new GatewayError("VALIDATION_ERROR", sentence, { details: { fields } });
+}
+
+interface Fault {
+  path: PropertyKey[];
+  code: string;
+  message: string;
+}
+
+function describeFault({ path, code, message }: Fault, input: unknown): { field: string; issue: string } {
+  const field = path.map(String).join(".");
+  // A rule over several fields may name one that is not there.
+  const isAbsent = code !== "custom" && field !== "" && readPath(input, field) === undefined;
+  // The key of a map is the caller's own, and may be as long as the body.
+  return { field: field.slice(0, MAX_NAME), issue: isAbsent ? "is required" : message.slice(0, MAX_ISSUE) };
+}
+
+/** A union says only that nothing fitted; the branch with the fewest faults inside its fields says what is wrong. */
+function flatten(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ ...issue, message }));
+  if (issue.code !== "invalid_union") return [issue];
+  const branches = issue.errors.filter((branch) => branch.every(({ path }) => path.length > 0));
+  const [nearest] = branches.toSorted((a, b) => a.length - b.length);
+  if (!nearest || nearest.length === 0) return [issue];
+  return nearest.flatMap(flatten).map((fault) => ({ ...fault, path: [...issue.path, ...fault.path] }));
+}
+
+/** The `Idempotency-Key` header, with or without the quotes of the draft. Throws VALIDATION_ERROR when malformed. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const found = IDEMPOTENCY_KEY.exec(String(header).trim());
+  const key = found?.[1] ?? found?.[2];
+  if (key !== undefined) return key;
+  const issue = "must be 1 to 255 visible ASCII characters";
+  throw new GatewayError("VALIDATION_ERROR", `Idempotency-Key: ${issue}`, {
+    details: { fields: [{ field: "Idempotency-Key", issue }] },
+  });
+}

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createLoadShedder, startEventLoopLagMeter } from "./load-shedder.ts";
+
+describe("pressure", () => {
+  const lines: { msg: string; count?: number }[] = [];
+  const note = (fields: object, msg: string) => void lines.push({ ...fields, msg });
+  const log = { warn: note, info: note } as unknown as Parameters<typeof createLoadShedder>[1];
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  test("refuses from the limit on, and takes again only well below it", () => {
+    let value = 100;
+    const pressure = createLoadShedder([{ what: "things", limit: 100, read: () => value }], log);
+    const answers: boolean[] = [];
+    for (value of [99, 100, 99, 81, 80, 99]) answers.push(pressure.admits());
+    expect(answers).toEqual([true, false, false, false, true, true]);
+  });
+
+  test("takes only when every gauge is calm, and tells the log of changes alone", () => {
+    const values = { a: 9, b: 1 };
+    const gauges = [
+      { what: "a", limit: 5, read: () => values.a },
+      { what: "b", limit: 5, read: () => values.b },
+    ];
+    const pressure = createLoadShedder(gauges, log);
+    expect([pressure.admits(), pressure.admits()]).toEqual([false, false]);
+    Object.assign(values, { a: 0, b: 6 });
+    expect(pressure.admits()).toBe(false);
+    values.b = 4;
+    expect(pressure.admits()).toBe(true);
+    expect(lines.map(({ msg, count }) => [msg.split(":")[0], count])).toEqual([
+      ["too much to do", 9],
+      ["calm again", 0],
+      ["too much to do", 6],
+      ["calm again", 4],
+    ]);
+  });
+
+  test("knows no limit of 0", () => {
+    expect(createLoadShedder([{ what: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
+  });
+});
+
+describe("the lag of a process", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Lets the timer ring once for each of these, so many milliseconds too late. */
+  function lagAfter(lates: number[]): number {
+    let now = 0;
+    const meter = startEventLoopLagMeter({ ceilingMs: 2_000, now: () => now });
+    for (const late of lates) {
+      now += 250 + late;
+      vi.advanceTimersByTime(250);
+    }
+    meter.stop();
+    return meter.read();
+  }
+
+  test("is nothing while timers ring on time, and rises to what it is for long", () => {
+    expect(lagAfter(Array(20).fill(0))).toBe(0);
+    expect(lagAfter(Array(60).fill(1_500))).toBeCloseTo(1_500, 0);
+  });
+
+  test("stays below half of its ceiling after a single pause, however long, and falls again", () => {
+    expect(lagAfter([120_000])).toBeLessThan(1_000);
+    expect(lagAfter([2_000, 2_000, 2_000])).toBeGreaterThan(1_000);
+    expect(lagAfter([2_000, 2_000, 2_000, 0, 0, 0, 0])).toBeLessThan(400);
+  });
+});

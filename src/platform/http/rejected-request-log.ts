@@ -1,0 +1,24 @@
+import { createRateLimitedWarnings, type RateLimitedWarningsOptions } from "../log/rate-limited-warnings.ts";
+
+/** A refusal that an operator may want to look into; `ip` is anonymised. */
+export interface RejectedRequest {
+  ip: string | undefined;
+  method: string;
+  route: string;
+  status: number;
+  code: string | undefined;
+  request_id: string;
+}
+
+export type LogRejectedRequest = (refusal: RejectedRequest) => void;
+
+export type RejectedRequestLogOptions = Pick<RateLimitedWarningsOptions<RejectedRequest>, "log" | "clock">;
+
+/** Warns of refused credentials, bounded per network. */
+export function createRejectedRequestLog(options: RejectedRequestLogOptions): LogRejectedRequest {
+  return createRateLimitedWarnings({
+    ...options,
+    message: "a caller was refused",
+    sourceOf: ({ ip }) => String(ip),
+  });
+}

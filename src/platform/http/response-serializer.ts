@@ -1,0 +1,85 @@
+import { STATUS_CODES } from "node:http";
+import type { z } from "zod";
+import type { GatewayError } from "../gateway-error.ts";
+import { AcceptedResponse, OkResponse, type OkResponseOptions, type RawResponse } from "./handler.ts";
+import type { Route } from "./route.ts";
+
+export interface SerializedResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+interface Shape {
+  readonly output: z.ZodType;
+  readonly beside?: z.ZodObject;
+}
+
+/**
+ * How the answers of one route become bytes: every value goes through the contract's own shape, so that a field which
+ * the contract does not name never leaves. A mismatch throws a plain Error. `strict` refuses undeclared fields beside
+ * `data` instead of dropping them.
+ */
+export function createResponseSerializer(name: string, route: Route, strict: boolean) {
+  return (answer: Exclude<unknown, RawResponse>): SerializedResponse => {
+    const isAccepted = answer instanceof AcceptedResponse;
+    const { data, options } =
+      isAccepted || answer instanceof OkResponse
+        ? answer
+        : { data: answer, options: {} satisfies OkResponseOptions };
+    const shape: Shape | undefined = isAccepted ? route.accepted : route;
+    if (!shape) throw new Error(`Route ${name} answers 202, but its contract declares no such answer.`);
+    const output = parseOutput(name, shape.output, data);
+    const body = route.bare
+      ? output
+      : { ...envelope(route, options), data: output, ...beside(name, shape, options, strict) };
+    const status = options.status ?? (isAccepted ? 202 : 200);
+    return { status, headers: options.headers ?? {}, body: JSON.stringify(body) };
+  };
+}
+
+function envelope(route: Route, options: OkResponseOptions) {
+  return { success: true, message: options.message ?? route.message ?? "OK" };
+}
+
+function beside(
+  name: string,
+  shape: Shape,
+  options: OkResponseOptions,
+  strict: boolean,
+): Record<string, unknown> {
+  if (shape.beside) {
+    return parseOutput(name, strict ? shape.beside.strict() : shape.beside, options.beside ?? {}) as Record<
+      string,
+      unknown
+    >;
+  }
+  if (strict && options.beside) throw new Error(`Route ${name} declares nothing beside its data.`);
+  return {};
+}
+
+function parseOutput(name: string, shape: z.ZodType, value: unknown): unknown {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The answer of route ${name} does not fit its contract: ${parsed.error.message}`);
+}
+
+/** The body of a refusal; as RFC 9457 when the caller asks for `application/problem+json`. */
+export function errorBody(
+  error: GatewayError,
+  requestId: string,
+  accept = "",
+): { type: string; body: string } {
+  const { code, message, details, status } = error;
+  if (accept.includes("application/problem+json")) {
+    const problem = { type: "about:blank", title: STATUS_CODES[status], status, detail: message };
+    return {
+      type: "application/problem+json; charset=utf-8",
+      body: JSON.stringify({ ...problem, code, details, request_id: requestId }),
+    };
+  }
+  return {
+    type: "application/json; charset=utf-8",
+    body: JSON.stringify({ success: false, code, message, error: message, details, request_id: requestId }),
+  };
+}

@@ -1,0 +1,39 @@
+import { isDatabaseUnavailable, isTransientDatabaseError } from "../db/database.ts";
+import { type ErrorCode, GatewayError } from "../gateway-error.ts";
+
+const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_BAD_URL: ["VALIDATION_ERROR", "The address is not a valid URL."],
+  FST_ERR_MAX_PARAM_LENGTH: ["VALIDATION_ERROR", "A part of the address is too long."],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["VALIDATION_ERROR", "The body is not as long as Content-Length says."],
+  FST_ERR_CTP_BODY_TOO_LARGE: ["PAYLOAD_TOO_LARGE", "The body is too large."],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json."],
+  HPE_HEADER_OVERFLOW: ["HEADERS_TOO_LARGE", "The request headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["REQUEST_TIMEOUT", "The request took too long to arrive."],
+};
+
+const DISK_FULL = new Set(["ENOSPC", "53100"]);
+
+/** What the caller is told about anything that was thrown. What is not meant for callers becomes INTERNAL, without detail. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const code = codeOf(error);
+  const known = OF_THE_SERVER[code];
+  if (known) return new GatewayError(...known, { cause: error });
+  if (DISK_FULL.has(code)) {
+    const sentence = "The storage of the gateway is full.";
+    return new GatewayError("STORAGE_FULL", sentence, { cause: error, retryAfterSeconds: 60 });
+  }
+  if (isDatabaseUnavailable(error)) {
+    const sentence = "The database cannot be reached just now. Try again soon.";
+    return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 2 });
+  }
+  if (isTransientDatabaseError(error)) {
+    const sentence = "Too many requests want the same row just now. Try again soon.";
+    return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 1 });
+  }
+  return new GatewayError("INTERNAL", "Something went wrong on our side.", { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,131 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+import { maskUrl } from "../outgoing/mask-url.ts";
+import { Secret } from "../secrets/secret.ts";
+import { LOG_FIELDS } from "./log-fields.ts";
+import { createLogOutput } from "./log-output.ts";
+
+export type Log = Logger;
+
+const STANDARD_OUTPUT = 1;
+const MAX_TEXT = 2000;
+const PHONE_FIELDS = new Set(["phone", "jid", "lid", "chat", "to", "from"]);
+const PHONE = /(?<![\w.])\d{10,15}(?![\w.]*\d)|\+\d[\d ().-]{7,}\d/g;
+const CREDENTIAL = /\b(?:wg|whsec)_[A-Za-z0-9+/=_-]{8,}|\b(?:Bearer|Basic) +[A-Za-z0-9._~+/=-]+/g;
+const ERROR_FIELDS = ["code", "errno", "syscall", "severity", "constraint", "table", "routine"] as const;
+
+/**
+ * JSON lines, to standard output unless `destination` says otherwise. Only the fields of `LOG_FIELDS` get out, in calls
+ * and in children alike; phone numbers are masked, credentials are cut, errors keep their stack.
+ */
+export function createLog(level: string, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: (value: unknown) => value },
+    formatters: { level: (label: string) => ({ level: label }), log: allowed },
+    hooks: { logMethod: scrubCall },
+  };
+  const log: Log = pino(options, destination ?? createLogOutput(STANDARD_OUTPUT));
+  // pino formats the bindings of the root logger only, so children pass through the list here; they inherit this method.
+  const child = log.child;
+  return Object.assign(log, {
+    child(this: Log, bindings: Record<string, unknown>, ...rest: unknown[]) {
+      return Reflect.apply(child, this, [allowed(bindings), ...rest]);
+    },
+  });
+}
+
+/** Keeps the first two and the last four digits: `55*****0001`. */
+export function maskPhone(phone: string): string {
+  return phone.length <= 6 ? "*****" : `${phone.slice(0, 2)}*****${phone.slice(-4)}`;
+}
+
+function allowed(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (LOG_FIELDS.has(name)) {
+      kept[name] = shown(name, value);
+    }
+  }
+  return kept;
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (PHONE_FIELDS.has(name) && (typeof value === "string" || typeof value === "number")) {
+    return String(value).replace(/\d{5,}/g, maskPhone);
+  }
+  if (name === "url" && typeof value === "string") {
+    return maskUrl(value);
+  }
+  if (Array.isArray(value)) {
+    return value.slice(0, 50).map((item) => scalar(item));
+  }
+  return value instanceof Error ? shownError(value) : scalar(value);
+}
+
+function scalar(value: unknown): unknown {
+  if (typeof value === "string") {
+    return scrub(value);
+  }
+  if (value instanceof Date || value instanceof Secret) {
+    return value;
+  }
+  return typeof value === "object" || typeof value === "function" ? undefined : value;
+}
+
+function shownError(error: Error, depth = 0): Record<string, unknown> {
+  const fields: Record<string, unknown> = {
+    type: error.name,
+    message: scrub(error.message),
+    stack: scrub(error.stack ?? ""),
+  };
+  for (const name of ERROR_FIELDS) {
+    if (name in error) {
+      fields[name] = scalar(Reflect.get(error, name));
+    }
+  }
+  if (error.cause instanceof Error && depth < 3) {
+    fields.cause = shownError(error.cause, depth + 1);
+  }
+  if (error instanceof AggregateError && depth < 3) {
+    fields.errors = error.errors
+      .filter(isError)
+      .slice(0, 3)
+      .map((one) => shownError(one, depth + 1));
+  }
+  return fields;
+}
+
+function isError(value: unknown): value is Error {
+  return value instanceof Error;
+}
+
+function scrub(text: string): string {
+  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}...` : text;
+  return short.replace(CREDENTIAL, "[secret]").replace(PHONE, (phone) => maskPhone(phone.replace(/\D/g, "")));
+}
+
+type LogArguments = [unknown, ...unknown[]];
+
+function scrubCall(this: Log, given: LogArguments, method: (...values: LogArguments) => void): void {
+  const [first, ...rest] = given;
+  const texts = rest.map((value) => (typeof value === "string" ? scrub(value) : value));
+  const error = errorOf(first);
+  if (typeof first === "string") {
+    method.apply(this, [scrub(first), ...texts]);
+  } else if (error !== undefined) {
+    const fields = first instanceof Error ? { err: first } : first;
+    method.apply(this, texts.length === 0 ? [fields, scrub(error.message)] : [fields, ...texts]);
+  } else {
+    method.apply(this, [first, ...texts]);
+  }
+}
+
+function errorOf(first: unknown): Error | undefined {
+  if (first instanceof Error) {
+    return first;
+  }
+  const err: unknown = typeof first === "object" && first !== null && "err" in first ? first.err : undefined;
+  return err instanceof Error ? err : undefined;
+}

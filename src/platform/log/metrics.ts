@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Caller } from "../http/handler.ts";
+import type { Secret } from "../secrets/secret.ts";
+
+export interface CompletedRequest {
+  method: string;
+  /** The pattern of the contract, never the concrete address. */
+  route: string;
+  status: number;
+  seconds: number;
+  request_id: string;
+  ip: string;
+  /** Who asked, as far as that became known. */
+  caller?: Caller;
+  /** Code of the refusal. */
+  code?: string;
+  /** The instance that the address names. */
+  instance_id?: number;
+}
+
+/** The figures of this process in Prometheus' format. Other parts register their own in `registry`. */
+export interface Metrics {
+  readonly registry: Registry;
+  observe(answered: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
+  /** Whether `/metrics` exists at all. */
+  readonly isOpen: boolean;
+  isToken(given: string): boolean;
+}
+
+/** Without a token nobody can read the figures. */
+export function createMetrics(token?: Secret): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const seconds = new Histogram({
+    name: "waygate_http_request_seconds",
+    help: "Time from the head of a request to the end of its answer, in seconds",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  return {
+    registry,
+    isOpen: token !== undefined,
+    observe: ({ method, route, status, seconds: took }) => seconds.observe({ method, route, status }, took),
+    isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token.reveal())),
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,39 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { createRateLimiter } from "../rate-limiter.ts";
+import type { Log } from "./log.ts";
+
+export interface RateLimitedWarningsOptions<Fields> {
+  log: Pick<Log, "warn">;
+  clock?: Clock;
+  message: string;
+  /** Who causes the warning; one source cannot use up the lines of all. */
+  sourceOf(fields: Fields): string;
+}
+
+const SOURCE_PER_MINUTE = 10;
+const ALL_PER_MINUTE = 120;
+const MOST_SOURCES = 10_000;
+
+/** Warns of what strangers cause; a flood costs a bounded number of lines, and `count` says how many events had none. */
+export function createRateLimitedWarnings<Fields extends object>({
+  log,
+  clock = systemClock,
+  message,
+  sourceOf,
+}: RateLimitedWarningsOptions<Fields>): (fields: Fields) => void {
+  const lines = createRateLimiter({ clock, max: MOST_SOURCES });
+  let unlogged = 0;
+  return (fields) => {
+    const { isGranted } = lines.take([
+      { key: `source ${sourceOf(fields)}`, policy: "source", perMinute: SOURCE_PER_MINUTE, cost: 1 },
+      { key: "all", policy: "all", perMinute: ALL_PER_MINUTE, cost: 1 },
+    ]);
+    if (!isGranted) {
+      unlogged += 1;
+      return;
+    }
+    const line: object = { ...fields, ...(unlogged > 0 && { count: unlogged }) };
+    log.warn(line, message);
+    unlogged = 0;
+  };
+}

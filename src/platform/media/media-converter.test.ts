@@ -1,0 +1,141 @@
+import { spawnSync } from "node:child_process";
+import { chmod, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileTypeFromBuffer } from "file-type";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oggOpus } from "../../../test/media-samples.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { createMediaConverter } from "./media-converter.ts";
+import { readMp4Metadata } from "./read-mp4-metadata.ts";
+
+const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
+
+let dir: ScratchDir;
+beforeAll(async () => {
+  dir = await makeScratchDir();
+});
+afterAll(() => dir.remove());
+
+const open = (ffmpeg: string) => createMediaConverter({ ffmpeg, scratchDir: dir.path });
+const make = (ffmpeg: string, bytes: Buffer, type: string) =>
+  open(ffmpeg).toVoiceNote(Readable.from([bytes]), type);
+
+/** Writes an executable in place of ffmpeg. */
+async function fakeFfmpeg(name: string, script: string): Promise<string> {
+  const path = join(dir.path, name);
+  await writeFile(path, `#!/bin/sh\n${script}`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+/** Two seconds of a tone, 8 kHz, 16 bits, mono. */
+function tone(): Buffer {
+  const samples = Buffer.alloc(32_000);
+  for (let n = 0; n < 16_000; n++) samples.writeInt16LE(Math.round(8000 * Math.sin(n / 3)), n * 2);
+  const head = Buffer.from(
+    "RIFF    WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data    ",
+    "latin1",
+  );
+  head.writeUInt32LE(samples.length + 36, 4);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]);
+}
+
+describe.skipIf(!hasFfmpeg)("with ffmpeg", () => {
+  test("audio becomes Ogg Opus that says how long it is", async () => {
+    const { bytes, seconds } = await make("ffmpeg", tone(), "audio/wav");
+    expect((await fileTypeFromBuffer(bytes))?.mime).toBe("audio/ogg; codecs=opus");
+    expect(seconds).toBe(2);
+  });
+
+  test("a moving GIF becomes an MP4 with even sides, and a video has a small picture", async () => {
+    const frames = await sharp({ create: { width: 33, height: 66, channels: 3, background: "red" } })
+      .raw()
+      .toBuffer();
+    const raw = { width: 33, height: 66, channels: 3, pageHeight: 33 } as const;
+    const gif = await sharp(frames, { raw })
+      .gif({ loop: 0, delay: [500, 500] })
+      .toBuffer();
+    const video = await open("ffmpeg").toGifVideo(Readable.from([gif]));
+    expect((await fileTypeFromBuffer(video ?? Buffer.alloc(0)))?.mime).toBe("video/mp4");
+    const read = async (at: number, length: number) => video?.subarray(at, at + length) ?? Buffer.alloc(0);
+    expect(await readMp4Metadata(read, video?.length ?? 0)).toEqual({ width: 34, height: 34, seconds: 1 });
+    const picture = await open("ffmpeg").toThumbnail(Readable.from([video ?? ""]), "video/mp4");
+    expect((await sharp(picture).metadata()).format).toBe("jpeg");
+  });
+
+  test("what is no audio is refused", async () => {
+    const refusal = { code: "VALIDATION_ERROR", message: expect.stringContaining("no audio") };
+    await expect(make("ffmpeg", Buffer.from("RIFFnothing"), "audio/wav")).rejects.toMatchObject(refusal);
+  });
+
+  test("a playlist that calls itself audio opens no other file", async () => {
+    const secret = join(dir.path, "secret.wav");
+    await writeFile(secret, tone());
+    const playlist = Buffer.from(`ID3\x04\0\0\0\0\0\0#EXTM3U\n#EXTINF:2,\nfile://${secret}\n`, "latin1");
+    await expect(make("ffmpeg", playlist, "audio/mpeg")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});
+
+describe("without ffmpeg", () => {
+  test("audio that is not Ogg Opus cannot go as a voice note, and the refusal says why", async () => {
+    const refusal = { code: "NOT_SUPPORTED", message: expect.stringContaining("ffmpeg") };
+    await expect(make("/nowhere/ffmpeg", tone(), "audio/wav")).rejects.toMatchObject(refusal);
+    expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
+  });
+
+  test("the program gets nothing of our environment and a file to read, and its output is what goes out", async () => {
+    const script = 'for last; do case "$last" in /*) cat "$last";; esac; done\nenv | grep -c TEST\n:';
+    const fake = await fakeFfmpeg("fake", script);
+    process.env.TEST_SECRET = "do not tell";
+    const { bytes } = await make(fake, Buffer.from("sound;"), "audio/wav");
+    expect(bytes.toString()).toBe("sound;0\n");
+  });
+
+  test("a type that nobody reads is refused", async () => {
+    await expect(make("ffmpeg", tone(), "audio/midi")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});
+
+describe("the waveform of a voice note", () => {
+  const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
+  const measure = (ffmpeg: string) => open(ffmpeg).measureVoice(() => Readable.from([note]));
+
+  test("is that of the decoded sound where ffmpeg decodes it", async () => {
+    // Two seconds that are loud at first, in 16 bits at 8 kHz.
+    const loud = `head -c 16000 /dev/zero | tr '\\000' '\\177'; head -c 16000 /dev/zero`;
+    const { seconds, waveform = [] } = await measure(await fakeFfmpeg("decoder", loud));
+    expect(seconds).toBe(10);
+    expect([waveform.length, waveform[0], waveform.at(-1)]).toEqual([64, 100, 0]);
+  });
+
+  test("is that of the sizes of its packets without ffmpeg, or where it fails", async () => {
+    for (const program of ["/nowhere/ffmpeg", await fakeFfmpeg("broken", "exit 1")]) {
+      const { seconds, waveform = [] } = await measure(program);
+      expect(seconds).toBe(10);
+      expect([waveform.length, waveform[0], waveform.at(-1)]).toEqual([64, 10, 100]);
+    }
+  });
+});
+
+describe("the small picture of a video", () => {
+  const video = () => Readable.from([Buffer.from("video")]);
+
+  test("is what ffmpeg makes of it, if that is a JPEG", async () => {
+    const jpeg = await fakeFfmpeg("jpeg", "printf '\\377\\330\\377small'");
+    const picture = await open(jpeg).toThumbnail(video(), "video/mp4");
+    expect(picture?.toString("latin1")).toBe("\u00ff\u00d8\u00ffsmall");
+    const other = await fakeFfmpeg("other", "echo something else");
+    expect(await open(other).toThumbnail(video(), "video/mp4")).toBeUndefined();
+    const endless = await fakeFfmpeg("endless", "printf '\\377\\330'; cat /dev/zero");
+    expect(await open(endless).toThumbnail(video(), "video/mp4")).toBeUndefined();
+  });
+
+  test("is left out without ffmpeg, and nothing stays behind", async () => {
+    expect(await open("/nowhere/ffmpeg").toThumbnail(video(), "video/mp4")).toBeUndefined();
+    expect(await open("/nowhere/ffmpeg").toGifVideo(video())).toBeUndefined();
+    expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
+  });
+});

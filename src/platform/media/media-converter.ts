@@ -1,0 +1,182 @@
+import { readFile } from "node:fs/promises";
+import { GatewayError, invalidField } from "../gateway-error.ts";
+import { Semaphore } from "../semaphore.ts";
+import { PcmMeter } from "./pcm-meter.ts";
+import { readOggOpus, type VoiceMetadata } from "./read-ogg-opus.ts";
+import { type FfmpegResult, findDemuxer, runFfmpeg } from "./run-ffmpeg.ts";
+import { TemporaryFile } from "./temporary-file.ts";
+import { WaveformMeter } from "./waveform-meter.ts";
+
+export const VOICE_NOTE_TYPE = "audio/ogg; codecs=opus";
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+export interface VoiceNote extends VoiceMetadata {
+  bytes: Buffer;
+}
+
+/** Makes of files what phones expect. What needs ffmpeg and can be left out is left out where there is none. */
+export interface MediaConverter {
+  /** Ogg Opus, mono, of audio in any form. Throws NOT_SUPPORTED where ffmpeg is absent, VALIDATION_ERROR for no audio. */
+  toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
+  /** How long Ogg Opus plays, and how loud it is when. */
+  measureVoice(open: () => Bytes): Promise<VoiceMetadata>;
+  /** A small JPEG of the first frame. */
+  toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
+  /** A moving GIF as the MP4 that phones play in its place. */
+  toGifVideo(gif: Bytes): Promise<Buffer | undefined>;
+}
+
+export interface MediaConverterOptions {
+  /** The program, by name or path. */
+  ffmpeg: string;
+  scratchDir: string;
+}
+
+const AT_ONCE = 2;
+const OUTPUT_BYTES = 16 * 1024 * 1024;
+/** 24 hours at 8 kHz and 16 bits. */
+const SOUND_BYTES = 24 * 3600 * 16_000;
+const THUMBNAIL_BYTES = 16 * 1024;
+const THUMBNAIL_SIDE = 72;
+const GIF_SIDE = 640;
+
+export function createMediaConverter(options: MediaConverterOptions): MediaConverter {
+  const room = new Semaphore(AT_ONCE);
+  const converter = new Converter(options);
+  return {
+    toVoiceNote: (audio, mimeType) => room.use(1, () => converter.toVoiceNote(audio, mimeType)),
+    measureVoice: (open) => room.use(1, () => converter.measureVoice(open)),
+    toThumbnail: (video, mimeType) => room.use(1, () => converter.toThumbnail(video, mimeType)),
+    toGifVideo: (gif) => room.use(1, () => converter.toGifVideo(gif)),
+  };
+}
+
+class Converter {
+  readonly #ffmpeg: string;
+  readonly #scratchDir: string;
+
+  constructor({ ffmpeg, scratchDir }: MediaConverterOptions) {
+    this.#ffmpeg = ffmpeg;
+    this.#scratchDir = scratchDir;
+  }
+
+  async toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote> {
+    const reader = findDemuxer(mimeType);
+    if (!reader) throw invalidField("type", `${mimeType} cannot be made into a voice note`);
+    const { end, output } = await this.#onFile(audio, (path) =>
+      this.#read(2 * OUTPUT_BYTES, voiceArgs(reader, path)),
+    );
+    if (end === "missing") throw notSupported();
+    if (end === "failed" || output.length === 0)
+      throw invalidField("file", "is no audio that can be made into a voice note");
+    return { bytes: output, ...(await this.measureVoice(() => oneOf(output))) };
+  }
+
+  async measureVoice(open: () => Bytes): Promise<VoiceMetadata> {
+    const facts = await readOggOpus(open());
+    const meter = new PcmMeter(new WaveformMeter());
+    const end = await this.#onFile(open(), (path) => {
+      const args = [
+        "-f",
+        "ogg",
+        "-i",
+        path,
+        "-map",
+        "0:a:0",
+        "-ac",
+        "1",
+        "-ar",
+        "8000",
+        "-f",
+        "s16le",
+        "pipe:1",
+      ];
+      return this.#run(args, SOUND_BYTES, (piece) => meter.take(piece));
+    });
+    const waveform = end === "done" ? meter.waveform() : undefined;
+    return waveform ? { ...facts, waveform } : facts;
+  }
+
+  async toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined> {
+    const reader = findDemuxer(mimeType);
+    if (!reader) return undefined;
+    const { end, output } = await this.#onFile(video, (path) =>
+      this.#read(THUMBNAIL_BYTES, thumbnailArgs(reader, path)),
+    );
+    const isJpeg = output.length > 2 && output.readUInt16BE(0) === 0xffd8;
+    return end === "done" && isJpeg ? output : undefined;
+  }
+
+  async toGifVideo(gif: Bytes): Promise<Buffer | undefined> {
+    const target = await TemporaryFile.begin(this.#scratchDir);
+    try {
+      await target.end({ isDurable: false });
+      const end = await this.#onFile(gif, (path) => this.#run(gifArgs(path, target.path), 0));
+      if (end !== "done") return undefined;
+      const bytes = await readFile(target.path);
+      return bytes.length > 0 ? bytes : undefined;
+    } finally {
+      await target.drop();
+    }
+  }
+
+  async #read(maxBytes: number, args: string[]): Promise<{ end: FfmpegResult; output: Buffer }> {
+    const pieces: Buffer[] = [];
+    const end = await this.#run(args, maxBytes, (piece) => pieces.push(piece));
+    return { end, output: Buffer.concat(pieces) };
+  }
+
+  #run(args: string[], maxBytes: number, onOutput?: (piece: Buffer) => void): Promise<FfmpegResult> {
+    return runFfmpeg({ program: this.#ffmpeg, args, maxBytes, ...(onOutput && { onOutput }) });
+  }
+
+  /** ffmpeg reads from a file of its own, since many forms of files cannot be read from a pipe. */
+  async #onFile<T>(bytes: Bytes, use: (path: string) => Promise<T>): Promise<T> {
+    const source = await TemporaryFile.begin(this.#scratchDir);
+    try {
+      for await (const piece of bytes) await source.write(piece);
+      await source.end({ isDurable: false });
+      return await use(source.path);
+    } finally {
+      await source.drop();
+    }
+  }
+}
+
+async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function voiceArgs(reader: string, path: string): string[] {
+  return [
+    ...["-f", reader, "-i", path, "-map", "0:a:0", "-map_metadata", "-1"],
+    ...["-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip"],
+    ...["-threads", "1", "-fs", String(OUTPUT_BYTES), "-f", "ogg", "pipe:1"],
+  ];
+}
+
+function thumbnailArgs(reader: string, path: string): string[] {
+  const scale = `scale=w=${THUMBNAIL_SIDE}:h=${THUMBNAIL_SIDE}:force_original_aspect_ratio=decrease`;
+  return [
+    ...["-f", reader, "-i", path, "-map", "0:v:0", "-frames:v", "1", "-vf", scale],
+    ...["-map_metadata", "-1", "-threads", "1", "-c:v", "mjpeg", "-q:v", "8", "-f", "image2pipe", "pipe:1"],
+  ];
+}
+
+/** H.264 wants even sides. */
+function gifArgs(path: string, target: string): string[] {
+  const filter = `scale='min(${GIF_SIDE},iw)':-1,pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p`;
+  return [
+    ...["-f", "gif", "-i", path, "-map", "0:v:0", "-t", "60", "-vf", filter],
+    ...["-map_metadata", "-1", "-c:v", "libx264", "-preset", "veryfast", "-threads", "1"],
+    ...["-movflags", "+faststart", "-fs", String(OUTPUT_BYTES), "-y", "-f", "mp4", target],
+  ];
+}
+
+function notSupported(): GatewayError {
+  return new GatewayError(
+    "NOT_SUPPORTED",
+    "This audio cannot go as a voice note: ffmpeg, which would convert it, is not installed here (WAYGATE_FFMPEG). Send Ogg Opus, or send it as audio.",
+  );
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
+import { readMp4Metadata } from "./read-mp4-metadata.ts";
+import { readOggOpus } from "./read-ogg-opus.ts";
+import { readWebpMetadata } from "./read-webp-metadata.ts";
+import { WaveformMeter } from "./waveform-meter.ts";
+
+async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+function mp4(bytes: Buffer) {
+  let reads = 0;
+  const read = async (at: number, length: number) => {
+    reads += 1;
+    return bytes.subarray(at, at + length);
+  };
+  return readMp4Metadata(read, bytes.length).then((facts) => ({ facts, reads }));
+}
+
+describe("the length and the loudness of Ogg Opus", () => {
+  const sizes = Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200));
+
+  it.each([1, 7, 4096, 1_000_000])("are read from its pages in pieces of %i bytes", async (length) => {
+    const { seconds, waveform = [] } = await readOggOpus(pieces(oggOpus(sizes), length));
+    expect(seconds).toBe(10);
+    expect(waveform).toHaveLength(64);
+    expect(waveform.slice(0, 30).every((level) => level === 10)).toBe(true);
+    expect(waveform.slice(34).every((level) => level === 100)).toBe(true);
+  });
+
+  it("leave the loudness out where all packets are equal, which says nothing", async () => {
+    const facts = await readOggOpus(pieces(oggOpus(sizes.map(() => 80)), 4096));
+    expect(facts).toEqual({ seconds: 10 });
+  });
+
+  it("are a second and nothing for what is no Ogg, ends early or lies about its length", async () => {
+    const lying = oggOpus([10, 20]);
+    lying.writeBigInt64LE(2n ** 62n, lying.lastIndexOf("OggS") + 6);
+    expect((await readOggOpus(pieces(lying, 999))).seconds).toBe(86_400);
+    for (const bytes of [Buffer.from("nothing"), Buffer.alloc(100_000), oggOpus([]), lying.subarray(0, 40)])
+      expect(await readOggOpus(pieces(bytes, 999))).toEqual({ seconds: 1 });
+  });
+});
+
+it("the levels of a sound of any length are 64, the loudest of them 100", () => {
+  const meter = new WaveformMeter();
+  for (let n = 0; n < 1_000_000; n++) meter.add(n);
+  const levels = meter.waveform() ?? [];
+  expect(levels).toHaveLength(64);
+  expect(levels.at(-1)).toBe(100);
+  expect(levels).toEqual([...levels].sort((one, other) => one - other));
+});
+
+describe("the head of an MP4", () => {
+  it("tells size and length, wherever it stands in the file", async () => {
+    for (const isLast of [false, true]) {
+      const { facts } = await mp4(mp4Video({ width: 640, height: 360, seconds: 12, isLast }));
+      expect(facts).toEqual({ width: 640, height: 360, seconds: 12 });
+    }
+  });
+
+  it("tells the sides as they are shown when the picture is turned", async () => {
+    const { facts } = await mp4(mp4Video({ width: 640, height: 360, seconds: 1, isTurned: true }));
+    expect(facts).toMatchObject({ width: 360, height: 640 });
+  });
+
+  it("is not believed beyond the file, and never costs more than 256 boxes", async () => {
+    const sound = mp4Video({ width: 640, height: 360, seconds: 12 });
+    for (let cut = 0; cut < 500; cut++) await mp4(sound.subarray(0, cut));
+    for (let at = 0; at < 500; at++) {
+      const broken = Buffer.from(sound);
+      broken[at] = 0xff;
+      expect((await mp4(broken)).reads).toBeLessThan(600);
+    }
+    const box = Buffer.from("\0\0\0\x08free", "latin1");
+    const many = Buffer.concat(Array.from({ length: 50_000 }, () => box));
+    expect(await mp4(many)).toEqual({ facts: {}, reads: 256 });
+    const endless = Buffer.from("\0\0\0\x01moov\0\0\0\0\0\0\0\x10", "latin1");
+    expect((await mp4(Buffer.concat([endless, endless]))).facts).toEqual({});
+  });
+});
+
+it("the head of a WebP tells its size and whether it moves", () => {
+  expect(readWebpMetadata(webpSticker({ isAnimated: true }))).toEqual({
+    width: 512,
+    height: 512,
+    is_animated: true,
+  });
+  expect(readWebpMetadata(webpSticker({ isAnimated: false }))?.is_animated).toBe(false);
+  expect(readWebpMetadata(Buffer.from("RIFF\0\0\0\0WEBPVP8X"))).toBeUndefined();
+  expect(readWebpMetadata(Buffer.alloc(64))).toBeUndefined();
+});

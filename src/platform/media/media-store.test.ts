@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { Secret } from "../secrets/secret.ts";
+import { createStoreName, type MediaStore } from "./media-store.ts";
+import { openMediaStore } from "./open-media-store.ts";
+
+/** A server that speaks S3; its package has no types. */
+interface S3Server {
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+type S3ServerClass = new (options: Record<string, unknown>) => S3Server;
+const { default: S3rver } = (await import("s3rver" as string)) as { default: S3ServerClass };
+
+let dir: ScratchDir;
+let server: S3Server;
+let endpoint: string;
+
+beforeAll(async () => {
+  dir = await makeScratchDir();
+  server = new S3rver({
+    ...{ address: "127.0.0.1", port: 0, silent: true, directory: join(dir.path, "s3") },
+    configureBuckets: [{ name: "files", configs: [] }],
+  });
+  const { port } = await server.run();
+  endpoint = `http://127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  await server.close();
+  await dir.remove();
+});
+
+const STORES: readonly [string, () => string | undefined][] = [
+  ["a folder of this node", () => undefined],
+  ["a folder of all nodes", () => `file://${join(dir.path, "shared")}`],
+  ["a bucket", () => `s3://S3RVER:S3RVER@files/some/where?endpoint=${endpoint}`],
+];
+
+function openStore(address: string | undefined, node = "node-1"): Promise<MediaStore> {
+  return openMediaStore({
+    address: address === undefined ? undefined : new Secret(address),
+    dataDir: dir.path,
+    node,
+  });
+}
+
+async function keep(store: MediaStore, pieces: Buffer[]): Promise<string> {
+  const draft = await store.begin();
+  for (const piece of pieces) await draft.write(piece);
+  const sha256 = await draft.end();
+  expect(sha256).toBe(createHash("sha256").update(Buffer.concat(pieces)).digest("hex"));
+  const name = createStoreName(sha256, randomBytes(4).toString("hex"));
+  await draft.keep(name);
+  await draft.drop();
+  return name;
+}
+
+async function read(store: MediaStore, name: string, range?: { start: number; end: number }) {
+  const stream = await store.open(name, range);
+  return stream && buffer(stream);
+}
+
+describe.each(STORES)("%s", (_, address) => {
+  test("gives back what was written, whole and in part, until it is removed", async () => {
+    const store = await openStore(address());
+    const pieces = [randomBytes(100_000), randomBytes(1), randomBytes(200_000)];
+    const bytes = Buffer.concat(pieces);
+    const name = await keep(store, pieces);
+    expect((await read(store, name))?.equals(bytes)).toBe(true);
+    expect(await read(store, name, { start: 99_999, end: 100_001 })).toEqual(bytes.subarray(99_999, 100_002));
+    await store.remove(name);
+    expect(await read(store, name)).toBeUndefined();
+    await store.remove(name);
+  });
+
+  test("keeps nothing of a file that is dropped, and takes one without a byte", async () => {
+    const store = await openStore(address());
+    const draft = await store.begin();
+    await draft.write(Buffer.from("half"));
+    await draft.drop();
+    const name = await keep(store, []);
+    expect(await read(store, name)).toEqual(Buffer.alloc(0));
+  });
+});
+
+describe("a folder", () => {
+  test("forgets at the start what was still arriving, and leaves that of other nodes alone", async () => {
+    const first = await openStore(undefined);
+    const other = await openStore(undefined, "node-2");
+    const drafts = await Promise.all([first.begin(), other.begin()]);
+    for (const draft of drafts) await draft.write(Buffer.from("half"));
+    await openStore(undefined);
+    const left = await readdir(join(dir.path, "media", "arriving"), { recursive: true });
+    expect(left.filter((path) => path.startsWith("node-1/"))).toEqual([]);
+    expect(left.filter((path) => path.startsWith("node-2/"))).toHaveLength(1);
+    for (const draft of drafts) await draft.drop();
+  });
+
+  test.each(["../../etc/passwd", "aa/bb/../../../x", "/etc/passwd", "aa/bb/cc", ""])(
+    "has no file called %j, and says so before it looks",
+    async (name) => {
+      const store = await openStore(undefined);
+      await expect(store.open(name)).rejects.toThrow(/no name/);
+      await expect(store.remove(name)).rejects.toThrow(/no name/);
+    },
+  );
+
+  test("that cannot be made is refused at the start", async () => {
+    await expect(openStore("file:///dev/null/media")).rejects.toThrow(/media folder .* cannot be used/);
+  });
+});
+
+describe("a bucket", () => {
+  test("that is not there is refused at the start, without the credentials", async () => {
+    const opening = openStore(`s3://S3RVER:top-secret@nowhere?endpoint=${endpoint}`);
+    await expect(opening).rejects.toThrow(/bucket nowhere/);
+    await opening.catch((error: Error) => expect(error.message).not.toContain("top-secret"));
+  });
+
+  test("that goes away fails with an error that nobody takes for an absent database", async () => {
+    const gone = new S3rver({
+      ...{ address: "127.0.0.1", port: 0, silent: true, directory: join(dir.path, "gone") },
+      configureBuckets: [{ name: "files", configs: [] }],
+    });
+    const { port } = await gone.run();
+    const store = await openStore(`s3://S3RVER:S3RVER@files?endpoint=http://127.0.0.1:${port}`);
+    await gone.close();
+    const error = await store.open(createStoreName("a".repeat(64), "1")).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ message: expect.stringMatching(/bucket did not read/) });
+    expect(error).not.toHaveProperty("code");
+  });
+});

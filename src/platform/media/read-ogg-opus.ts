@@ -1,0 +1,92 @@
+import { WaveformMeter } from "./waveform-meter.ts";
+
+const PAGE_HEAD = 27;
+const SAMPLES_PER_SECOND = 48_000;
+const MAX_SECONDS = 24 * 60 * 60;
+const [POSITION_AT, SEGMENTS_AT, PRE_SKIP_AT] = [6, 26, 10];
+/** OpusHead and OpusTags, before the sound begins. */
+const HEADER_PACKETS = 2;
+
+export interface VoiceMetadata {
+  /** Whole seconds, at least one. */
+  seconds: number;
+  /** 64 levels from 0 to 100; absent where they cannot be told. */
+  waveform?: number[];
+}
+
+/**
+ * Reads length and loudness of an Ogg Opus file without decoding it: louder and busier sound needs larger packets. Each
+ * byte is looked at once; of a page only its head is kept.
+ */
+export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<VoiceMetadata> {
+  const reader = new OggReader();
+  for await (const piece of pieces)
+    reader.take(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+  return reader.facts();
+}
+
+class OggReader {
+  readonly #levels = new WaveformMeter();
+  /** What is left of the last piece: the beginning of a page's head. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** Bytes of the body of a page that are still to come. */
+  #toSkip = 0;
+  #packet = 0;
+  #packets = 0;
+  #preSkip = 0;
+  #position = 0n;
+  #isBroken = false;
+
+  take(piece: Buffer): void {
+    let bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    while (!this.#isBroken) {
+      const skipped = Math.min(this.#toSkip, bytes.length);
+      this.#toSkip -= skipped;
+      bytes = bytes.subarray(skipped);
+      const length = headLength(bytes);
+      if (this.#toSkip > 0 || length === undefined || bytes.length < length) break;
+      this.#readHead(bytes.subarray(0, length));
+      if (this.#packets === 1 && this.#preSkip === 0) this.#readPreSkip(bytes.subarray(length));
+      bytes = bytes.subarray(length);
+    }
+    // Less than the head of a page, so that the copy stays small.
+    this.#rest = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
+  }
+
+  facts(): VoiceMetadata {
+    const samples = Math.max(0, Number(this.#position) - this.#preSkip);
+    const waveform = this.#levels.waveform();
+    return {
+      seconds: Math.min(MAX_SECONDS, Math.max(1, Math.round(samples / SAMPLES_PER_SECOND))),
+      ...(waveform && { waveform }),
+    };
+  }
+
+  #readHead(head: Buffer): void {
+    this.#isBroken = head.toString("latin1", 0, 4) !== "OggS";
+    if (this.#isBroken) return;
+    const position = head.readBigInt64LE(POSITION_AT);
+    // -1: no packet ends on this page.
+    if (position > this.#position) this.#position = position;
+    for (const size of head.subarray(PAGE_HEAD)) {
+      this.#toSkip += size;
+      this.#packet += size;
+      if (size < 255) this.#endPacket();
+    }
+  }
+
+  #endPacket(): void {
+    if (++this.#packets > HEADER_PACKETS) this.#levels.add(this.#packet);
+    this.#packet = 0;
+  }
+
+  #readPreSkip(body: Buffer): void {
+    if (body.length >= PRE_SKIP_AT + 2 && body.toString("latin1", 0, 8) === "OpusHead")
+      this.#preSkip = body.readUInt16LE(PRE_SKIP_AT);
+  }
+}
+
+/** Of the page that begins here; undefined where too little of it is there. */
+function headLength(bytes: Buffer): number | undefined {
+  return bytes.length < PAGE_HEAD ? undefined : PAGE_HEAD + bytes.readUInt8(SEGMENTS_AT);
+}

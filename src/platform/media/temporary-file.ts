@@ -1,0 +1,82 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { GatewayError } from "../gateway-error.ts";
+
+const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
+
+/** A file of ours (0600) that is gone after use. */
+export class TemporaryFile {
+  readonly path: string;
+  readonly #file: FileHandle;
+  readonly #hash = createHash("sha256");
+  #size = 0;
+  #isClosed = false;
+
+  private constructor(path: string, file: FileHandle) {
+    this.path = path;
+    this.#file = file;
+  }
+
+  /** Throws STORAGE_FULL when there is no room. */
+  static async begin(directory: string): Promise<TemporaryFile> {
+    const path = join(directory, randomBytes(12).toString("hex"));
+    return new TemporaryFile(path, await open(path, "wx", 0o600).catch((error) => throwStorageFull(error)));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  async write(piece: Uint8Array): Promise<void> {
+    this.#hash.update(piece);
+    this.#size += piece.byteLength;
+    for (let at = 0; at < piece.byteLength; ) {
+      const { bytesWritten } = await this.#file.write(piece, at).catch((error) => throwStorageFull(error));
+      at += bytesWritten;
+    }
+  }
+
+  /** Resolves with the hex SHA-256 once all of it is on the disk; without `isDurable` it may still be in memory. */
+  async end({ isDurable }: { isDurable: boolean }): Promise<string> {
+    if (isDurable) await this.#file.sync().catch((error) => throwStorageFull(error));
+    await this.#close();
+    return this.#hash.digest("hex");
+  }
+
+  read(): Readable {
+    return createReadStream(this.path);
+  }
+
+  async drop(): Promise<void> {
+    await this.#close().catch(() => {});
+    await rm(this.path, { force: true });
+  }
+
+  async #close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#file.close();
+  }
+}
+
+/** Empties the directory, which only this process uses, and makes it (0700) when it is not there. */
+export async function emptyDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** Passes an error on; a disk without room becomes STORAGE_FULL. */
+export function throwStorageFull(cause: unknown): never {
+  if (!isDiskFull(cause)) throw cause;
+  throw new GatewayError("STORAGE_FULL", "There is no room left to store files.", {
+    cause,
+    retryAfterSeconds: 60,
+  });
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && NO_ROOM.has(String(error.code));
+}

@@ -1,0 +1,227 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import Fastify, { type FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addNodeRpcRoute, NOT_OWNED_HERE, type NodeRpcRouteOptions } from "./add-node-rpc-route.ts";
+import { createNodeRpcClient, NODE_RPC_HEADERS, NODE_RPC_PATH } from "./node-rpc-client.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  isSignatureValid,
+  newNonce,
+  senderProofText,
+  signedContentText,
+  signMessage,
+} from "./node-rpc-message.ts";
+
+const SECRET = "a cluster secret that is long enough for this";
+
+describe("a call of another node", () => {
+  let app: FastifyInstance;
+  let url: string;
+  const calls = createNodeRpcClient({ secret: SECRET });
+  /** How often it was asked to count. */
+  let counted = 0;
+  const ask = (name: string, input: unknown = {}) => calls.call({ url, name, input, timeoutMs: 5000 });
+
+  /** A file that comes as the test pushes it. */
+  let long: Readable;
+  const askLong = async () => {
+    long = new Readable({ read() {} });
+    long.push("one ");
+    const answer = await ask("long");
+    if (answer.outcome !== "stream") throw new Error(answer.outcome);
+    return answer.body;
+  };
+
+  beforeAll(async () => {
+    app = Fastify();
+    const options: NodeRpcRouteOptions = {
+      secret: SECRET,
+      url: "",
+      bodyLimitBytes: 100_000,
+      handlers: {
+        echo: async (input) => input,
+        count: async () => ++counted,
+        elsewhere: async () => NOT_OWNED_HERE,
+        file: async () => Readable.from([Buffer.from("one "), Buffer.from("two")]),
+        torn: async () =>
+          Readable.from(
+            (async function* () {
+              yield Buffer.alloc(70_000);
+              throw new Error("the disk is gone");
+            })(),
+          ),
+        long: async () => long,
+        broken: async () => Promise.reject(new Error("a bug")),
+      },
+    };
+    await addNodeRpcRoute(app, options);
+    url = await app.listen({ host: "127.0.0.1", port: 0 });
+    options.url = url;
+  });
+  afterAll(async () => {
+    await calls.close();
+    await app.close();
+  });
+
+  test("keeps bytes, dates and text", async () => {
+    const input = {
+      at: new Date(0),
+      bytes: new Uint8Array([0, 255]),
+      text: "olá\u2028",
+      list: [null, 1, false],
+    };
+    expect(await ask("echo", input)).toEqual({ outcome: "value", value: input });
+  });
+
+  test("streams a file, and a torn one does not look whole", async () => {
+    const whole = await ask("file");
+    if (whole.outcome !== "stream") throw new Error(whole.outcome);
+    expect(Buffer.concat(await whole.body.toArray()).toString()).toBe("one two");
+    const torn = await ask("torn");
+    if (torn.outcome === "stream") await expect(torn.body.toArray()).rejects.toThrow();
+    else expect(torn.outcome).toBe("unreachable");
+  });
+
+  test("takes as long over a file as its reader needs: the time is for the head of the answer alone", async () => {
+    const body = await askLong();
+    // Later than the call's own timer of the same length, which was set before.
+    await delay(5500);
+    long.push("two");
+    long.push(null);
+    expect(Buffer.concat(await body.toArray()).toString()).toBe("one two");
+  });
+
+  test("ends a file at its source when its reader goes away", async () => {
+    const body = await askLong();
+    body.destroy();
+    await expect.poll(() => long.destroyed).toBe(true);
+  });
+
+  test("knows what is not there, also what this version does not know", async () => {
+    expect(await ask("elsewhere")).toEqual({ outcome: "not_here" });
+    expect(await ask("of a newer version")).toEqual({ outcome: "not_here" });
+    expect(await ask("constructor")).toEqual({ outcome: "not_here" });
+  });
+
+  test("says whether something may have been done when there is no answer", async () => {
+    expect(await ask("broken")).toMatchObject({ outcome: "unreachable", executed: true });
+    const nobody = { url: "http://127.0.0.1:1", name: "echo", input: {}, timeoutMs: 20_000 };
+    expect(await calls.call(nobody)).toMatchObject({ outcome: "unreachable", executed: false });
+  });
+
+  test("is refused without the cluster's secret, and nothing is done", async () => {
+    const stranger = createNodeRpcClient({ secret: `${SECRET}!` });
+    const refused = await stranger.call({ url, name: "echo", input: {}, timeoutMs: 20_000 });
+    expect(refused).toMatchObject({ outcome: "unreachable", executed: false });
+    await stranger.close();
+  });
+
+  const body = encodeMessage({ name: "echo", input: {} });
+  const knock = async (headers: Record<string, string>) => {
+    const type = { "content-type": "text/plain" };
+    const call = {
+      method: "POST",
+      url: NODE_RPC_PATH,
+      payload: body,
+      headers: { ...type, ...headers },
+    } as const;
+    return (await app.inject(call)).statusCode;
+  };
+
+  /** The three headers of a call that is right; `parts` bends them. */
+  const headersOf = (text: string, { target = url, proofAt = Date.now(), signedAt = Date.now() } = {}) => {
+    const identity = { target, nonce: newNonce() };
+    return {
+      [NODE_RPC_HEADERS.nonce]: identity.nonce,
+      [NODE_RPC_HEADERS.proof]: signMessage(SECRET, senderProofText(identity), proofAt),
+      [NODE_RPC_HEADERS.signature]: signMessage(SECRET, signedContentText(identity, text), signedAt),
+    };
+  };
+
+  test("needs a fresh proof and the signature of what it says", async () => {
+    const longAgo = Date.now() - 120_000;
+    expect(await knock(headersOf(body))).toBe(200);
+    expect(await knock({})).toBe(401);
+    for (const name of ["nonce", "proof", "signature"] as const) {
+      const { [NODE_RPC_HEADERS[name]]: _, ...others } = headersOf(body);
+      expect(await knock(others), name).toBe(401);
+    }
+    expect(await knock(headersOf(body, { proofAt: longAgo }))).toBe(401);
+    expect(await knock(headersOf(body, { signedAt: longAgo }))).toBe(401);
+    expect(await knock(headersOf(`${body} `))).toBe(401);
+  });
+
+  test("is taken once: a copy of it is refused, also under another nonce or with another body's signature", async () => {
+    const { nonce, proof, signature } = NODE_RPC_HEADERS;
+    const sent = headersOf(body);
+    expect(await knock(sent)).toBe(200);
+    expect(await knock(sent)).toBe(401);
+    expect(await knock({ ...sent, [nonce]: newNonce() })).toBe(401);
+    const fresh = headersOf(`${body} `);
+    expect(await knock({ ...fresh, [signature]: sent[signature] ?? "" })).toBe(401);
+    expect(await knock({ ...headersOf(body), [proof]: sent[proof] ?? "" })).toBe(401);
+  });
+
+  test("is refused by every node but the one that it is for", async () => {
+    expect(await knock(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
+    // The path of an address says nothing about the node.
+    expect(await knock(headersOf(body, { target: `${url}/` }))).toBe(200);
+  });
+
+  const count = encodeMessage({ name: "count", input: {} });
+  const headersOfCount = (timeLeftMs: number) => ({
+    "content-type": "text/plain",
+    ...headersOf(count),
+    [NODE_RPC_HEADERS.timeLeft]: String(timeLeftMs),
+  });
+
+  test("is not carried out once its time is over", async () => {
+    const before = counted;
+    const headers = headersOfCount(0.000_001);
+    const late = await app.inject({ method: "POST", url: NODE_RPC_PATH, payload: count, headers });
+    expect([late.statusCode, counted]).toEqual([421, before]);
+    expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
+  });
+
+  test("is not carried out when its caller has hung up while this process stood still", async () => {
+    const before = counted;
+    const { hostname, port } = new URL(url);
+    const all = { ...headersOfCount(5000), host: "node", "content-length": count.length };
+    const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    const text = `POST ${NODE_RPC_PATH} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${count}`;
+    // Nothing of this process runs until the other one has ended.
+    execFileSync(process.execPath, ["-e", ASK_AND_LEAVE, hostname, port, text]);
+    await once(app.server, "connection");
+    // It was read before this one.
+    expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
+  });
+
+  test("is refused before its body has come when the proof is missing", async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const headers = ["host: node", "content-type: text/plain", "content-length: 90000"];
+    // Not a byte of the body follows.
+    socket.write(`POST ${NODE_RPC_PATH} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    const [answer] = await once(socket, "data");
+    socket.destroy();
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
+
+const ASK_AND_LEAVE = `
+  const [hostname, port, text] = process.argv.slice(1);
+  const socket = require("node:net").connect(Number(port), hostname);
+  socket.write(text, () => socket.destroy());`;
+
+test("a signature fits one text only", () => {
+  const signature = signMessage(SECRET, "text");
+  expect(isSignatureValid(SECRET, "text", signature)).toBe(true);
+  expect(isSignatureValid(SECRET, "Text", signature)).toBe(false);
+  expect(isSignatureValid(SECRET, "text", "")).toBe(false);
+  expect(decodeMessage(encodeMessage({ a: undefined, b: [new Date(5)] }))).toEqual({ b: [new Date(5)] });
+});

@@ -1,0 +1,94 @@
+import { DnsResolutionError } from "./dns-resolver.ts";
+import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
+
+/** Why a call never got an answer. */
+export type FetchFailureCode =
+  | "blocked"
+  | "dns"
+  | "refused"
+  | "reset"
+  | "tls"
+  | "timeout_connect"
+  | "timeout_total"
+  | "invalid_url"
+  | "protocol";
+
+/** The time of the whole call was up. */
+export class DeadlineError extends Error {
+  override readonly name = "DeadlineError";
+}
+
+/** The gateway itself has closed its connections. */
+export class ClosedError extends Error {
+  override readonly name = "ClosedError";
+}
+
+/** One text for everything that the policy refuses, so that it tells nothing about the network behind it. */
+export const BLOCKED_MESSAGE =
+  "This address is not allowed by the gateway's policy for outgoing calls. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
+
+const TEXT: Readonly<Record<Exclude<FetchFailureCode, "invalid_url">, string>> = {
+  blocked: BLOCKED_MESSAGE,
+  dns: "The host name could not be resolved.",
+  refused: "The connection was refused.",
+  reset: "The connection was closed before the answer.",
+  tls: "No secure connection could be made.",
+  timeout_connect: "No connection within the time limit.",
+  timeout_total: "No answer within the time limit.",
+  protocol: "The request or its answer is not valid HTTP.",
+};
+
+const BY_CODE: readonly [RegExp, keyof typeof TEXT][] = [
+  [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, "dns"],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "refused"],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, "reset"],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "timeout_connect"],
+  [/^(UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/, "timeout_total"],
+  [/^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|EPROTO$|UND_ERR_PRX_TLS$)/, "tls"],
+  [
+    /^(DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/,
+    "tls",
+  ],
+];
+
+/** This process is out of something, or closing: nothing that the other side did. */
+const OURS = /^(UND_ERR_DESTROYED|UND_ERR_CLOSED|EMFILE|ENFILE|ENOMEM|ENOBUFS)$/;
+
+/** What a failed call says about the other side; throws the error again when the fault is ours. */
+export function classifyFetchFailure(error: unknown): { failure: FetchFailureCode; error: string } {
+  const code = codeOf(error);
+  if (error instanceof ClosedError || OURS.test(code ?? "")) {
+    throw error;
+  }
+  const failure = classify(error, code ?? "");
+  const isShown = failure !== "blocked" && code !== undefined;
+  return { failure, error: isShown ? `${TEXT[failure]} (${code})` : TEXT[failure] };
+}
+
+function classify(error: unknown, code: string): keyof typeof TEXT {
+  if (error instanceof BlockedTargetError) {
+    return "blocked";
+  }
+  if (error instanceof DnsResolutionError) {
+    return "dns";
+  }
+  if (error instanceof ConnectTimeoutError) {
+    return "timeout_connect";
+  }
+  if (error instanceof DeadlineError) {
+    return "timeout_total";
+  }
+  // A wild answer can even trip an assertion of the HTTP client, so all the rest is the other side's.
+  return classifyProxy(error) ?? BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "protocol";
+}
+
+// undici gives the proxy's refusal of a tunnel in the message only.
+function classifyProxy(error: unknown): "blocked" | "refused" | undefined {
+  const [, status] = (error instanceof Error && /^Proxy response \((\d+)\)/.exec(error.message)) || [];
+  return status === undefined ? undefined : status === "403" || status === "407" ? "blocked" : "refused";
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { createAddressPolicy } from "./address-policy.ts";
+import { ClosedError } from "./classify-fetch-failure.ts";
+import { type ConnectionPools, createConnectionPools, type LeasedSocket } from "./connection-pools.ts";
+import { createDnsResolver } from "./dns-resolver.ts";
+
+let pools: ConnectionPools;
+const policy = createAddressPolicy({ allowedHosts: ["loopback"] });
+
+afterEach(() => pools.close());
+
+function start(): ConnectionPools {
+  pools = createConnectionPools({ lookup: createDnsResolver(), egressProxy: undefined });
+  return pools;
+}
+
+function borrow(port = 1, whose = "tenant", isPaced = false): Promise<LeasedSocket> {
+  const host = "127.0.0.1";
+  return pools.borrow({ origin: `http://${host}:${port}`, target: { host, port }, whose, policy, isPaced });
+}
+
+/** Whether a line is lent by now. */
+async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
+  const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
+  return Promise.race([line.then(() => true), later]);
+}
+
+describe("the lines of an origin", () => {
+  it("are four, and the fifth borrower waits for one", async () => {
+    start();
+    const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    const fifth = borrow();
+    expect(await isLent(fifth)).toBe(false);
+    lines[0]?.end();
+    expect((await fifth).dispatcher).toBe(lines[0]?.dispatcher);
+  });
+
+  it("are more for a borrower who paces himself, and idle ones are lent to everybody", async () => {
+    start();
+    const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    const paced = await borrow(1, "tenant", true);
+    expect(lines.map(({ dispatcher }) => dispatcher)).not.toContain(paced.dispatcher);
+    paced.end();
+    expect((await borrow()).dispatcher).toBe(paced.dispatcher);
+  });
+
+  it("are replaced when they end badly, in turn", async () => {
+    start();
+    const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    const [fifth, sixth] = [borrow(), borrow()];
+    lines[0]?.end(new Error("broken"));
+    lines[0]?.end();
+    expect((await fifth).dispatcher).not.toBe(lines[0]?.dispatcher);
+    expect(await isLent(sixth)).toBe(false);
+  });
+
+  it("are lent again", async () => {
+    start();
+    const first = await borrow();
+    first.end();
+    expect((await borrow()).dispatcher).toBe(first.dispatcher);
+  });
+
+  it("are not shared with other origins or with other policies", async () => {
+    start();
+    await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    expect(await isLent(borrow())).toBe(false);
+    expect(await isLent(borrow(2))).toBe(true);
+    expect(await isLent(borrow(1, "operator"))).toBe(true);
+  });
+});
+
+describe("the number of origins", () => {
+  it("is bounded: the one not used for longest loses its idle socket", async () => {
+    start();
+    const server = http.createServer((_request, response) => response.end("ok")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const line = await borrow(port);
+    const { body } = await line.dispatcher.request({ path: "/", method: "GET" });
+    await body.text();
+    line.end();
+    const connections = (): Promise<number> =>
+      new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+    expect(await connections()).toBe(1);
+    for (let other = 1; other <= 600; other++) {
+      (await borrow(other)).end();
+    }
+    expect(pools.size).toBe(500);
+    await expect.poll(connections).toBe(0);
+    server.close();
+  });
+});
+
+describe("closing", () => {
+  it("refuses those who wait", async () => {
+    start();
+    await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    const waiting = expect(borrow()).rejects.toBeInstanceOf(ClosedError);
+    await pools.close();
+    await waiting;
+  });
+});

@@ -1,0 +1,488 @@
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../../test/internal-addresses.ts";
+import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
+import { createSafeFetch, type FetchOutcome, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
+
+const closers: (() => unknown)[] = [];
+/** Connections to the internal listeners so far. */
+let hits = 0;
+let port = 0;
+
+beforeEach(async () => {
+  hits = 0;
+  port = 0;
+  // One port on every loopback address there is, so that a slip on any of them is seen.
+  for (const host of ["127.0.0.1", "::1"]) {
+    const server = http.createServer((_request, response) => response.end("internal"));
+    server.on("connection", () => {
+      hits += 1;
+    });
+    server.listen(port, host);
+    await once(server, "listening").then(
+      () => {
+        port = (server.address() as AddressInfo).port;
+      },
+      () => {},
+    );
+    closers.push(
+      () => server.closeAllConnections(),
+      () => server.close(),
+    );
+  }
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) {
+    await close();
+  }
+});
+
+function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
+  const outgoing = createSafeFetch({ allowedHosts: ["external"], ...options });
+  closers.unshift(() => outgoing.close());
+  return outgoing;
+}
+
+function post(outgoing: SafeFetch, url: string): Promise<FetchOutcome> {
+  return outgoing.fetch({ url, method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 });
+}
+
+function answers(...addresses: string[]) {
+  return async () => addresses.map((address) => ({ address, family: net.isIP(address) }));
+}
+
+function corpus(): string[] {
+  return [...INTERNAL.flatMap(spellings), ...INTERNAL_IPV6].flatMap((host) => disguises(host, port));
+}
+
+/** Resolves as the system would if every odd spelling were taken for the loopback address. */
+const everythingIsLoopback = answers("127.0.0.1");
+
+describe("the log of blocked calls", () => {
+  function openLogged(options: Partial<SafeFetchOptions> = {}) {
+    const lines: object[] = [];
+    const log = { warn: (fields: object) => void lines.push(fields) };
+    return { outgoing: open({ ...options, log: log as never }), lines };
+  }
+
+  const call = { method: "GET", totalMs: 30_000, maxBytes: 10 };
+
+  it("has the host, the reason and the tenant, and nothing else of the URL", async () => {
+    const { outgoing, lines } = openLogged({ lookup: answers("10.0.0.1") });
+    const tenant = { instance_id: 7 };
+    await outgoing.fetch({ ...call, url: "http://u:hunter2@169.254.169.254/latest?key=hunter2", tenant });
+    await outgoing.fetch({ ...call, url: "https://u:hunter2@inside.test:8443/hunter2", tenant });
+    await outgoing.download({ ...call, url: "http://127.0.0.1/hunter2", onChunk() {} });
+    expect(lines).toEqual([
+      { host: "169.254.169.254", reason: "url", instance_id: 7 },
+      { host: "inside.test:8443", reason: "resolved", instance_id: 7 },
+      { host: "127.0.0.1", reason: "url" },
+    ]);
+  });
+
+  it("has no line for other failures", async () => {
+    const { outgoing, lines } = openLogged();
+    expect(await post(outgoing, "ftp://x.test/")).toMatchObject({ failure: "invalid_url" });
+    const reachable = openLogged({ allowedHosts: ["loopback"] });
+    expect(await post(reachable.outgoing, `http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
+    expect([...lines, ...reachable.lines]).toEqual([]);
+  });
+
+  it("has ten lines a minute of one tenant, and another tenant still has its own", async () => {
+    const { outgoing, lines } = openLogged();
+    const url = "http://127.0.0.1/";
+    for (let times = 0; times < 50; times++)
+      await outgoing.fetch({ ...call, url, tenant: { account_id: 1 } });
+    expect(lines).toHaveLength(10);
+    await outgoing.fetch({ ...call, url, tenant: { account_id: 2 } });
+    expect(lines.at(-1)).toEqual({ host: "127.0.0.1", reason: "url", account_id: 2, count: 40 });
+  });
+});
+
+describe("the corpus of forged addresses", () => {
+  it("has thousands of forms, of which none reaches an internal listener", async () => {
+    const urls = corpus();
+    expect(urls.length).toBeGreaterThan(3000);
+    const outgoing = open({ lookup: everythingIsLoopback });
+    const passed: string[] = [];
+    for (const url of urls) {
+      const outcome = await post(outgoing, url);
+      if (outcome.outcome !== "failed" || !["blocked", "invalid_url"].includes(outcome.failure)) {
+        passed.push(url);
+      }
+    }
+    expect(passed).toEqual([]);
+    expect(hits).toBe(0);
+  });
+
+  it("is refused already when it is saved, in words and without an address", async () => {
+    const outgoing = open({ lookup: everythingIsLoopback });
+    const reasons = new Set<string | undefined>();
+    for (const url of corpus()) {
+      reasons.add(await outgoing.refusal(url));
+    }
+    expect([...reasons].sort()).toEqual([BLOCKED_MESSAGE, "This is not a valid URL."].sort());
+    expect(hits).toBe(0);
+  });
+
+  it("is reached by no redirect of a download either, as a whole address or as a name that turns private", async () => {
+    let location = "";
+    const hop = http.createServer((_request, response) => response.writeHead(302, { location }).end());
+    hop.listen(0, "127.0.0.1");
+    await once(hop, "listening");
+    closers.push(
+      () => hop.closeAllConnections(),
+      () => hop.close(),
+    );
+    const outgoing = open({ allowedHosts: ["external", "hop.test"], lookup: everythingIsLoopback });
+    const url = `http://hop.test:${(hop.address() as AddressInfo).port}/`;
+    const passed: string[] = [];
+    // A header holds no other characters.
+    for (const target of corpus().filter((one) => /^[\x21-\x7e]*$/.test(one))) {
+      location = target;
+      const outcome = await outgoing.download({ url, totalMs: 30_000, maxBytes: 1000, onChunk() {} });
+      const isRefused = outcome.outcome === "failed" && ["blocked", "invalid_url"].includes(outcome.failure);
+      // Some forms are read as a path of the server that sent them.
+      const isHere = !URL.canParse(target, url) || new URL(target, url).origin === new URL(url).origin;
+      if (!isRefused && !isHere) passed.push(target);
+    }
+    expect(passed).toEqual([]);
+    expect(hits).toBe(0);
+  });
+
+  it("would reach the listener if the policy let it: the forms are real", async () => {
+    const outgoing = open({ allowedHosts: ["loopback"] });
+    const [loopback] = INTERNAL;
+    const outcomes = await Promise.all(
+      spellings(loopback).map((host) => post(outgoing, `http://${host}:${port}/`)),
+    );
+    const reached = outcomes.filter((outcome) => outcome.outcome === "response" && outcome.status === 200);
+    expect(reached.length).toBeGreaterThanOrEqual(15);
+    expect(hits).toBeGreaterThan(0);
+  });
+
+  it.each([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017])(
+    "includes the ports of other services (%d)",
+    async (denied) => {
+      const outgoing = open({ allowedHosts: ["external", "loopback"], lookup: answers("127.0.0.1") });
+      for (const url of [
+        `http://127.0.0.1:${denied}/`,
+        `http://example.com:${denied}/`,
+        `http://[::1]:${denied}/`,
+      ]) {
+        expect(await post(outgoing, url)).toMatchObject({
+          outcome: "failed",
+          failure: "blocked",
+          error: BLOCKED_MESSAGE,
+        });
+        expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+      }
+    },
+  );
+
+  it("includes control characters that a parser would drop", async () => {
+    const outgoing = open({ allowedHosts: ["loopback"] });
+    for (const text of ["\t", "\n", "\r", "\0", "\u007f", "\u0085", "\uD800"]) {
+      const url = `http://127.0.0${text}.1:${port}/`;
+      expect(await post(outgoing, url)).toMatchObject({ outcome: "failed", failure: "invalid_url" });
+    }
+    expect(hits).toBe(0);
+  });
+
+  it("includes very long and punycode names, which fail without a hit", async () => {
+    const outgoing = open({ lookup: everythingIsLoopback });
+    const long = `${`${"a".repeat(62)}.`.repeat(4).slice(0, 253)}`;
+    for (const host of [
+      long,
+      "xn--bcher-kva.test",
+      "xn--",
+      "a".repeat(300),
+      "localhost",
+      "LOCALHOST.",
+      "ip6-localhost",
+    ]) {
+      expect(await post(outgoing, `http://${host}:${port}/`)).toMatchObject({ outcome: "failed" });
+    }
+    expect(hits).toBe(0);
+  });
+});
+
+describe("names", () => {
+  it("are refused when any answer is refused, whatever its place", async () => {
+    const mixed = [
+      ["8.8.8.8", "127.0.0.1"],
+      ["127.0.0.1", "8.8.8.8"],
+      ["8.8.8.8", "::1"],
+      ["2606:4700::1111", "8.8.8.8", "fd00::1"],
+      ["8.8.8.8", "::ffff:127.0.0.1"],
+      ["8.8.8.8", "64:ff9b::7f00:1"],
+    ];
+    for (const addresses of mixed) {
+      const outgoing = open({ lookup: answers(...addresses) });
+      const url = `http://mixed.test:${port}/`;
+      expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+      expect(await post(outgoing, url)).toMatchObject({
+        outcome: "failed",
+        failure: "blocked",
+        error: BLOCKED_MESSAGE,
+      });
+    }
+    expect(hits).toBe(0);
+  });
+
+  it("that turn private after they were saved are refused when they are dialled", async () => {
+    let asked = 0;
+    const lookup = async () => {
+      asked += 1;
+      return [{ address: asked === 1 ? "8.8.8.8" : "127.0.0.1", family: 4 }];
+    };
+    const outgoing = open({ lookup });
+    const url = `http://rebinding.test:${port}/`;
+    expect(await outgoing.refusal(url)).toBeUndefined();
+    expect(await post(outgoing, url)).toMatchObject({
+      outcome: "failed",
+      failure: "blocked",
+      error: BLOCKED_MESSAGE,
+    });
+    expect(asked).toBe(2);
+    expect(hits).toBe(0);
+  });
+
+  it("are asked once per connection, and that very answer is dialled", async () => {
+    // 127.0.0.2 stands for the public address, 127.0.0.1 for the internal one behind the second answer.
+    const visits: string[] = [];
+    const open127 = http.createServer((request, response) => {
+      visits.push(request.headers.host ?? "");
+      response.setHeader("connection", "close");
+      response.end("public");
+    });
+    open127.listen(port, "127.0.0.2");
+    await once(open127, "listening");
+    closers.push(() => open127.close());
+    let asked = 0;
+    const lookup = async () => {
+      asked += 1;
+      return [{ address: asked === 1 ? "127.0.0.2" : "127.0.0.1", family: 4 }];
+    };
+    const outgoing = open({ allowedHosts: ["127.0.0.2"], lookup });
+    const url = `http://rebinding.test:${port}/`;
+    expect(await post(outgoing, url)).toMatchObject({ outcome: "response", status: 200 });
+    expect(asked).toBe(1);
+    expect(await post(outgoing, url)).toMatchObject({ outcome: "failed", failure: "blocked" });
+    expect(asked).toBe(2);
+    expect(visits).toEqual([`rebinding.test:${port}`]);
+    expect(hits).toBe(0);
+  });
+
+  it("in the list may lead to private addresses, and only they", async () => {
+    const outgoing = open({ allowedHosts: ["external", "n8n"], lookup: answers("127.0.0.1") });
+    expect(await post(outgoing, `http://n8n:${port}/`)).toMatchObject({ outcome: "response", status: 200 });
+    const before = hits;
+    expect(await post(outgoing, `http://other:${port}/`)).toMatchObject({ failure: "blocked" });
+    expect(await post(outgoing, `http://127.0.0.1:${port}/`)).toMatchObject({ failure: "blocked" });
+    expect(hits).toBe(before);
+  });
+
+  it("that do not resolve fail at the call, and may be saved for later", async () => {
+    const lookup = async () => {
+      throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+    };
+    const outgoing = open({ lookup });
+    expect(await outgoing.refusal("http://later.test/")).toBeUndefined();
+    expect(await post(outgoing, "http://later.test/")).toMatchObject({
+      outcome: "failed",
+      failure: "dns",
+      error: "The host name could not be resolved.",
+    });
+  });
+
+  it("with no answer at all are refused", async () => {
+    const outgoing = open({ lookup: answers() });
+    expect(await post(outgoing, "http://empty.test/")).toMatchObject({
+      outcome: "failed",
+      failure: "blocked",
+    });
+  });
+
+  it("whose resolver hangs fail after 5 s of connecting or at the deadline, and hold nobody else up", async () => {
+    const lookup = (name: string) =>
+      name === "slow.test" ? new Promise<never>(() => {}) : answers("127.0.0.1")();
+    const outgoing = open({ allowedHosts: ["loopback"], lookup });
+    const slow = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 60_000, maxBytes: 10 });
+    const hasty = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 300, maxBytes: 10 });
+    expect(await post(outgoing, `http://quick.test:${port}/`)).toMatchObject({ outcome: "response" });
+    expect(await hasty).toMatchObject({ outcome: "failed", failure: "timeout_total" });
+    const outcome = await slow;
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_connect" });
+    expect(outcome.durationMs).toBeLessThan(20_000);
+  });
+});
+
+describe("whose URL it is", () => {
+  it("decides which list holds, also on a connection that the other one has opened", async () => {
+    const outgoing = open({ operatorAllowedHosts: ["external", "loopback"] });
+    const url = `http://127.0.0.1:${port}/`;
+    const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
+    expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
+    expect(await outgoing.fetch({ ...call, whose: "tenant" })).toMatchObject({ failure: "blocked" });
+    expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
+    expect(await outgoing.refusal(url, "operator")).toBeUndefined();
+    expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+    expect(hits).toBe(1);
+  });
+
+  it("does not matter for a name: a socket of the operator is not lent to a customer", async () => {
+    const outgoing = open({ operatorAllowedHosts: ["loopback"], lookup: answers("127.0.0.1") });
+    const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 20_000, maxBytes: 10 };
+    expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
+    expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
+    expect(hits).toBe(1);
+  });
+});
+
+describe("an address that comes from the network", () => {
+  const everything = ["external", "private", "loopback"];
+
+  it.each(["127.0.0.1", "10.0.0.1", "169.254.169.254", "fd00::1"])(
+    "is never at %s, whatever the lists of customers and the operator allow",
+    async (address) => {
+      const lookup = answers(address);
+      const outgoing = open({ allowedHosts: everything, allowsLoopback: async () => true, lookup });
+      const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
+      await expect(found("mmg.whatsapp.net", {})).rejects.toThrow("not allowed");
+    },
+  );
+
+  it("may be a public one", async () => {
+    const outgoing = open({ lookup: answers("157.240.1.60") });
+    const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
+    expect(await found("mmg.whatsapp.net", {})).toBe("157.240.1.60");
+  });
+});
+
+describe("own listeners", () => {
+  it("are never called, even where loopback is allowed", async () => {
+    const outgoing = open({
+      allowedHosts: ["loopback", "private", "external"],
+      ownListeners: () => [{ address: "127.0.0.1", port }],
+      lookup: everythingIsLoopback,
+    });
+    for (const host of ["127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "me.test"]) {
+      expect(await post(outgoing, `http://${host}:${port}/`)).toMatchObject({ failure: "blocked" });
+      expect(await outgoing.refusal(`http://${host}:${port}/`)).toBe(BLOCKED_MESSAGE);
+    }
+    expect(hits).toBe(0);
+  });
+});
+
+describe("the egress proxy", () => {
+  async function startProxy(behave?: (socket: net.Socket) => void) {
+    const asked: { target: string | undefined; authorization: string | undefined }[] = [];
+    const proxy = http.createServer();
+    proxy.on("connect", (request, socket: net.Socket) => {
+      asked.push({ target: request.url, authorization: request.headers["proxy-authorization"] });
+      socket.on("error", () => {});
+      if (behave !== undefined) {
+        behave(socket);
+        return;
+      }
+      const inner = net.connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        inner.pipe(socket).pipe(inner);
+      });
+      inner.on("error", () => socket.destroy());
+      closers.unshift(
+        () => inner.destroy(),
+        () => socket.destroy(),
+      );
+    });
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    closers.push(
+      () => proxy.closeAllConnections(),
+      () => proxy.close(),
+    );
+    return { asked, url: `http://user:pass@127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  }
+
+  it("carries the call, asks for the name itself and keeps the tunnel", async () => {
+    const { asked, url } = await startProxy();
+    const lookup = async () => {
+      throw new Error("nobody must ask here");
+    };
+    const outgoing = open({ egressProxy: url, lookup });
+    for (let i = 0; i < 3; i++) {
+      const outcome = await post(outgoing, "http://hooks.test/x");
+      expect(outcome).toMatchObject({ outcome: "response", status: 200 });
+      expect(outcome.outcome === "response" && outcome.body.toString()).toBe("internal");
+    }
+    expect(await outgoing.refusal("http://hooks.test/x")).toBeUndefined();
+    expect(asked).toEqual([
+      { target: "hooks.test:80", authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` },
+    ]);
+  });
+
+  it("is not even asked for literals, ports and names that the policy refuses", async () => {
+    const { asked, url } = await startProxy();
+    const outgoing = open({ egressProxy: url, allowedHosts: ["hooks.test"] });
+    const refused = ["http://127.0.0.1/", "http://[::1]/", "http://2130706433/", "http://169.254.169.254/"];
+    for (const target of [...refused, "http://hooks.test:5432/", "http://other.test/"]) {
+      expect(await post(outgoing, target)).toMatchObject({
+        outcome: "failed",
+        failure: "blocked",
+        error: BLOCKED_MESSAGE,
+      });
+      expect(await outgoing.refusal(target)).toBe(BLOCKED_MESSAGE);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it("is not asked for where a redirect leads, if the policy refuses that", async () => {
+    const answers = ["http://127.0.0.1/", "http://other.test/", "http://hooks.test:5432/", "http://[::1]/x"];
+    const { asked, url } = await startProxy((socket) => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      socket.on("data", () => {
+        const location = answers.shift();
+        socket.write(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
+      });
+    });
+    const outgoing = open({ egressProxy: url, allowedHosts: ["hooks.test"] });
+    for (let times = answers.length; times > 0; times--) {
+      const download = { url: "http://hooks.test/x", totalMs: 30_000, maxBytes: 10, onChunk() {} };
+      expect(await outgoing.download(download)).toMatchObject({ outcome: "failed", failure: "blocked" });
+    }
+    expect(answers).toEqual([]);
+    expect(new Set(asked.map(({ target }) => target))).toEqual(new Set(["hooks.test:80"]));
+  });
+
+  it.each([
+    ["403 Forbidden", "blocked"],
+    ["407 Proxy Authentication Required", "blocked"],
+    ["502 Bad Gateway", "refused"],
+  ])("that answers %s makes the call %s", async (status, failure) => {
+    const { url } = await startProxy((socket) =>
+      socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    const lines: object[] = [];
+    const log = { warn: (fields: object) => void lines.push(fields) } as never;
+    const outcome = await post(open({ egressProxy: url, log }), "http://hooks.test/");
+    expect(outcome).toMatchObject({ outcome: "failed", failure });
+    expect(lines).toEqual(failure === "blocked" ? [{ host: "hooks.test", reason: "proxy" }] : []);
+  });
+
+  it("that hangs ends at the deadline", async () => {
+    const { url } = await startProxy(() => {});
+    const outgoing = open({ egressProxy: url });
+    const outcome = await outgoing.fetch({
+      url: "http://hooks.test/",
+      method: "GET",
+      totalMs: 300,
+      maxBytes: 10,
+    });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_total" });
+  });
+});

@@ -1,0 +1,298 @@
+import type { LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
+import { type Dispatcher, request as send } from "undici";
+import { ChunkHandlerError, readResponseBody, streamResponseBody } from "../http/read-response-body.ts";
+import type { Log } from "../log/log.ts";
+import { createAddressPolicy, type ListenAddress } from "./address-policy.ts";
+import { type BlockReason, createBlockedRequestLog, type Tenant } from "./blocked-request-log.ts";
+import { BLOCKED_MESSAGE, classifyFetchFailure, type FetchFailureCode } from "./classify-fetch-failure.ts";
+import { type ConnectionPools, createConnectionPools } from "./connection-pools.ts";
+import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
+import { followRedirects } from "./follow-redirects.ts";
+import { localAddresses } from "./local-addresses.ts";
+import { BlockedTargetError, checkedLookup } from "./outgoing-connector.ts";
+import { type OutgoingTarget, parseOutgoingTarget, type TargetRules } from "./outgoing-target.ts";
+import { type RequestDeadline, startRequestDeadline } from "./request-deadline.ts";
+
+const SAVE_LOOKUP_MS = 3000;
+
+export type FetchFailure = FetchFailureCode;
+/** Under whose rules a call goes out: a customer gave the URL, the operator did, or a stranger through the network. */
+type RequestOwner = "tenant" | "operator" | "network";
+
+export interface OutgoingRequest {
+  url: string;
+  method: string;
+  headers?: Record<string, string>;
+  /** A stream is read once, and destroyed when the call fails. */
+  body?: Uint8Array | string | Readable;
+  /** Longest time of the whole call, from the first step to the last byte. */
+  totalMs: number;
+  /** Keeps this much of the answer's body and cuts the connection when there is more. */
+  maxBytes: number;
+  /** Another limit for an answer with these headers; the body stays unread until it resolves. Only for `fetch`. */
+  maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
+  whose?: RequestOwner;
+  /** Named in the log when the call is blocked. */
+  tenant?: Tenant;
+  /** The caller bounds how many calls it has out at once, so that this one need not wait for others to its origin. */
+  isPaced?: boolean;
+  /** Gives the call up; then the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+interface Failed<F> {
+  outcome: "failed";
+  failure: F;
+  /** A sentence for logs and people, without addresses. */
+  error: string;
+  durationMs: number;
+}
+
+interface ReceivedResponse {
+  outcome: "response";
+  status: number;
+  headers: Record<string, string>;
+  durationMs: number;
+}
+
+/** Once the answer's headers are there it is a response, even when its body breaks or drips until the deadline. */
+export type FetchOutcome = (ReceivedResponse & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
+
+export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"> {
+  /** Takes the body piece by piece, only of a 2xx answer; the next piece waits for it. What it throws is thrown on. */
+  onChunk(chunk: Buffer): void | Promise<void>;
+}
+
+/** A download is whole or failed; an answer other than 2xx is a response without body. `url`: where redirects have led. */
+export type DownloadOutcome =
+  | (ReceivedResponse & { bytes: number; url: string })
+  | Failed<FetchFailure | "too_large" | "too_many_redirects">;
+
+/** The only way out of the gateway: every address is checked when it is dialled, every answer is bounded. */
+export interface SafeFetch {
+  /** One HTTP call, without redirects, cookies or decompression. Their failure is a value; only our own is thrown. */
+  fetch(request: OutgoingRequest): Promise<FetchOutcome>;
+  /** Follows up to three redirects, each under the same rules. */
+  download(request: DownloadRequest): Promise<DownloadOutcome>;
+  /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
+  refusal(url: string, whose?: RequestOwner): Promise<string | undefined>;
+  /** Finds the addresses of the URL's host for somebody else who dials it, and fails for one that is not allowed. */
+  lookup(url: string, whose?: RequestOwner): LookupFunction;
+  /** Cuts every connection. */
+  close(): Promise<void>;
+}
+
+export interface SafeFetchOptions {
+  allowedHosts: readonly string[];
+  /** The operator's own URLs may go further than those of customers; the same list when not given. */
+  operatorAllowedHosts?: readonly string[];
+  /** Whether this machine may be called too; asked anew before every call. Absent: only where the list says so. */
+  allowsLoopback?: () => Promise<boolean>;
+  allowAlwaysDenied?: readonly string[];
+  httpsOnly?: boolean;
+  egressProxy?: string;
+  ownListeners?: () => readonly ListenAddress[];
+  lookup?: DnsResolver;
+  /** Warned of blocked calls. */
+  log?: Pick<Log, "warn">;
+}
+
+interface Rules extends TargetRules {
+  /** Keeps sockets apart that were checked under different rules. */
+  name: string;
+}
+
+interface FetchDeps {
+  /** The rules that hold now. */
+  rulesOf(whose: RequestOwner | undefined): Promise<Rules>;
+  lookup: DnsResolver;
+  pools: ConnectionPools;
+  noteBlocked(request: Pick<OutgoingRequest, "url" | "tenant">, reason: BlockReason): void;
+}
+
+export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
+  const lookup = createDnsResolver(options.lookup);
+  const tools: FetchDeps = {
+    rulesOf: createRules(options),
+    lookup,
+    pools: createConnectionPools({ lookup, egressProxy: options.egressProxy }),
+    noteBlocked: createBlockedNote(options),
+  };
+  return {
+    fetch: (request) =>
+      call(tools, request, async ({ headers, body }, deadline) => {
+        // While the limit is waited for, nobody else hears that the body breaks.
+        body.on("error", () => {});
+        const maxBytes = await deadline.race(request.maxBytesFor?.(flat(headers)) ?? request.maxBytes);
+        return readResponseBody(body, maxBytes);
+      }),
+    download: (request) => followRedirects(request, (hop) => download(tools, hop)),
+    refusal: (url, whose) => refusalOf(tools, url, whose),
+    lookup: (url, whose) => {
+      const { hostname: host, port, protocol } = new URL(url);
+      const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+      return (hostname, lookupOptions, callback) => {
+        tools.rulesOf(whose).then(
+          ({ policy }) => checkedLookup(policy, target, lookup)(hostname, lookupOptions, callback),
+          (error: NodeJS.ErrnoException) => callback(error, []),
+        );
+      };
+    },
+    close: () => tools.pools.close(),
+  };
+}
+
+function createBlockedNote({ log }: SafeFetchOptions): FetchDeps["noteBlocked"] {
+  const note = log && createBlockedRequestLog({ log });
+  return ({ url, tenant }, reason) => note?.({ host: new URL(url).host, reason, ...tenant });
+}
+
+/** Two sets of rules: what the list allows, and the same with this machine, as long as that is allowed. */
+function createRules(options: SafeFetchOptions): FetchDeps["rulesOf"] {
+  const { allowedHosts, operatorAllowedHosts = allowedHosts, allowsLoopback } = options;
+  const rulesFor = (name: string, hosts: readonly string[]): Rules => ({
+    name,
+    policy: createAddressPolicy({ ...options, allowedHosts: hosts, ownAddresses: localAddresses }),
+    httpsOnly: options.httpsOnly ?? false,
+    isProxied: options.egressProxy !== undefined,
+  });
+  // What opens the inside to customers must not open it to people who write to them.
+  const network = rulesFor("network", ["external"]);
+  const listed = {
+    network,
+    tenant: rulesFor("tenant", allowedHosts),
+    operator: rulesFor("operator", operatorAllowedHosts),
+  };
+  const local = {
+    network,
+    tenant: rulesFor("tenant, local", [...allowedHosts, "loopback"]),
+    operator: rulesFor("operator, local", [...operatorAllowedHosts, "loopback"]),
+  };
+  return async (whose = "tenant") => ((await allowsLoopback?.()) ? local : listed)[whose];
+}
+
+async function call<Body extends object>(
+  tools: FetchDeps,
+  request: OutgoingRequest,
+  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
+): Promise<(ReceivedResponse & Body) | Failed<FetchFailureCode>> {
+  const began = performance.now();
+  const rules = await tools.rulesOf(request.whose);
+  const target = parseOutgoingTarget(request.url, rules);
+  if ("failure" in target) {
+    if (target.failure === "blocked") tools.noteBlocked(request, "url");
+    return { outcome: "failed", ...target, durationMs: 0 };
+  }
+  const deadline = startRequestDeadline(request.totalMs, request.signal);
+  try {
+    const answered = await exchange({ tools, rules, target, deadline }, request, read);
+    return { outcome: "response", ...answered, durationMs: msSince(began) };
+  } catch (error) {
+    if (error instanceof ChunkHandlerError) throw error.cause;
+    request.signal?.throwIfAborted();
+    const fault: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
+    const failed = classifyFetchFailure(fault);
+    if (failed.failure === "blocked")
+      tools.noteBlocked(request, fault instanceof BlockedTargetError ? "resolved" : "proxy");
+    return { outcome: "failed", ...failed, durationMs: msSince(began) };
+  } finally {
+    deadline.clear();
+  }
+}
+
+interface Exchange {
+  tools: FetchDeps;
+  rules: Rules;
+  target: OutgoingTarget;
+  deadline: RequestDeadline;
+}
+
+async function exchange<Body extends object>(
+  { tools, rules, target, deadline }: Exchange,
+  request: OutgoingRequest,
+  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
+) {
+  const { isPaced = false } = request;
+  const { policy, name: whose } = rules;
+  const borrowed = tools.pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
+  const line = await deadline.race(borrowed).catch((error: unknown) => {
+    // One that comes too late goes to the next in the queue.
+    borrowed.then((late) => late.end()).catch(() => {});
+    throw error;
+  });
+  deadline.signal.addEventListener("abort", () => line.end(deadline.signal.reason), { once: true });
+  let answer: Dispatcher.ResponseData | undefined;
+  try {
+    answer = await deadline.race(send(target.url, { ...sent(request, target), dispatcher: line.dispatcher }));
+    const body = await read(answer, deadline);
+    return { status: answer.statusCode, headers: flat(answer.headers), ...body };
+  } finally {
+    const isWhole = answer?.body.readableEnded === true;
+    line.end(isWhole ? undefined : new Error("the call did not end well"));
+  }
+}
+
+async function download(tools: FetchDeps, request: DownloadRequest) {
+  const { maxBytes, onChunk } = request;
+  const outcome = await call(tools, { ...request, method: "GET" }, async ({ statusCode, headers, body }) => {
+    const isWanted = statusCode >= 200 && statusCode < 300;
+    const isTooLarge = isWanted && Number(headers["content-length"] ?? 0) > maxBytes;
+    if (!isWanted || isTooLarge) {
+      body.on("error", () => {}).destroy();
+      return { bytes: 0, isTooLarge };
+    }
+    return streamResponseBody(body, maxBytes, onChunk);
+  });
+  if (outcome.outcome === "failed") {
+    return outcome;
+  }
+  const { isTooLarge, ...answered } = outcome;
+  const error = `The file is larger than ${maxBytes} bytes.`;
+  return isTooLarge
+    ? ({ outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs } as const)
+    : answered;
+}
+
+async function refusalOf(
+  { rulesOf, lookup }: FetchDeps,
+  url: string,
+  whose: RequestOwner | undefined,
+): Promise<string | undefined> {
+  const rules = await rulesOf(whose);
+  const { policy, isProxied } = rules;
+  const target = parseOutgoingTarget(url, rules);
+  if ("failure" in target) return target.error;
+  if (target.isLiteral || isProxied) {
+    return undefined;
+  }
+  const deadline = startRequestDeadline(SAVE_LOOKUP_MS, undefined);
+  try {
+    const addresses = await deadline.race(lookup(target.host));
+    return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED_MESSAGE;
+  } catch (error) {
+    classifyFetchFailure(error);
+    // The name may come to life later; the check that counts is made when it is dialled.
+    return undefined;
+  } finally {
+    deadline.clear();
+  }
+}
+
+function sent({ method, headers = {}, body }: OutgoingRequest, { authorization }: OutgoingTarget) {
+  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  return {
+    method: method as Dispatcher.HttpMethod,
+    headers: authorization === undefined || hasOwn ? headers : { ...headers, authorization },
+    body: typeof body === "string" ? Buffer.from(body) : body,
+  };
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const pairs = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  return Object.fromEntries(pairs);
+}
+
+function msSince(began: number): number {
+  return Math.round(performance.now() - began);
+}

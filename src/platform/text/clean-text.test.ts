@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../gateway-error.ts";
+import { cleanJson, cleanText } from "./clean-text.ts";
+
+const LONE = /\p{Surrogate}/u;
+/** Texts of any UTF-16 units, lone surrogates and U+0000 among them. */
+const anyText = fc
+  .array(
+    fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constant(0)),
+  )
+  .map((units) => String.fromCharCode(...units));
+
+describe("cleanText", () => {
+  it("removes U+0000 and replaces lone surrogates, and nothing else", () => {
+    expect(cleanText("a\0b")).toBe("ab");
+    expect(cleanText("a\uD83Db")).toBe("a\uFFFDb");
+    expect(cleanText("a\uDE00b")).toBe("a\uFFFDb");
+    expect(cleanText("\uDE00\uD83D")).toBe("\uFFFD\uFFFD");
+    expect(cleanText("😀 olá \u0001\t\n\u200D\uFFFF")).toBe("😀 olá \u0001\t\n\u200D\uFFFF");
+  });
+
+  it("joins a pair that U+0000 split, and never leaves half of one", () => {
+    expect(cleanText("\uD83D\0\uDE00")).toBe("😀");
+  });
+
+  it("gives text that PostgreSQL takes, whatever comes in, and is stable", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const clean = cleanText(text);
+        expect(clean).not.toContain("\0");
+        expect(LONE.test(clean)).toBe(false);
+        expect(cleanText(clean)).toBe(clean);
+        expect(Buffer.from(clean, "utf8").toString("utf8")).toBe(clean);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("leaves well-formed text as it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(cleanText(text)).toBe(text.replaceAll("\0", ""));
+      }),
+    );
+  });
+});
+
+describe("cleanJson", () => {
+  it("cleans values and keys at every level", () => {
+    expect(cleanJson({ "a\0": ["b\0", { "\uD800": "\uDFFF" }], n: 1, b: true, z: null })).toEqual({
+      a: ["b", { "\uFFFD": "\uFFFD" }],
+      n: 1,
+      b: true,
+      z: null,
+    });
+  });
+
+  it("keeps the key __proto__ as data and changes no prototype", () => {
+    const dirty: unknown = JSON.parse(
+      '{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"x":"\\u0000"}',
+    );
+    const clean = cleanJson(dirty) as Record<string, unknown>;
+    expect(Object.getPrototypeOf(clean)).toBe(Object.prototype);
+    expect(Object.keys(clean)).toEqual(["__proto__", "constructor", "x"]);
+    expect(clean.admin).toBeUndefined();
+    expect(Reflect.get({}, "admin")).toBeUndefined();
+  });
+
+  it("makes any JSON storable without changing what was clean", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: "binary" }), (value) => {
+        const before = JSON.stringify(value);
+        const after = JSON.stringify(cleanJson(value));
+        expect(after).not.toMatch(/\\u0000|\\ud[89a-f]/i);
+        if (!/\\u0000|\\ud[89a-f]/i.test(before)) {
+          expect(after).toBe(before);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("cleans objects with dirty keys drawn at random", () => {
+    fc.assert(
+      fc.property(fc.dictionary(anyText, anyText), (value) => {
+        for (const [key, text] of Object.entries(cleanJson(value))) {
+          expect(key + text).not.toContain("\0");
+          expect(LONE.test(key) || LONE.test(text)).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it("leaves dates, buffers and the value it was given alone", () => {
+    const given = { at: new Date(0), bytes: Buffer.from("x"), text: "a\0" };
+    const clean = cleanJson(given);
+    expect(clean.at).toBe(given.at);
+    expect(clean.bytes).toBe(given.bytes);
+    expect(given.text).toBe("a\0");
+  });
+
+  it("refuses a value nested beyond 100 levels, however deep, as a bad request", () => {
+    const nested = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+    expect(cleanJson(nested(100))).toEqual(nested(100));
+    for (const depth of [101, 20_000]) {
+      expect(() => cleanJson(nested(depth))).toThrow(GatewayError);
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { leastCpuMs } from "../../../test/cpu-time.ts";
+import { compileLinearPattern } from "./linear-pattern.ts";
+
+const matches = (expression: string, text: string) => {
+  const pattern = compileLinearPattern(expression);
+  if ("refused" in pattern) throw new Error(pattern.refused);
+  return pattern.test(text);
+};
+
+describe("an expression of a client", () => {
+  test.each([
+    ["^\\d+$", "123", true],
+    ["^ol[aá]$", "OLÁ", true],
+    ["\\p{L}+ \\/start", "é /start", true],
+    ["(?<word>hi|oi)", "oi", true],
+    ["(?<=a)b", "ab", true],
+    ["\\u{1F600}", "😀", true],
+    ["^a", "ba", false],
+  ])("%j on %j: %j", (expression, text, expected) => expect(matches(expression, text)).toBe(expected));
+
+  test.each([
+    ["(", "missing closing"],
+    ["(?=a)b", "(?="],
+    ["a(?!b)", "(?!"],
+    ["(a)\\1", "\\1"],
+    ["((a{100}){100}){100}", "repeat"],
+    ["a{1,1000}b{1,1000}", "too large"],
+  ])("%j is refused with a reason", (expression, reason) => {
+    expect(compileLinearPattern(expression)).toEqual({ refused: expect.stringContaining(reason) });
+  });
+
+  test.each([
+    "^(a+)+$",
+    "(a|a)*$",
+    "(.*)*$",
+    "(a|b|ab)*bc",
+    `${"(x?)".repeat(80)}${"x".repeat(80)}`,
+    "\\p{L}{500}!",
+  ])("%j cannot stop the gateway", (expression) => {
+    for (const text of ["a".repeat(2_000), "x".repeat(2_000), "ab".repeat(1_000), "é".repeat(2_000)])
+      expect(leastCpuMs(3, () => matches(expression, `${text}!`))).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createTtlCache } from "./ttl-cache.ts";
+
+function counted(values: (string | undefined | Error)[], ttlMs = 60_000) {
+  let asked = 0;
+  const cache = createTtlCache<string>({
+    max: 10,
+    ttlMs,
+    async load() {
+      const value = values[Math.min(asked++, values.length - 1)];
+      await sleep(5);
+      if (value instanceof Error) throw value;
+      return value;
+    },
+  });
+  return { cache, asked: () => asked };
+}
+
+describe("the short cache", () => {
+  it("asks once for many who ask together, and not again while the answer is fresh", async () => {
+    const { cache, asked } = counted(["a"]);
+    expect(await Promise.all(Array.from({ length: 20 }, () => cache.get("k")))).toEqual(Array(20).fill("a"));
+    await cache.get("k");
+    expect(asked()).toBe(1);
+  });
+
+  it("asks again once the answer is old", async () => {
+    const { cache } = counted(["a", "b"], 20);
+    await cache.get("k");
+    await expect.poll(() => cache.get("k")).toBe("b");
+  });
+
+  it("does not remember that there is none, nor a failure", async () => {
+    const { cache } = counted([undefined, new Error("away"), "a"]);
+    expect(await cache.get("k")).toBeUndefined();
+    await expect(cache.get("k")).rejects.toThrow("away");
+    expect(await cache.get("k")).toBe("a");
+  });
+
+  it("forgets also an answer that is still on its way", async () => {
+    const { cache } = counted(["old", "new"]);
+    const early = cache.get("k");
+    cache.forget("k");
+    expect(await cache.get("k")).toBe("new");
+    expect(await early).toBe("old");
+    expect(await cache.get("k")).toBe("new");
+  });
+});

@@ -1,0 +1,80 @@
+import type { Config } from "../platform/config/config.ts";
+import type { Gateway } from "./gateway.ts";
+
+type Owner = Gateway["firstOwner"];
+
+/** What whoever has started the gateway by hand needs next. */
+export function bannerLines(
+  {
+    url,
+    database,
+    outgoingCalls,
+    firstOwner,
+    ignoredSetting,
+  }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner" | "ignoredSetting">,
+  config: Pick<Config, "host" | "sandbox">,
+): string[] {
+  const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
+  const where = isEverywhere ? `${url} and every other address of this machine` : url;
+  return [
+    "",
+    `Waygate listens on ${where} (reference: ${url}/docs).`,
+    `Database: ${database}.`,
+    `Outgoing calls: ${outgoingCalls}.`,
+    ...signInLines(firstOwner, ignoredSetting),
+    ...(config.sandbox === "off" || !firstOwner ? [] : sandboxLines(url, firstOwner)),
+    "",
+  ];
+}
+
+function sandboxLines(url: string, owner: Owner): string[] {
+  if (!owner?.password) return ["", `A first message in five minutes: ${url}/docs/waygate`];
+  return [
+    "",
+    "Try it without a phone; paste these three lines into a shell. They create and pair an instance, send, and show the reply:",
+    "",
+    ...curlLines(url, { email: owner.email, password: owner.password }),
+    "",
+    `Then: webhooks, with a receiver to try them, in the quick start at ${url}/docs/waygate`,
+  ];
+}
+
+function signInLines(owner: Owner, ignoredSetting: string | undefined): string[] {
+  if (!owner) return ignoredSetting === undefined ? [] : ["", ignoredSetting];
+  const shown = owner.password
+    ? `${owner.password}   (shown this once; change it after you sign in)`
+    : "as set in WAYGATE_OWNER_PASSWORD";
+  const lost = owner.password ? [`If you lose it: waygate account password ${owner.email}`] : [];
+  return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`, ...lost];
+}
+
+const JSON_TYPE = `-H 'content-type: application/json'`;
+/** curl with a line break after each answer. */
+const CURL = String.raw`curl -s -w '\n'`;
+
+/** What sed takes out of an answer in JSON. */
+function take(pattern: string): string {
+  return `sed -n 's/.*${pattern}.*/\\1/p'`;
+}
+
+/** Three lines that create, pair and use a sandbox instance; they need curl, sed and a POSIX shell. */
+function curlLines(url: string, signIn: { email: string; password: string }): string[] {
+  const token = `$(curl -s ${url}/api/auth/login ${JSON_TYPE} -d ${quote(signIn)} | ${take('"token":"\\([^"]*\\)"')})`;
+  const made = `$(curl -s ${url}/api/v1/instances -H "authorization: Bearer ${token}" ${JSON_TYPE} -d ${quote({ name: "Sales", network: "sandbox" })})`;
+  const values = [
+    `ID=$(printf %s "$MADE" | ${take('"data":{"id":\\([0-9]*\\)')})`,
+    `KEY=$(printf %s "$MADE" | ${take('"api_key":"\\([^"]*\\)"')})`,
+  ];
+  const text = { number: "5511999990004", text: "Hello" };
+  const shop = `${url}/api/v1/instances/$ID`;
+  return [
+    `MADE=${made}; ${values.join("; ")}; printf '%s\\n' "$MADE"`,
+    `${CURL} -X POST ${shop}/sandbox/scan -H "x-api-key: $KEY"`,
+    `${CURL} ${shop}/send-text -H "x-api-key: $KEY" ${JSON_TYPE} -d ${quote(text)}; sleep 2; ${CURL} "${shop}/messages?limit=1" -H "x-api-key: $KEY"`,
+  ];
+}
+
+/** JSON as one word of a POSIX shell. */
+function quote(body: Record<string, string>): string {
+  return `'${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  ADMIN_TOKEN,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../test/gateway.ts";
+import { blackPng } from "../../test/sample-files.ts";
+import { type Client, createClient, type WaygateError } from "../client/client.ts";
+import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
+import { NODE_RPC_HEADERS } from "../platform/nodes/node-rpc-client.ts";
+import {
+  newNonce,
+  senderProofText,
+  signedContentText,
+  signMessage,
+} from "../platform/nodes/node-rpc-message.ts";
+
+const SECRET = randomBytes(32).toString("base64");
+
+async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  for await (const port of freePortsFor(`other-nodes ${process.pid}`)) {
+    ports.push(port);
+    if (ports.length === count) break;
+  }
+  return ports;
+}
+
+function settingsAt(port: number): Record<string, string> {
+  return {
+    WAYGATE_PORT: String(port),
+    WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
+    WAYGATE_CLUSTER_SECRET: SECRET,
+  };
+}
+
+const isThat = (id: string) => (message: { message_id: string }) => message.message_id === id;
+
+describe("a node that does not have the session", () => {
+  let gateway: TestGateway;
+  let shop: TestInstance;
+  let elsewhere: Client;
+  let elsewhereUrl: string;
+  beforeAll(async () => {
+    const [first = 0, second = 0] = await freePorts(2);
+    gateway = await startTestGateway(settingsAt(first));
+    shop = await gateway.connectInstance();
+    const other = await gateway.addNode({ ...settingsAt(second), WAYGATE_ROLES: "api" });
+    elsewhereUrl = other.url;
+    elsewhere = createClient({ baseUrl: other.url, apiKey: shop.api_key });
+  });
+  afterAll(() => gateway.stop());
+
+  test("asks the one that has it, also with pictures and refusals", async () => {
+    const { data } = await elsewhere.checkContacts({
+      id: shop.id,
+      numbers: ["5511999990011", "5511999990000"],
+    });
+    expect(data.map(({ exists }) => exists)).toEqual([true, false]);
+    await elsewhere.setProfilePhoto({ id: shop.id, base64: blackPng(64).toString("base64") });
+    expect((await elsewhere.getProfile({ id: shop.id })).data.picture_url).toContain("http");
+    await elsewhere.setPresence({ id: shop.id, presence: "typing", number: "5511999990011" });
+    const unknown = elsewhere.getGroup({ id: shop.id, jid: "120363000000000001@g.us" });
+    await expect(unknown).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("takes sends, and hears their outcome", async () => {
+    const sent = await elsewhere.sendText({ id: shop.id, number: "5511999990011", text: "From elsewhere" });
+    expect(["sent", "delivered", "read"]).toContain(sent.data.status);
+  });
+
+  test("brings files out of the other's folder", async () => {
+    const picture = blackPng(32);
+    const { data } = await shop.client.sandboxReceive({
+      id: shop.id,
+      from: "5511999990011",
+      media: { base64: picture.toString("base64"), mime_type: "image/png" },
+    });
+    const named = { id: shop.id, message_id: data.message_id };
+    await waitUntil(async () =>
+      (await elsewhere.listMessages({ id: shop.id })).data.some(isThat(data.message_id)),
+    );
+    expect(await elsewhere.downloadMedia({ ...named, return_base64: true })).toMatchObject({
+      data: { base64: picture.toString("base64") },
+    });
+  });
+
+  test("downloads the backups that the other has made", async () => {
+    const { data } = await gateway.admin.createBackup({});
+    const from = async (baseUrl: string) => {
+      const client = createClient({ baseUrl, adminToken: ADMIN_TOKEN });
+      const { stream } = await client.downloadBackup({ id: data.id });
+      return Buffer.from(await new Response(stream).arrayBuffer());
+    };
+    const bytes = await from(elsewhereUrl);
+    expect(bytes).toEqual(await from(gateway.url));
+    expect(bytes).toHaveLength(data.size ?? 0);
+  });
+
+  test("says that it does not know when the other one did what it was asked and died before its answer", async () => {
+    const dying = await startDying(gateway.url);
+    const node = "update node set url = $1 where url = $2";
+    await gateway.database.pool.query(node, [dying.url, gateway.url]);
+    const made = elsewhere.createGroup({ id: shop.id, name: "Once", participants: ["5511999990011"] });
+    await expect(made).rejects.toMatchObject({ status: 504, code: "SEND_TIMEOUT" });
+    await gateway.database.pool.query(node, [gateway.url, dying.url]);
+    await dying.close();
+    const { data } = await shop.client.listGroups({ id: shop.id, refresh: true });
+    expect(data.filter(({ subject }) => subject === "Once")).toHaveLength(1);
+  });
+
+  test("says that it cannot ask a node that is gone, and goes on once the session is back", async () => {
+    const status = async () => (await elsewhere.getInstanceStatus({ id: shop.id })).data.connected;
+    await gateway.restart();
+    await waitUntil(status);
+    await waitUntil(async () => {
+      const checked = await elsewhere
+        .checkContacts({ id: shop.id, numbers: ["5511999990012"], refresh: true })
+        .catch((error) => error);
+      // 409 once it is on its way back and takes longer over it than the call waits.
+      if (checked instanceof Error) expect([409, 503]).toContain((checked as WaygateError).status);
+      return !(checked instanceof Error);
+    });
+  });
+});
+
+/** Stands before a node that does what it is asked, and never lives to answer. */
+async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    // A call is signed for one node, so it is signed anew for the one behind.
+    const identity = { target: url, nonce: newNonce() };
+    const headers = {
+      "content-type": "text/plain",
+      [NODE_RPC_HEADERS.nonce]: identity.nonce,
+      [NODE_RPC_HEADERS.proof]: signMessage(SECRET, senderProofText(identity)),
+      [NODE_RPC_HEADERS.signature]: signMessage(SECRET, signedContentText(identity, body)),
+    };
+    expect((await fetch(`${url}${request.url}`, { method: "POST", body, headers })).status).toBe(200);
+    response.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

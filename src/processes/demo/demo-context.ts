@@ -1,0 +1,63 @@
+import { type Client, createClient } from "../../client/client.ts";
+import type { DemoGateway } from "./demo-gateway.ts";
+import type { DemoOutput } from "./demo-output.ts";
+import type { DemoReceiver, ReceivedWebhook } from "./demo-receiver.ts";
+
+/** Everything that the scenes of the demo play with. */
+export interface DemoContext {
+  tell: DemoOutput;
+  gateway: DemoGateway;
+  receiver: DemoReceiver;
+  /** Where the gateway listens now. */
+  url: string;
+}
+
+/** One side of the conversation. */
+export interface DemoParticipant {
+  id: number;
+  name: string;
+  phone: string;
+  api_key: string;
+  secret: string;
+}
+
+/** Something that Waygate promises did not happen; shown as one sentence. */
+export class DemoFailure extends Error {
+  override readonly name = "BrokenPromise";
+}
+
+const PATIENCE_MS = 60_000;
+
+export function createParticipantClient({ url }: DemoContext, { api_key }: DemoParticipant): Client {
+  return createClient({ baseUrl: url, apiKey: api_key });
+}
+
+/** Waits for a webhook, shows it, and insists on its signatures. */
+export async function waitForWebhook(
+  { receiver, tell }: DemoContext,
+  event: string,
+  of: DemoParticipant,
+  filter: (delivered: ReceivedWebhook) => boolean = () => true,
+): Promise<ReceivedWebhook> {
+  const isIt = (one: ReceivedWebhook) =>
+    one.event.event === event && one.event.instance.id === of.id && filter(one);
+  const found = await receiver.find(isIt, PATIENCE_MS);
+  if (!found)
+    throw new DemoFailure(`The webhook ${event} of ${of.name} did not come within ${PATIENCE_MS} ms.`);
+  tell.webhook(found);
+  if (found.signed.own && found.signed.standard) return found;
+  throw new DemoFailure(`The webhook ${event} of ${of.name} came with a wrong signature.`);
+}
+
+export async function waitUntil(
+  condition: () => Promise<boolean> | boolean,
+  promised: string,
+  ms = PATIENCE_MS,
+): Promise<void> {
+  const giveUpAt = performance.now() + ms;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt)
+      throw new DemoFailure(`${promised}: that did not happen within ${ms} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

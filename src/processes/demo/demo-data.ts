@@ -1,0 +1,31 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "../../platform/embedded-postgres/embedded-postgres.ts";
+import { findPostgresHome } from "../../platform/embedded-postgres/postgres-home.ts";
+import { createLog } from "../../platform/log/log.ts";
+
+/** Scratch data of which nothing is left afterwards. */
+export interface DemoData {
+  dir: string;
+  /** Also stops the database when nobody else has: that of a gateway which was killed lives on. */
+  remove(options: { isDatabaseRunning: boolean }): Promise<void>;
+}
+
+export async function createDemoData(binDir: string | undefined): Promise<DemoData> {
+  const dir = await mkdtemp(join(await realpath(tmpdir()), "waygate-demo-"));
+  return {
+    dir,
+    async remove({ isDatabaseRunning }) {
+      if (isDatabaseRunning) await stopDatabase(dir, binDir).catch(() => {});
+      const home = await findPostgresHome(dir).catch(() => undefined);
+      for (const path of [home?.path, dir])
+        if (path) await rm(path, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function stopDatabase(dataDir: string, binDir: string | undefined): Promise<void> {
+  const database = await startEmbeddedPostgres({ dataDir, binDir, log: createLog("silent") });
+  await database.stop();
+}

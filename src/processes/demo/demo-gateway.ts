@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Env } from "../../platform/config/config.ts";
+import { packageRoot } from "../../platform/config/package-version.ts";
+
+const UP_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 25_000;
+
+/** The gateway of the demo: a process of its own, which can be killed and started again on the same data. */
+export class DemoGateway {
+  readonly #env: Env;
+  #child: ChildProcess | undefined;
+  #said = "";
+  #isOver = false;
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Answers where it listens; throws with what it said when it does not come up. */
+  async start(): Promise<string> {
+    if (this.#isOver) throw new Error("The demo is over.");
+    this.#said = "";
+    const child = spawn(process.execPath, [join(packageRoot(), "bin", "waygate.mjs"), "serve"], {
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    process.once("exit", () => child.kill("SIGKILL"));
+    const up = new Promise<string>((resolve) => {
+      for (const channel of [child.stdout, child.stderr]) {
+        channel.setEncoding("utf8").on("data", (text: string) => {
+          this.#said += text;
+          const url = this.#said.match(/^Waygate listens on (http:\S+)/m)?.[1];
+          if (url) resolve(url);
+        });
+      }
+    });
+    const ended = once(child, "exit").then(() => undefined);
+    const url = await Promise.race([up, ended, delay(UP_WITHIN_MS, undefined, { ref: false })]);
+    if (url) return url;
+    throw new Error(`The gateway did not come up. It said:\n${this.#said.trim()}`);
+  }
+
+  /** Ends it without warning. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** Has it end in order and never starts it again; answers its exit code. */
+  async stop(): Promise<number | null> {
+    this.#isOver = true;
+    await Promise.race([this.#end("SIGINT"), delay(STOP_WITHIN_MS, undefined, { ref: false })]);
+    return this.#child?.exitCode ?? null;
+  }
+
+  isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (!this.#child || !this.isRunning()) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill(signal);
+    await ended;
+  }
+}

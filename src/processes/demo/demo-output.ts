@@ -1,0 +1,42 @@
+import type { ReceivedWebhook } from "./demo-receiver.ts";
+
+/** Tells what happens, in numbered steps and plain words; bold titles where somebody watches. */
+export class DemoOutput {
+  readonly #isBold: boolean;
+  #step = 0;
+
+  constructor({ isBold }: { isBold: boolean }) {
+    this.#isBold = isBold;
+  }
+
+  step(title: string): void {
+    this.#step += 1;
+    const line = `${this.#step}. ${title}`;
+    this.#print(`\n${this.#isBold ? `\u001b[1m${line}\u001b[0m` : line}`);
+  }
+
+  say(text: string): void {
+    this.#print(`   ${text}`);
+  }
+
+  /** A webhook as it came, with what its signatures are worth. */
+  webhook({ event: { event, sequence, instance, data }, signed }: ReceivedWebhook): void {
+    const about = data.message?.text ? ` "${data.message.text}"` : "";
+    const what = `${event} of ${instance.name}, number ${sequence}${about}`;
+    this.#print(`   -> webhook: ${what}\n      ${describe(signed)}`);
+  }
+
+  /** Outside of the steps. */
+  aside(text: string): void {
+    this.#print(`\n${text}`);
+  }
+
+  #print(text: string): void {
+    console.log(text);
+  }
+}
+
+function describe({ own, standard }: ReceivedWebhook["signed"]): string {
+  const word = (isRight: boolean) => (isRight ? "right" : "WRONG");
+  return `X-Waygate-Signature ${word(own)}, Standard Webhooks signature ${word(standard)}`;
+}

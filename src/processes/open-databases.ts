@@ -1,0 +1,130 @@
+import { randomInt } from "node:crypto";
+import { sql } from "kysely";
+import { ensureOwner } from "../features/accounts/create-account.ts";
+import { describeIgnoredOwnerSetting } from "../features/accounts/find-owner-setting-problems.ts";
+import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
+import type { Config } from "../platform/config/config.ts";
+import { loadOrCreateSecretKey } from "../platform/config/data-dir.ts";
+import { requireSecretKey } from "../platform/config/require-secret-key.ts";
+import { type Database, type Db, openDatabase } from "../platform/db/database.ts";
+import { migrateDatabase } from "../platform/db/migrate-database.ts";
+import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
+import type { Log } from "../platform/log/log.ts";
+import { createSecretBox, type SecretBox } from "../platform/secrets/secret-box.ts";
+import type { CleanupStack } from "./cleanup-stack.ts";
+import {
+  rethrowAsStartError,
+  StartError,
+  throwDatabaseStartError,
+  throwSettingError,
+} from "./start-error.ts";
+
+/** No batch waits longer for a row that somebody holds; then only those fail who need that row. */
+const LOCK_TIMEOUT_MS = 1000;
+
+export interface Databases {
+  database: Database;
+  /** The sandbox network's own connections. */
+  sandbox: Database;
+  words: string;
+}
+
+export async function openDatabases(
+  config: Config,
+  dataDir: string,
+  log: Log,
+  undo: CleanupStack,
+): Promise<Databases> {
+  const { url, words } = config.databaseUrl
+    ? { url: config.databaseUrl, words: describeExternal(config.databaseUrl) }
+    : await startOwn(config, dataDir, log, undo);
+  const directUrl = config.databaseDirectUrl;
+  const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
+  undo.add(() => database.close());
+  // The sandbox network knows by locks of connections which processes live.
+  const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
+  undo.add(() => sandbox.close());
+  return { database, sandbox, words };
+}
+
+async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: CleanupStack) {
+  const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(rethrowAsStartError);
+  undo.add(() => postgres.stop());
+  return { url: postgres.url, words: `its own PostgreSQL below ${dataDir}` };
+}
+
+function describeExternal(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+/** Tables and keys, over connections that wait for locks as long as another node needs for the same. */
+export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
+  const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
+  try {
+    await readyDatabase(config, patient.db, store).catch((error: unknown) =>
+      throwDatabaseStartError(error, store.words),
+    );
+    const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
+    await sealAddresses(patient.db, box);
+    return { secretKey, box };
+  } finally {
+    await patient.close();
+  }
+}
+
+export interface OwnerReport {
+  /** Set when this start has made the owner's account; the password only when it was made up. */
+  firstOwner: { email: string; password?: string } | undefined;
+  /** What the settings say about an owner who exists already, where it is not so. */
+  ignoredSetting: string | undefined;
+}
+
+/** Makes the owner's account while there is none: at the very end of a start, since its password is shown once. */
+export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
+  const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
+  try {
+    const firstOwner = await ensureOwner(patient.db, config).catch(throwSettingError);
+    const ignoredSetting = firstOwner ? undefined : await describeIgnoredOwnerSetting(patient.db, config);
+    return { firstOwner, ignoredSetting };
+  } finally {
+    await patient.close();
+  }
+}
+
+async function readyDatabase(config: Config, db: Db, store: Databases): Promise<void> {
+  if (config.databaseDirectUrl !== undefined) await requireOneDatabase(db, store);
+  await migrateDatabase(db);
+}
+
+/** A lock that is taken past the pooler must be seen through it; else the two addresses name two databases. */
+async function requireOneDatabase(direct: Db, { database }: Databases): Promise<void> {
+  const key = sql`${randomInt(2 ** 31)}, ${randomInt(2 ** 31)}`;
+  const isSeen = await direct.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${key})`.execute(trx);
+    const { rows } = await sql<{ is_free: boolean }>`
+      select pg_try_advisory_xact_lock(${key}) as is_free`.execute(database.db);
+    return rows[0]?.is_free === false;
+  });
+  if (!isSeen) throw new StartError("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
+}
+
+/** The key of the secrets in the database, which must be the one that they were sealed with. */
+export async function openSecrets(config: Config, dataDir: string, db: Db): Promise<Secrets> {
+  const secretKey =
+    config.secretKey?.reveal() ?? (await loadOrCreateSecretKey(dataDir).catch(rethrowAsStartError));
+  const box = createSecretBox(secretKey, config.secretKeySecond?.reveal());
+  await requireSecretKey(db, box).catch((cause: unknown) => {
+    const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
+    throw new StartError(
+      `${whose} is not the one that the secrets in this database are sealed with. Set WAYGATE_SECRET_KEY to that one.`,
+      { cause },
+    );
+  });
+  return { secretKey, box };
+}
+
+interface Secrets {
+  secretKey: string;
+  box: SecretBox;
+}

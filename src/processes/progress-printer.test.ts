@@ -1,0 +1,20 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startProgressPrinter } from "./progress-printer.ts";
+
+beforeEach(() => vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => vi.useRealTimers());
+
+test("long work says every few seconds how far it is, and short work nothing", () => {
+  const said: string[] = [];
+  const progress = startProgressPrinter((line) => said.push(line));
+  progress.add(500, "rows");
+  vi.advanceTimersByTime(2_999);
+  progress.add(500, "rows");
+  expect(said).toEqual([]);
+  vi.advanceTimersByTime(1);
+  progress.add(500, "rows");
+  progress.add(500, "rows");
+  vi.advanceTimersByTime(3_000);
+  progress.reach(7, "links");
+  expect(said).toEqual(["... 1500 rows", "... 7 links"]);
+});

@@ -1,0 +1,30 @@
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { createMcpServer } from "../mcp/mcp-server.ts";
+import type { Env } from "../platform/config/config.ts";
+import { StartError } from "./start-error.ts";
+
+const USUAL_BASE_URL = "http://127.0.0.1:3000";
+
+/** Serves the assistant tools on standard input and output until the input ends. Throws StartError. */
+export async function serveMcp(env: Env): Promise<void> {
+  const server = createMcpServer({ ...readSettings(env), onBug: (error) => console.error(error) });
+  server.onerror = (error) => console.error(`Waygate assistant tools: ${error.message}`);
+  // Whoever started us has gone without a word.
+  process.stdout.once("error", () => process.exit(0));
+  await server.connect(new StdioServerTransport());
+}
+
+function readSettings(env: Env) {
+  const baseUrl = env.WAYGATE_BASE_URL || USUAL_BASE_URL;
+  if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
+    throw new StartError("WAYGATE_BASE_URL must be the http:// or https:// address of the gateway.");
+  }
+  const apiKey = env.WAYGATE_API_KEY?.trim();
+  if (!apiKey) throw new StartError("WAYGATE_API_KEY is required: the API key of an instance.");
+  const named = env.WAYGATE_INSTANCE_ID?.trim();
+  const instanceId = named ? Number(named) : undefined;
+  if (instanceId !== undefined && !(Number.isSafeInteger(instanceId) && instanceId > 0)) {
+    throw new StartError("WAYGATE_INSTANCE_ID must be the numeric id of an instance.");
+  }
+  return { baseUrl, apiKey, instanceId };
+}

@@ -1,0 +1,251 @@
+import type { Engine, Job, JobResult, Lane } from "../engine/engine.ts";
+import { withdrawSend } from "../features/campaigns/withdraw-sends.ts";
+import type { SuppressionList } from "../features/consent/consent.ts";
+import {
+  type Conversations,
+  createNumberResolver,
+  type NumberResolver,
+} from "../features/contacts/contacts.ts";
+import { createConnectionRecorder } from "../features/instances/connection-recorder.ts";
+import { CONTROL_JOB_GROUP } from "../features/instances/control-job-ref.ts";
+import { createCredentialStore } from "../features/instances/credential-store.ts";
+import { createLiveSettings } from "../features/instances/live-settings.ts";
+import { resumeSession } from "../features/instances/open-session.ts";
+import { createPresenceUpdater, type PresenceUpdater } from "../features/instances/presence-updater.ts";
+import { runControlJob } from "../features/instances/run-control-job.ts";
+import { createSealedPairingStore } from "../features/instances/sealed-pairing-store.ts";
+import { unregisterIntegrations } from "../features/integrations/unregister-integrations.ts";
+import { waitUntilIntegrationsIdle } from "../features/integrations/wait-until-integrations-idle.ts";
+import { MEDIA_GROUPS } from "../features/media/media.ts";
+import { createMediaJobRunner } from "../features/media/media-job-runner.ts";
+import type { NodeMedia } from "../features/media/open-media.ts";
+import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
+import { createActionRunner } from "../features/messages/actions/action-runner.ts";
+import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
+import { failStrandedSends, failStrandedSoon } from "../features/messages/send/fail-stranded-sends.ts";
+import { findSentContent } from "../features/messages/send/find-sent-content.ts";
+import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
+import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
+import { createSendRunner } from "../features/messages/send/run-send.ts";
+import { createInstanceReader } from "../features/messages/send/sending-instance.ts";
+import type { NetworkDriver, NetworkEvent, Session } from "../network/driver.ts";
+import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
+import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/test-numbers.ts";
+import {
+  createSessionRegistry,
+  type SessionOptions,
+  type SessionRegistry,
+} from "../network/session-registry.ts";
+import type { Config } from "../platform/config/config.ts";
+import { type Database, type Db, isTransientDatabaseError } from "../platform/db/database.ts";
+import type { Log } from "../platform/log/log.ts";
+import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
+import type { SecretBox } from "../platform/secrets/secret-box.ts";
+import { withTimeout } from "../platform/with-timeout.ts";
+import {
+  createSessionEventRecorder,
+  type RecordSessionEvent,
+  type SessionInstance,
+} from "./session-event-recorder.ts";
+
+export interface SessionHostOptions {
+  config: Config;
+  db: Db;
+  engine: Engine;
+  box: SecretBox;
+  outgoing: SafeFetch;
+  log: Log;
+  drivers: readonly NetworkDriver[];
+  conversations: Conversations;
+  outcomes: OutcomeRecorder;
+  suppression: SuppressionList;
+  media: NodeMedia;
+  sandbox: Database;
+}
+
+/** The sessions of this node, as the rest of the process sees them. */
+export interface SessionHost {
+  /** The live session of an instance, while it is connected. */
+  connectedSession(instanceId: number): Session | undefined;
+  /** The session of an instance that this node has open, connected or not. */
+  openedSession(instanceId: number): Session | undefined;
+  /** What the network knows of numbers. */
+  readonly numbers: NumberResolver;
+}
+
+const MOST_UNCONFIRMED = { sandbox: MOST_UNCONFIRMED_TRIES };
+
+/** What a node with the role `sessions` does: it holds sockets, sends what waits and stores what arrives. */
+export function addSessionHost(parts: SessionHostOptions): SessionHost {
+  const { config, db, engine } = parts;
+  const recorder = createConnectionRecorder({ db, engine });
+  const live = createLiveSettings(db, engine);
+  const connectedSession = (id: number) => host.connected(id);
+  const presence = createPresenceUpdater({ engine, live, connectedSession });
+  const report = createSessionEventRecorder({ ...parts, recorder, live, connectedSession });
+  const host = new LaneSessions(parts, report, presence);
+  const numbers = createNumberResolver({ ...parts, connectedSession });
+  const runSend = createSendRunner({
+    ...{ ...parts, ...config, numbers, connectedSession, mostUnconfirmed: MOST_UNCONFIRMED },
+    withdraw: (id) => withdrawSend(db, engine, id),
+  });
+  const runAction = createActionRunner({ db, engine, connectedSession });
+  const refuseCall = createPhoneCallRejecter({
+    ...{ ...parts, ...config, connectedSession, numbers },
+    acceptor: createMessageInserter(db),
+    readInstance: createInstanceReader(db),
+    messageOf: async (id) => (await live.of(id)).reject_message,
+  });
+  const sandboxOf = (account_id: number) => createSandboxControl(parts.sandbox.pool, account_id);
+  const dismiss = (id: number) => unregisterIntegrations(parts, id);
+  const { files } = parts.media;
+  const runMedia = createMediaJobRunner({
+    ...parts,
+    files,
+    connectedSession,
+    maxBytes: config.mediaMaxBytes,
+  });
+
+  function run(job: Job): Promise<JobResult> {
+    const { do: what } = job.ref as { do: string };
+    if (what === "send") return runSend(job);
+    if (what === "act") return runAction(job);
+    if (what === "refuse_call") return refuseCall(job);
+    if (what === "media") return runMedia(job);
+    return control(parts, job, what, () =>
+      runControlJob({ ...parts, recorder, dismissIntegrations: dismiss, sandboxOf }, host, job),
+    );
+  }
+
+  engine.register({
+    kind: "session",
+    role: "sessions",
+    // Files take four of them at most.
+    width: 16,
+    unpaused: [CONTROL_JOB_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
+    run,
+    taken: async (lane) => {
+      if (await host.take(lane)) await resumeSession({ ...parts, recorder }, host, lane);
+    },
+    lost: (lane) => host.lose(lane),
+  });
+  return { connectedSession, openedSession: (id) => host.opened(id), numbers };
+}
+
+/** What waits for an instance that leaves its number, or is removed, waits no longer. */
+async function control(
+  parts: SessionHostOptions,
+  job: Job,
+  what: string,
+  runJob: () => Promise<JobResult>,
+): Promise<JobResult> {
+  if (what === "delete") await tellFailures(parts, job);
+  const end = await runJob();
+  if (what === "logout") await failStrandedSoon(parts.db, parts.engine);
+  return end;
+}
+
+const LAST_WORDS_MS = 5_000;
+
+/** What waits for an instance that is about to be removed fails, and its integrations hear of it while they are there. */
+async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }: Job): Promise<void> {
+  const instance_id = Number(lane.key);
+  const telling = failStrandedSends(db, outcomes)
+    .then(() => waitUntilIntegrationsIdle(db, instance_id, LAST_WORDS_MS))
+    .catch((error: unknown) => log.warn({ err: error, instance_id }, "not all failures were reported"));
+  await withTimeout(telling, LAST_WORDS_MS);
+}
+
+/** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
+class LaneSessions {
+  readonly #sessions: SessionRegistry;
+  readonly #parts: SessionHostOptions;
+  readonly #report: RecordSessionEvent;
+  readonly #presence: PresenceUpdater;
+  readonly #owners = new Map<number, SessionInstance>();
+  readonly #connected = new Set<number>();
+
+  constructor(parts: SessionHostOptions, report: RecordSessionEvent, presence: PresenceUpdater) {
+    this.#parts = parts;
+    this.#report = report;
+    this.#presence = presence;
+    const { db, box, engine, drivers } = parts;
+    const vault = createSealedPairingStore({ db, box, node: engine.node.id });
+    this.#sessions = createSessionRegistry({
+      drivers,
+      credentials: (id) =>
+        createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), vault }),
+      report: (id, event) => this.#store(id, event),
+      mayPass: isTransientDatabaseError,
+      findSent: async (id, chat, messageId) =>
+        findSentContent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
+    });
+  }
+
+  /** None while this node may not act: what has stood still does not know yet that its sessions are another's. */
+  connected(id: number): Session | undefined {
+    return this.#connected.has(id) ? this.opened(id) : undefined;
+  }
+
+  /** As `connected`, also while it is being paired. */
+  opened(id: number): Session | undefined {
+    return this.#parts.engine.isSafe() ? this.#sessions.get(id) : undefined;
+  }
+
+  open(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
+    if (!this.#sessions.get(id)) this.#presence.opened(id, options.markOnline ?? false);
+    return this.#sessions.open(id, network, options);
+  }
+
+  /** A session that is closed reports no more, so it is followed here. */
+  async close(id: number): Promise<void> {
+    this.#follow(id, false);
+    await this.#sessions.close(id);
+  }
+
+  /** False for an instance that is gone. */
+  async take(lane: Lane): Promise<boolean> {
+    const id = Number(lane.key);
+    this.#parts.engine.openGroups(lane.id, [CONTROL_JOB_GROUP]);
+    const instance = await this.#parts.db
+      .selectFrom("instance")
+      .select("account_id")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (!instance) return false;
+    this.#owners.set(id, { id, account_id: instance.account_id });
+    return true;
+  }
+
+  async lose(lane: Lane): Promise<void> {
+    const id = Number(lane.key);
+    this.#connected.delete(id);
+    this.#owners.delete(id);
+    await this.#sessions.close(id);
+  }
+
+  async #store(id: number, event: NetworkEvent): Promise<void> {
+    const owner = this.#owners.get(id);
+    if (!owner) throw new Error(`This node does not own the session of instance ${id}.`);
+    await this.#report(owner, event);
+    if (event.type === "logged_out" || event.type === "banned")
+      await failStrandedSoon(this.#parts.db, this.#parts.engine);
+    if (event.type === "connected") this.#follow(id, true);
+    else if (ENDS.has(event.type)) this.#follow(id, false);
+  }
+
+  #follow(id: number, isConnected: boolean): void {
+    if (isConnected) this.#connected.add(id);
+    else this.#connected.delete(id);
+    if (isConnected) this.#presence.connected(id);
+    this.#parts.engine.openGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
+  }
+
+  #laneOf(id: number): Lane {
+    const lane = this.#parts.engine.laneOf("session", String(id));
+    if (!lane) throw new Error(`This node does not own the session of instance ${id}.`);
+    return lane;
+  }
+}
+
+const ENDS = new Set<NetworkEvent["type"]>(["disconnected", "logged_out", "banned"]);

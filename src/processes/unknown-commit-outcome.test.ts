@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Cable, layCable } from "../../test/cable.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../test/sample-files.ts";
+import { createClient, type WaygateError } from "../client/client.ts";
+
+let store: TestDatabase;
+let cable: Cable;
+let gateway: TestGateway;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  await store.database.pool.query(HANGING_COMMITS);
+  cable = await layCable(store.url);
+  gateway = await startTestGateway({
+    DATABASE_URL: cable.url,
+    WAYGATE_ACK_TIMEOUT: "5s",
+    WAYGATE_DOUBT_WAIT: "1s",
+  });
+  shop = await gateway.connectInstance();
+});
+
+afterAll(async () => {
+  await release();
+  await gateway.stop();
+  await cable.close();
+  await store.drop();
+});
+
+beforeEach(async () => {
+  await release();
+  // The outage of the test before is over.
+  await waitUntil(async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.connected);
+});
+
+/** While there is a row in `stall`, whoever has inserted a message waits before its commit, as for a disk or a standby. */
+const HANGING_COMMITS = `
+  create table stall ();
+  create function wait_for_disk() returns trigger language plpgsql as $$ begin
+    while exists (select from stall) loop perform pg_sleep(0.02); end loop;
+    return null;
+  end $$;
+  create trigger stalled after insert on message for each statement execute function wait_for_disk()`;
+
+const stall = () => store.database.pool.query("insert into stall default values");
+const release = () => store.database.pool.query("delete from stall");
+
+async function hanging(): Promise<number[]> {
+  const { rows } = await store.database.pool.query<{ pid: number }>(
+    "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** An async send with a file whose connection is cut in the middle of its commit, which goes on. */
+async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer> }> {
+  const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
+  await stall();
+  const answer = shop.client
+    .sendMedia(input)
+    .then(({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }), toAnswer);
+  await cutInCommit();
+  return { answer };
+}
+
+async function cutInCommit(): Promise<void> {
+  await waitUntil(async () => (await hanging()).length > 0);
+  cable.cut();
+  cable.mend();
+}
+
+const answered = (): Answer => ({ status: 200 });
+
+function toAnswer({ status, code, details }: WaygateError): Answer {
+  return { status, code, ...(details as object) };
+}
+
+type Answer = { status: number; code?: string; message_id?: string; sent?: unknown };
+
+async function messagesTo(number: string): Promise<{ message_id: string; status: string }[]> {
+  const { rows } = await store.database.pool.query(
+    "select message_id, status from message where jid like $1 || '@%' and outcome_at is not null",
+    [number],
+  );
+  return rows;
+}
+
+/** How many events tell that the message of an answer has failed. */
+async function failuresTold({ message_id = "" }: Answer): Promise<number> {
+  const { rows } = await store.database.pool.query<{ body: string }>(
+    "select convert_from(body, 'UTF8') as body from event where event = 'message.failed'",
+  );
+  return rows.filter(({ body }) => body.includes(message_id)).length;
+}
+
+async function filesLeft(): Promise<number> {
+  const { rows } = await store.database.pool.query<{ count: number }>(
+    "select count(*)::int as count from outgoing_media",
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function isAnswering(): Promise<boolean> {
+  return shop.client.getInstanceStatus({ id: shop.id }).then(
+    () => true,
+    () => false,
+  );
+}
+
+test("a commit that hangs until the request's deadline is answered with 504, and goes out with its file once it comes", async () => {
+  const number = "5511966670018";
+  const { answer } = await sendIntoStall(number);
+  const told = await answer;
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  expect(await filesLeft()).toBe(1);
+  await release();
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toEqual([
+    { message_id: told.message_id, status: expect.stringMatching(/sent|delivered|read/) },
+  ]);
+  await waitUntil(async () => (await filesLeft()) === 0);
+});
+
+test("a sync send whose commit comes after its answer never begins, is told, and frees its key", async () => {
+  const number = "5511966670048";
+  const input = { id: shop.id, number, text: "Too late", async: false } as const;
+  const send = () => shop.client.sendText(input, { idempotencyKey: "too-late" });
+  await stall();
+  const answer = send().then(answered, toAnswer);
+  await cutInCommit();
+  const told = await answer;
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  await release();
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
+  expect(await failuresTold(told)).toBe(1);
+  await waitUntil(isAnswering);
+  const { data } = await send();
+  expect(data.message_id).not.toBe(told.message_id);
+  expect(await messagesTo(number)).toHaveLength(2);
+});
+
+test("a sync send that has gone out when the database went away is answered with 504, and its end is told", async () => {
+  const number = "5511966670002";
+  const input = { id: shop.id, number, text: "On its way" };
+  const answer = shop.client.sendText(input).then(answered, toAnswer);
+  const arrived = "select from sandbox.ledger where outcome = 'silent'";
+  await waitUntil(async () => (await store.database.pool.query(arrived)).rows.length > 0);
+  cable.cut();
+  const told = await answer;
+  cable.mend();
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
+  expect(await failuresTold(told)).toBe(1);
+});
+
+describe("long before the deadline", () => {
+  beforeAll(async () => {
+    await gateway.restart({ WAYGATE_ACK_TIMEOUT: "30s" });
+    shop = { ...shop, client: createClient({ baseUrl: gateway.url, apiKey: shop.api_key }) };
+  });
+
+  test("a commit that cannot come any more is refused with 503, and nothing is left behind", async () => {
+    const number = "5511966670038";
+    const { answer } = await sendIntoStall(number);
+    for (const pid of await hanging())
+      await store.database.pool.query("select pg_terminate_backend($1)", [pid]);
+    expect(await answer).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
+    await release();
+    expect(await filesLeft()).toBe(0);
+    const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [
+      number,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test("a commit that comes while it is looked for is answered as any other", async () => {
+    const number = "5511966670028";
+    const { answer } = await sendIntoStall(number);
+    await waitUntil(isAnswering);
+    await release();
+    const told = await answer;
+    expect(told.status).toBe(202);
+    await waitUntil(async () => (await messagesTo(number)).length > 0);
+    expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
+  });
+});
