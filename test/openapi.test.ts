@@ -79,7 +79,7 @@ test("every JSON body has an example that fits its schema", () => {
 
 test("the example of a change changes something", () => {
   const paths = Object.values(document.paths as Record<string, Record<string, Operation>>);
-  const changes = paths.flatMap(({ patch }) => patch ?? []);
+  const changes = paths.flatMap(({ patch, put }) => [patch ?? [], put ?? []].flat());
   const empty = changes.filter(({ requestBody }) => {
     const { example } = requestBody?.content["application/json"] ?? {};
     return JSON.stringify(example) === "{}";

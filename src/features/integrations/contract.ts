@@ -102,6 +102,7 @@ export const integrationsContract = {
     summary: "Configure an integration; without any field but `enabled` its configuration stays",
     description: FIELDS,
     message: "Integration saved",
+    example: { enabled: true, config: { webhook_url: "https://n8n.example.com/webhook/waygate" } },
     input: z.looseObject({
       id: instanceId,
       provider,
