@@ -3,13 +3,16 @@ import { isDatabaseUnavailable } from "../platform/db/database.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 
 export interface BatchWriterOptions<Item, Result> {
-  /** Writes all items in one statement and answers with one result per item, in the same order. */
+  /** Writes all items in one statement and returns one result per item, in the same order. */
   write(items: Item[]): Promise<Result[]>;
-  /** Most items of one statement; 100 unless said. */
+  /** Most items per statement; 100 by default. */
   maxBatch?: number;
-  /** With so many waiting a further item is refused with UNAVAILABLE. Only where nothing else bounds what comes in. */
+  /**
+   * Rejects further items with UNAVAILABLE once this many wait. Needed only where nothing else bounds the
+   * input.
+   */
   maxWaiting?: number;
-  /** Whether one item may be the cause of this error; unless said, any error but an absent database. */
+  /** Whether one item may have caused this error. By default: any error except an unavailable database. */
   isolate?(error: unknown): boolean;
 }
 
@@ -27,7 +30,9 @@ interface QueuedItem<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** One batch in flight, no delay beyond a turn of the event loop; a batch that fails is run again one by one, so only the guilty one fails. */
+/**
+ * Runs one batch at a time. If a batch fails, runs its items one by one, so that only the faulty item fails.
+ */
 export function createBatchWriter<Item, Result>(
   options: BatchWriterOptions<Item, Result>,
 ): BatchWriter<Item, Result> {
@@ -59,7 +64,7 @@ class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    // What came from the network or the database at the same time arrives within a turn, and shares the first batch.
+    // Items that arrive in the same turn of the event loop share the first batch.
     await nextTurn();
     while (this.#waiting.length > 0) await this.#writeBatch(this.#waiting.splice(0, this.#maxBatch));
     this.#running = undefined;

@@ -7,14 +7,14 @@ import { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { NOTIFY_CHANNEL } from "./notification-bus.ts";
 
 /**
- * A node closes itself when its beats have gone unanswered for `selfFenceMs`, and has let go of its sessions 1.5 s later,
- * before it can be declared dead. The fourth look at a beat that stands still comes 12 s after the first less the time of
- * an answer: a second is left for that.
+ * A node fences itself after `selfFenceMs` without a successful heartbeat and closes its sessions within 1.5
+ * s. Other nodes declare it dead only after `deadAfterMs`: at their fourth read of an unchanged heartbeat,
+ * about 12 s after the first. One second of that is slack for slow reads.
  */
 export const NODE_TIMING = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
 
 export interface ClusterMemberOptions {
-  /** Beats have a connection of their own; when one fails, the others are suspected of silence. */
+  /** Heartbeats use their own connection. When it fails, the pool's connections are checked as well. */
   database: Pick<Database, "url" | "suspect">;
   log: Log;
   id: string;
@@ -23,26 +23,29 @@ export interface ClusterMemberOptions {
   beatMs: number;
   deadAfterMs: number;
   selfFenceMs: number;
-  /** After each good beat. */
+  /** Called after each successful heartbeat. */
   onBeat(): void;
-  /** This boot may act no longer: others declared it dead, or its last good beat is too old. */
+  /** This boot must stop acting: other nodes declared it dead, or its last successful heartbeat is too old. */
   onUnsafe(): void;
   onNotice(payload: string): void;
-  /** The connection is there (again); what was sent before was not heard. */
+  /** The connection is open (again); earlier notifications are lost. */
   onConnected(): void;
 }
 
-/** This node among the others: beats, sees the beats of the others, and knows when it may act no longer. */
+/**
+ * This node as a cluster member: sends heartbeats, reads those of other nodes, and decides when it must stop
+ * acting.
+ */
 export class ClusterMember {
   readonly id: string;
   boot = 0;
-  /** A later boot of the same process has sessions behind it. */
+  /** A later boot of the same process already holds the memory of its sessions. */
   readonly #memoryAtStart = process.memoryUsage.rss();
   readonly #options: ClusterMemberOptions;
   readonly #watch: FailureDetector;
   readonly #connection: HeartbeatConnection;
   readonly #outage: DatabaseAvailability;
-  /** For the answer to a beat. */
+  /** Timeout of a heartbeat statement. */
   readonly #timeoutMs: number;
   #goodBeatAt = Number.NEGATIVE_INFINITY;
   #isIn = false;
@@ -68,7 +71,10 @@ export class ClusterMember {
     });
   }
 
-  /** Whether the last good beat was sent recently enough that nobody can have declared this node dead. */
+  /**
+   * Whether the last successful heartbeat is recent enough that no other node can have declared this node
+   * dead.
+   */
   isSafe(): boolean {
     return this.#isIn && performance.now() - this.#goodBeatAt < this.#options.selfFenceMs;
   }
@@ -86,17 +92,17 @@ export class ClusterMember {
     return self + this.bootsOfOthers(role).length;
   }
 
-  /** One name for each boot of another node that has a fresh beat and this role. */
+  /** One name per boot of each other node that has this role and a fresh heartbeat. */
   bootsOfOthers(role: string): string[] {
     return this.#watch.alive(performance.now(), role).map(({ id, boot }) => `${id} ${boot}`);
   }
 
-  /** Nodes that were declared dead. */
+  /** Nodes declared dead. */
   dead(): string[] {
     return this.#watch.dead();
   }
 
-  /** Rejects when the database is away. */
+  /** Rejects when the database is unavailable. */
   async start(): Promise<void> {
     try {
       await this.#beat();
@@ -111,7 +117,7 @@ export class ClusterMember {
     await this.#connection.query("select pg_notify($1, $2)", [NOTIFY_CHANNEL, payload]);
   }
 
-  /** Beats no more; what is left in the database says that this boot is over. */
+  /** Stops the heartbeat and records in the database that this boot has ended. */
   async stop(lastWords?: () => Promise<void>): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#next);
@@ -135,7 +141,7 @@ export class ClusterMember {
   }
 
   #beatLater(delayMs: number): void {
-    // A beat under way arranges the next one itself.
+    // A running heartbeat schedules the next one itself.
     if (this.#isStopping || this.#isBeating) return;
     clearTimeout(this.#next);
     this.#next = setTimeout(() => {
@@ -150,7 +156,7 @@ export class ClusterMember {
     this.#beatLater(delayMs);
   }
 
-  /** Answers in how many milliseconds the next beat is due. */
+  /** Returns the milliseconds until the next heartbeat. */
   async #tryBeat(): Promise<number> {
     const startedAt = performance.now();
     try {
@@ -237,7 +243,7 @@ export class ClusterMember {
     this.#options.onUnsafe();
   }
 
-  /** A connection that was lost without a word would keep its statement, and all that stand in line behind it, waiting. */
+  /** A connection that was lost silently would block its statement and all statements queued behind it. */
   #suspectOthers(): void {
     if (this.#suspicion) return;
     const cutSilent = this.#options.database.suspect();

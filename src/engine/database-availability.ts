@@ -6,7 +6,9 @@ import type { Log } from "../platform/log/log.ts";
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 
-/** What one user of the database knows of its absence: one log line per change, and how long to wait meanwhile. */
+/**
+ * Tracks database availability for one user of the database: logs each change once and sets the retry delay.
+ */
 export class DatabaseAvailability {
   readonly #log: Log;
   readonly #user: string;
@@ -17,14 +19,14 @@ export class DatabaseAvailability {
     this.#user = user;
   }
 
-  /** Takes note of a failure; resolves when it is time to try again. */
+  /** Records a failure; resolves when it is time to retry. */
   async failed(error: unknown): Promise<void> {
     this.note(error);
     const goneMs = performance.now() - (this.#awaySince ?? Number.NEGATIVE_INFINITY);
     await sleep(Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, goneMs / 2)));
   }
 
-  /** Takes note of a failure. Anything but an absent database is logged each time. */
+  /** Records a failure. Logs every error except an unavailable database. */
   note(error: unknown): void {
     if (!isDatabaseUnavailable(error)) {
       this.#log.error({ err: error, name: this.#user }, "a statement of the engine failed");
@@ -34,7 +36,7 @@ export class DatabaseAvailability {
     }
   }
 
-  /** Takes note that the database answers. */
+  /** Records that the database is available. */
   worked(): void {
     if (this.#awaySince === undefined) return;
     const duration_ms = Math.round(performance.now() - this.#awaySince);

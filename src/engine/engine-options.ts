@@ -6,17 +6,20 @@ export type NodeRole = "api" | "sessions" | "worker";
 export interface EngineOptions {
   database: Database;
   log: Log;
-  /** Name of this node, never used by two processes at once. */
+  /** Name of this node; two processes never use it at the same time. */
   node_id: string;
   roles: readonly NodeRole[];
-  /** Where other nodes reach this one. */
+  /** Where other nodes reach this node. */
   url?: string;
-  /** The predecessor of this node is proven gone: its lanes are taken at the start. Else once it must have closed itself. */
+  /**
+   * True if this node's previous process has certainly ended: claim its lanes at start. Otherwise wait until
+   * it must have fenced itself.
+   */
   takeAtOnce: boolean;
   beatMs?: number;
   deadAfterMs?: number;
   selfFenceMs?: number;
   pollMs?: number;
-  /** For so long others may take what this node gave back to be even with them; 10,000 unless told. */
+  /** How long this node leaves handed-over lanes to other nodes; 10,000 ms by default. */
   leftAloneMs?: number;
 }

@@ -19,42 +19,54 @@ export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";
 /** Runs the jobs of the lanes that this node owns. */
 export interface Engine {
   readonly node: { readonly id: string; readonly boot: number };
-  /** Whether this node may act: false as soon as the last good beat was sent more than `selfFenceMs` ago. */
+  /** Whether this node may act: false once the last successful heartbeat is older than `selfFenceMs`. */
   isSafe(): boolean;
-  /** Adds a kind of lane; before the start where the kind has `prepare`. */
+  /** Adds a kind of lane. A kind with `prepare` must be added before the start. */
   register(kind: LaneKind): void;
   start(): Promise<void>;
-  /** Takes and starts nothing more, gives each lane back as it comes to rest, and all of them after `graceMs` (10,000). */
+  /**
+   * Starts nothing new, releases each lane once it is idle, and releases all of them after `graceMs`
+   * (10,000).
+   */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
-   * After the commit that added jobs to these lanes. `changed`: it changed or removed waiting jobs (`run_at`, `grp`,
-   * `prio`) or the lane itself, so that what is known of them in memory is forgotten, a pause too.
+   * Call after the commit that added jobs to these lanes. With `changed`, the commit changed or removed
+   * waiting jobs (`run_at`, `grp`, `prio`) or the lane itself: the engine then drops its cached state of the
+   * lanes and ends their pauses.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
-  /** A fenced statement did not get this lane back: it is closed, and taken again should it still be ours. */
+  /**
+   * A fenced statement did not return this lane: closes it here, and claims it again if this node still owns
+   * it.
+   */
   laneLost(lane: number): void;
-  /** The lane as this node owns it now. */
+  /** The lane, if this node owns it now. */
   laneOf(kind: string, key: string): Lane | undefined;
-  /** Null: all groups of the lane run; else only these. Holds as long as the lane is owned. */
+  /** Restricts the lane to these groups; null runs all groups. Lasts as long as this node owns the lane. */
   openGroups(lane: number, only: readonly string[] | null): void;
-  /** Starts no further job of the lane for so long, but those of its kind's `unpaused` groups; 0 ends a pause. */
+  /**
+   * Starts no further job of the lane for this long, except in the kind's `unpaused` groups; 0 ends a pause.
+   */
   pauseLane(lane: number, ms: number): void;
   /**
-   * Hint to the listeners of all nodes; those of this node are called before it returns, and get `detail` too. It can be
-   * lost.
+   * Publishes a notification to all nodes; it can be lost. Subscribers of this node run before this returns
+   * and also receive `detail`.
    */
   tell(topic: string, key: string, detail?: unknown): void;
-  /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
+  /**
+   * Subscribes to notifications; the key `*` means "check everything". Returns the function that
+   * unsubscribes.
+   */
   hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
-  /** Whether some node with this role has a fresh beat. */
+  /** Whether a node with this role has a fresh heartbeat. */
   hasLive(role: NodeRole): Promise<boolean>;
-  /** How many nodes with this role have a fresh beat, as far as this node knows; 1 at least. */
+  /** Number of nodes with this role and a fresh heartbeat that this node knows; at least 1. */
   countLive(role: NodeRole): number;
-  /** Jobs that run now. */
+  /** Number of running jobs. */
   inFlight(): number;
 }
 
-/** The engine of one node; it does nothing before `start`. */
+/** Creates the engine of one node; it does nothing before `start`. */
 export function createEngine(options: EngineOptions): Engine {
   return new LaneEngine(options);
 }
@@ -208,7 +220,7 @@ class LaneEngine implements Engine {
     return [...this.#pickers.values()].reduce((sum, picker) => sum + picker.inFlight, 0);
   }
 
-  /** Those lanes, or all; what cannot be given back now goes with the node. */
+  /** Releases these lanes, or all. A lane that cannot be released now stays with this node until it is dead. */
   async #giveBack(only?: number[]): Promise<undefined[]> {
     const { database, node_id } = this.#options;
     await releaseLanes(database.db, node_id, only && { only }).catch((error) => this.#outage.note(error));
@@ -220,7 +232,7 @@ class LaneEngine implements Engine {
     return this.#state === "started" && this.#node.isSafe();
   }
 
-  /** Answers with those that are not ours. */
+  /** Returns the lanes that this node does not own. */
   #wakeOwned(lanes: readonly number[], changed: boolean): number[] {
     const works = lanes.flatMap((lane) => this.#owned.get(lane) ?? []);
     for (const work of works) {
@@ -248,7 +260,8 @@ class LaneEngine implements Engine {
     if (this.#beats % BALANCE_EVERY_BEATS === 0) void this.#balance.check();
   }
 
-  // One that still runs fails its next beat since our start, and has closed itself by then.
+  // If it still runs, its next heartbeat fails because this node has started, and it has fenced itself by
+  // this time.
   #isPredecessorGone(): boolean {
     const { takeAtOnce, deadAfterMs = NODE_TIMING.deadAfterMs } = this.#options;
     return takeAtOnce || performance.now() - this.#startedAt >= deadAfterMs;

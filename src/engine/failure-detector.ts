@@ -7,11 +7,14 @@ export interface NodeRow {
 }
 
 interface ObservedNode extends NodeRow {
-  /** When this beat was first read, on this process's monotonic clock. */
+  /** When this node first read this heartbeat, on its monotonic clock. */
   since: number;
 }
 
-/** What this node saw of the beats of the others, judged on its own monotonic clock and over working reads only. */
+/**
+ * Detects dead nodes from their heartbeats, on this process's own monotonic clock and only from successful
+ * reads.
+ */
 export class FailureDetector {
   readonly #self: string;
   readonly #deadAfterMs: number;
@@ -23,9 +26,9 @@ export class FailureDetector {
     this.#deadAfterMs = deadAfterMs;
   }
 
-  /** Takes note of one reading; answers with the nodes whose beat stood still for too long. */
+  /** Records one read; returns the nodes whose heartbeat has not changed for too long. */
   see(rows: readonly NodeRow[], sentAt: number, receivedAt: number): NodeRow[] {
-    // After a pause of ours or of the database nobody had the chance to show a beat: all start anew.
+    // After a pause of this node or the database, no node could show a heartbeat, so every timer restarts.
     const isGap = this.#readAt === undefined || sentAt - this.#readAt > this.#deadAfterMs / 2;
     this.#readAt = receivedAt;
     const seen = new Map<string, ObservedNode>();
@@ -39,7 +42,7 @@ export class FailureDetector {
     return [...seen.values()].filter((node) => !node.dead && sentAt - node.since >= this.#deadAfterMs);
   }
 
-  /** What was read so far says nothing about the time until the next reading. */
+  /** Earlier reads say nothing about the time until the next read. */
   interrupted(): void {
     this.#readAt = undefined;
   }
@@ -53,7 +56,7 @@ export class FailureDetector {
     return [...this.#seen.values()].filter((node) => node.dead).map((node) => node.id);
   }
 
-  /** Nodes whose beat is fresh at this moment of the monotonic clock, with this role if one is given. */
+  /** Nodes with a fresh heartbeat at this time of the monotonic clock; only those with `role`, if given. */
   alive(now: number, role?: string): NodeRow[] {
     return [...this.#seen.values()].filter(
       (node) =>

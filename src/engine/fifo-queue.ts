@@ -1,4 +1,4 @@
-/** A queue whose both ends are cheap at any length. */
+/** A queue with constant-time operations at both ends, at any length. */
 export class FifoQueue<Item> {
   #items: Item[] = [];
   #first = 0;

@@ -6,11 +6,14 @@ export interface HeartbeatConnectionOptions {
   /** A statement that takes longer counts as a lost connection. */
   timeoutMs: number;
   onNotice(payload: string): void;
-  /** An open connection is gone, other than by `close`. */
+  /** Called when an open connection ends other than by `close`. */
   onLost(): void;
 }
 
-/** One connection outside the pool, for beats and hints: slow statements of others cannot hold it up. */
+/**
+ * One connection outside the pool for heartbeats and notifications, so that slow statements cannot delay
+ * them.
+ */
 export class HeartbeatConnection {
   readonly #options: HeartbeatConnectionOptions;
   #client: pg.Client | undefined;
@@ -24,7 +27,7 @@ export class HeartbeatConnection {
     return this.#client !== undefined;
   }
 
-  /** Connects and listens; rejects when the database is away. */
+  /** Connects and starts LISTEN; rejects when the database is unavailable. */
   async open(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#options.url,
@@ -46,7 +49,7 @@ export class HeartbeatConnection {
     }
   }
 
-  /** One after the other. Rejects, and gives the connection up, on any failure. */
+  /** Runs statements sequentially. Any failure rejects and closes the connection. */
   query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     const answer = this.#last.then(() => this.#ask<Row>(text, values));
     this.#last = answer.catch(() => {});

@@ -4,7 +4,7 @@ import { type FetchJobsQuery, fetchJobs, fetchLaneJobs, type JobRow } from "./jo
 import type { OwnedLane } from "./owned-lane.ts";
 
 const LANES_PER_STATEMENT = 100;
-/** From so many groups on, a lane is read by a statement of its own. */
+/** A lane with at least this many groups is read by its own statement. */
 const MANY_GROUPS = 16;
 
 interface PendingFetch {
@@ -12,7 +12,10 @@ interface PendingFetch {
   order: FetchJobsQuery;
 }
 
-/** Reads jobs for many lanes: one statement in flight, all lanes that wait meanwhile share the next. */
+/**
+ * Reads jobs for many lanes: one statement runs at a time, and all lanes that wait meanwhile share the next
+ * one.
+ */
 export class JobFetcher {
   readonly #db: Db;
   readonly #outage: DatabaseAvailability;
@@ -22,7 +25,7 @@ export class JobFetcher {
   #isReading = false;
   #isReadingLong = false;
 
-  /** `done` is called once per added lane, whatever came of it. */
+  /** `done` is called once per added lane, whatever the result. */
   constructor(db: Db, outage: DatabaseAvailability, done: (work: OwnedLane) => void) {
     this.#db = db;
     this.#outage = outage;
@@ -52,7 +55,7 @@ export class JobFetcher {
     if (short.length > 0) await this.#read(short, (orders) => fetchJobs(this.#db, orders));
   }
 
-  // Apart from the others, who need not wait for a statement that passes over a long backlog.
+  // Runs separately, so that other lanes do not wait for a statement that skips a long backlog.
   async #drainLong(): Promise<void> {
     this.#isReadingLong = true;
     for (let next = this.#long.shift(); next; next = this.#long.shift()) {

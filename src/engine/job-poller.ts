@@ -12,7 +12,7 @@ export interface JobPollerOptions {
   mayAct(): boolean;
 }
 
-/** The truth about work, whatever became of the hints: asks again and again which idle lanes have jobs. */
+/** Polls the idle lanes for jobs, because notifications can be lost. */
 export class JobPoller {
   readonly #options: JobPollerOptions;
   #next: NodeJS.Timeout | undefined;

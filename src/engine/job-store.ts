@@ -5,13 +5,13 @@ import { type LaneEpoch, laneEpochKey, lockOwnedLanes } from "./lane-epoch.ts";
 
 export interface NewJob {
   lane: number;
-  /** 0 goes first; every tenth pick of a lane goes to the largest number there is. */
+  /** 0 runs first; every tenth dispatch of a lane goes to its largest number. */
   prio: number;
   /** Order within `prio`. */
   pos: number;
-  /** Jobs of one group run one after the other. */
+  /** Jobs of one group run sequentially. */
   grp: string;
-  /** At once unless said. */
+  /** Now by default. */
   run_at?: Date;
   max_attempts?: number | null;
   ref: Record<string, unknown>;
@@ -19,12 +19,12 @@ export interface NewJob {
 
 const OWN_GROUP = "job:";
 
-/** A group of one job only: while it is not due the database leaves it out, so that it costs no memory. */
+/** A group of one job. The database leaves it out until it is due, so that it uses no memory. */
 export function singleJobGroup(id: string | number): string {
   return `${OWN_GROUP}${id}`;
 }
 
-/** Adds jobs in the caller's transaction; after the commit the caller wakes their lanes. */
+/** Adds jobs in the caller's transaction; after the commit the caller must wake their lanes. */
 export async function addJobs(trx: Db | Trx, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
   await sql`${PREPARED_STATEMENT}
@@ -36,16 +36,16 @@ export async function addJobs(trx: Db | Trx, jobs: readonly NewJob[]): Promise<v
   );
 }
 
-// What may be taken into account now; a row of a group of its own that is not due holds up nobody.
+// Jobs to read now. A single-job group that is not due blocks no other job, so it is left out.
 const DUE = sql`(run_at <= now() or grp not like ${sql.lit(`${OWN_GROUP}%`)})`;
 
-/** What is wanted from one lane: its first `limit` rows by `(prio, pos)` outside the groups of `skip`. */
+/** What to read from one lane: its first `limit` rows by `(prio, pos)` outside the groups of `skip`. */
 export interface FetchJobsQuery {
   lane: number;
   limit: number;
   skip: readonly string[];
   only: readonly string[] | null;
-  /** Also the first row of the largest `prio`, where it is the head of its group. */
+  /** Also read the first row of the largest `prio`, if it is the head of its group. */
   lowest: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface JobRow {
 
 const COLUMNS = sql`id, lane, prio, pos, grp, run_at, attempts, max_attempts, ref`;
 
-/** Reads several lanes in one statement; the rows come in no order. */
+/** Reads several lanes in one statement; the rows are unordered. */
 export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Promise<JobRow[]> {
   const outside = sql`lane = q.lane and grp <> all(q.skip) and (q.only is null or grp = any(q.only)) and ${DUE}`;
   const { rows } = await sql<JobRow>`${PREPARED_STATEMENT}
@@ -77,7 +77,10 @@ export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Prom
   return rows;
 }
 
-/** As `readJobs`, of one lane: the groups to skip are constants here, which PostgreSQL looks up in a hash table. */
+/**
+ * Like `fetchJobs`, for one lane. Its groups to skip are constants, which PostgreSQL looks up in a hash
+ * table.
+ */
 export async function fetchLaneJobs(db: Db, order: FetchJobsQuery): Promise<JobRow[]> {
   const only = order.only ? sql`and grp = any(${order.only}::text[])` : sql``;
   const outside = sql`lane = ${order.lane} and grp <> all(${order.skip}::text[]) ${only} and ${DUE}`;
@@ -104,7 +107,7 @@ function wanted(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment 
     ))`;
 }
 
-/** Those of the lanes that have a job to look at. */
+/** Returns the lanes that have at least one job to read. */
 export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`${PREPARED_STATEMENT}
     select id from unnest(${lanes}::bigint[]) as idle (id)
@@ -112,12 +115,12 @@ export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promi
   return rows.map((row) => row.id);
 }
 
-/** Removes jobs whose lane is gone: whoever added them did not know it yet. */
+/** Deletes jobs of deleted lanes: their transactions added them before they could see the deletion. */
 export async function deleteOrphanedJobs(db: Db): Promise<void> {
   await sql`delete from job where not exists (select from lane where lane.id = job.lane)`.execute(db);
 }
 
-/** The fate of one job row, to be written under the fence of its lane. */
+/** What to write for one job row, under the fence of its lane. */
 export interface JobDisposition {
   job: number;
   lane: LaneEpoch;
@@ -125,7 +128,10 @@ export interface JobDisposition {
   again: { delay_ms: number; attempts: number; grp: string } | null;
 }
 
-/** Writes the fates in one statement; answers per fate whether its lane was still held, else nothing was written. */
+/**
+ * Writes the dispositions in one statement. Returns for each whether its lane was still held; if not, nothing
+ * was written.
+ */
 export async function writeJobDispositions(
   db: Db,
   node: string,

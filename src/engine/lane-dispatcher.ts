@@ -21,11 +21,11 @@ export interface LaneDispatcherOptions {
   outage: DatabaseAvailability;
   /** Whether jobs may be started now. */
   mayStart(): boolean;
-  /** A fenced write did not find the lane any more. */
+  /** A fenced write no longer found the lane. */
   onLost(work: OwnedLane): void;
 }
 
-/** Runs the jobs of all lanes of one kind: round robin, within the budget of this node. */
+/** Runs the jobs of all lanes of one kind: round robin, within this node's budget. */
 export class LaneDispatcher {
   readonly kind: LaneKind;
   readonly #options: LaneDispatcherOptions;
@@ -34,7 +34,7 @@ export class LaneDispatcher {
   readonly #proven = new FifoQueue<OwnedLane>();
   readonly #unproven = new FifoQueue<OwnedLane>();
   readonly #running = new Set<Promise<void>>();
-  /** Jobs in flight and lanes being read, by which part of the budget they use. */
+  /** Jobs in flight and lanes being read, per part of the budget. */
   readonly #used = { proven: 0, unproven: 0 };
   readonly #reading = new Map<OwnedLane, "proven" | "unproven">();
   readonly #budget: number;
@@ -56,7 +56,7 @@ export class LaneDispatcher {
     return this.#running.size;
   }
 
-  /** Gives the lane its turns as long as it has use for them. */
+  /** Dispatches the lane as long as it has jobs to start. */
   offer(work: OwnedLane): void {
     this.#setTimer(work);
     if (work.isQueued || !work.canTurn()) return;
@@ -65,12 +65,12 @@ export class LaneDispatcher {
     this.pump();
   }
 
-  /** Resolves when no job is in flight and every result is written. */
+  /** Resolves when no job is in flight and every job result is written. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
 
-  /** Starts what may be started. */
+  /** Starts as many jobs as the budget allows. */
   pump(): void {
     if (this.#isPumpDue) return;
     this.#isPumpDue = true;
@@ -138,7 +138,7 @@ export class LaneDispatcher {
     if (!isHeld) this.#options.onLost(work);
   }
 
-  // What was done must not be forgotten, or it is done twice: so this waits for the database as long as the lane is ours.
+  // A lost result would run the job twice, so this waits for the database as long as this node owns the lane.
   async #write(work: OwnedLane, fate: JobDisposition | undefined): Promise<boolean> {
     while (fate) {
       try {

@@ -1,22 +1,22 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../platform/db/database.ts";
 
-/** A lane as somebody believes to own it. */
+/** A lane under the epoch at which its caller claimed it. */
 export interface LaneEpoch {
   readonly id: number;
   readonly epoch: number;
 }
 
 /**
- * Rows `id, epoch` of those lanes that this node still owns under these epochs, locked until the commit. For use inside
- * the statement of a fenced act; a lane that does not come back is lost: tell `engine.laneLost(id)`.
+ * Selects `id, epoch` of the lanes that this node still owns under these epochs, and locks them until the
+ * commit. Use it inside a fenced statement, and pass each missing lane to `engine.laneLost(id)`.
  */
 export function lockOwnedLanes(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEpoch> {
-  // In one order, so that statements which lock several lanes never wait for each other in a circle.
+  // A fixed lock order, so that statements that lock several lanes cannot deadlock.
   return sql<LaneEpoch>`${stillOurs(node, lanes)} order by lane.id for share of lane`;
 }
 
-/** Those of the lanes that this node does not own any more. */
+/** Returns the lanes that this node no longer owns. */
 export async function findLostLanes<Claim extends LaneEpoch>(
   db: Db,
   node: string,
@@ -37,7 +37,7 @@ function stillOurs(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEp
     where lane.owner = ${node}`;
 }
 
-/** Equal for equal claims. */
+/** Equal for equal lanes and epochs. */
 export function laneEpochKey(lane: LaneEpoch): string {
   return `${lane.id}:${lane.epoch}`;
 }

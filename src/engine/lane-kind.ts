@@ -6,7 +6,7 @@ export interface Lane {
   readonly epoch: number;
 }
 
-/** One thing to do, as it was read from its row. */
+/** One unit of work, as read from its row. */
 export interface Job {
   readonly id: number;
   readonly lane: Lane;
@@ -14,25 +14,25 @@ export interface Job {
   readonly pos: number;
   readonly grp: string;
   readonly run_at: Date;
-  /** Tries that ended in a retry; the death of a worker counts for none. */
+  /** Attempts that ended in a retry; the death of a worker does not count. */
   readonly attempts: number;
   readonly max_attempts: number | null;
   readonly ref: unknown;
 }
 
 interface JobResultNotes {
-  /** What this try says about the lane; only read where the kind has `probation`. */
+  /** What this attempt shows about the lane's health; read only if the kind has `probation`. */
   proven?: boolean;
-  /** Start no further job of this lane for so many milliseconds. */
+  /** Start no further job of this lane for this many milliseconds. */
   pauseLaneMs?: number;
-  /** The job becomes its own group, so that the rest of its group moves on. */
+  /** Moves the job into a group of its own, so that the rest of its group continues. */
   parkGroup?: boolean;
 }
 
 /**
- * How a job ends. `settled`: the feature has committed the fate of the row together with its own change; with
- * `deleted` it also says that the row is gone. The other three are written by the engine, under the fence. A `retry`
- * with an `error` is logged as our bug; one that would be more than `max_attempts` becomes a `give_up`.
+ * How a job ends. `settled`: the feature has committed the disposition together with its own change;
+ * `deleted` means the row is gone. The engine writes the other three under the fence. It logs a `retry` with
+ * an `error` as a bug, and turns a retry beyond `max_attempts` into a `give_up`.
  */
 export type JobResult = JobResultNotes &
   (
@@ -42,26 +42,41 @@ export type JobResult = JobResultNotes &
     | { end: "give_up"; reason: string }
   );
 
-/** What a feature adds to the engine: how the jobs of its lanes are run, and what owning such a lane means. */
+/**
+ * What a feature adds to the engine: how to run the jobs of its lanes, and what to do when a lane is claimed
+ * or lost.
+ */
 export interface LaneKind {
   readonly kind: string;
   readonly role: "sessions" | "worker";
-  /** Jobs of one lane in flight at once, at most one per group. */
+  /** Concurrent jobs per lane, at most one per group. */
   readonly width: number;
-  /** Jobs read ahead per lane. Only where `pos` rises with every new job of a group and `prio` stays the same. */
+  /**
+   * Jobs read ahead per lane. Requires that `pos` rises with every new job of a group and that `prio` never
+   * changes.
+   */
   readonly lookahead?: number;
-  /** One slot until a job ends `proven`, then `width`; one again after `proven: false`. */
+  /**
+   * Starts with one slot, uses `width` once a job ends `proven`, and returns to one slot after `proven:
+   * false`.
+   */
   readonly probation?: boolean;
-  /** Groups that run also while their lane is paused. */
+  /** Groups that also run while their lane is paused. */
   readonly unpaused?: readonly string[];
-  /** Jobs of this kind in flight per node, a quarter of them for unproven lanes. With `probation` 256 unless said. */
+  /**
+   * Concurrent jobs of this kind per node, a quarter of them for lanes not yet healthy. With `probation`, 256
+   * by default.
+   */
   readonly budget?: number;
-  /** Called at the start of every node with this role, before it takes lanes. A throw fails the start. */
+  /** Called when a node with this role starts, before it claims lanes. A throw fails the start. */
   prepare?(): Promise<void>;
-  /** Throws only for a bug of ours: it is logged and the job tried again later. */
+  /** Throws only for a bug: the engine logs it and retries the job later. */
   run(job: Job): Promise<JobResult>;
-  /** The lane is ours from now on; its jobs start when this resolves. Sixteen at once per node at most. A throw is logged and it is called again. */
+  /**
+   * This node has claimed the lane; its jobs start when this resolves. Runs for at most 16 lanes at once per
+   * node. The engine logs a throw and retries.
+   */
   taken?(lane: Lane): Promise<void>;
-  /** The lane is ours no longer: stop acting for it at once. Can be called while `taken` still runs. */
+  /** This node has lost the lane: stop acting for it at once. Can be called while `taken` still runs. */
   lost?(lane: Lane): Promise<void>;
 }

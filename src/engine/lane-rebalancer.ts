@@ -10,9 +10,9 @@ import type { OwnedLane } from "./owned-lane.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 import { RebalanceBackoff } from "./rebalance-backoff.ts";
 
-/** A moved session signs in anew, so that a newcomer is filled slowly. */
+/** A moved session logs in again, so a new node receives its lanes slowly. */
 const AT_ONCE = 20;
-/** Above its share by less, a node keeps what it has. */
+/** A node keeps lanes that exceed its share by less than this fraction. */
 const SLACK = 0.1;
 
 export interface LaneRebalancerOptions {
@@ -22,17 +22,17 @@ export interface LaneRebalancerOptions {
   owned: OwnedLanes;
   outage: DatabaseAvailability;
   kinds(): LaneKind[];
-  /** Boots of other nodes with this role that have a fresh beat. */
+  /** Boots of other nodes that have this role and a fresh heartbeat. */
   others(role: LaneKind["role"]): string[];
-  /** For so long the others may take what was given back. */
+  /** How long the released lanes are left to the other nodes. */
   leftAloneMs: number;
-  /** There are lanes to be taken. */
+  /** Notifies other nodes that there are lanes to claim. */
   tellOthers(): void;
-  /** The database may still hold lanes to be ours that were closed here. */
+  /** The database may still assign lanes to this node that were closed here. */
   doubtOwnership(): void;
 }
 
-/** Gives lanes back of which this node has more than its share, so that a node that joins gets work. */
+/** Releases the lanes that exceed this node's share, so that a node that joins gets work. */
 export class LaneRebalancer {
   readonly #options: LaneRebalancerOptions;
   readonly #given = new Set<number>();
@@ -43,7 +43,7 @@ export class LaneRebalancer {
     this.#options = options;
   }
 
-  /** Lanes that are meant for the others. */
+  /** Lanes reserved for other nodes. */
   given(): number[] {
     return [...this.#given];
   }
@@ -96,7 +96,7 @@ export class LaneRebalancer {
     await this.#give(given);
   }
 
-  /** Each is closed here before anybody else can take it: a session is never connected twice. */
+  /** Closes each lane before another node can claim it, so that a session is never connected twice. */
   async #give(works: OwnedLane[]): Promise<void> {
     const { db, node, owned, leftAloneMs, tellOthers, doubtOwnership } = this.#options;
     const ids = works.map(({ lane }) => lane.id);
@@ -108,7 +108,8 @@ export class LaneRebalancer {
     } finally {
       void sleep(leftAloneMs, undefined, { ref: false }).then(() => {
         for (const id of ids) this.#given.delete(id);
-        // They are ours still if the database did not free them, and no take meanwhile looked at them.
+        // If the database did not release them, this node still owns them, and no claim has checked them
+        // meanwhile.
         doubtOwnership();
       });
     }

@@ -2,9 +2,11 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../platform/db/database.ts";
 import type { Lane } from "./lane-kind.ts";
 
-/** Id of the lane of this kind and key, which is made when it is not there. After the commit: `wake([id])`. */
+/**
+ * Returns the id of the lane of this kind and key, and creates it if missing. After the commit: `wake([id])`.
+ */
 export async function addLane(db: Db | Trx, kind: string, key: string): Promise<number> {
-  // An insert of somebody else that commits during the statement is invisible to it, and visible to the next.
+  // This statement cannot see a concurrent insert that commits while it runs; the next one can.
   for (let tries = 0; tries < 10; tries++) {
     const { rows } = await sql<{ id: number }>`
       with added as (insert into lane (kind, key) values (${kind}, ${key}) on conflict do nothing returning id)
@@ -16,7 +18,7 @@ export async function addLane(db: Db | Trx, kind: string, key: string): Promise<
   throw new Error(`lane ${kind} ${key} is neither there nor can it be added`);
 }
 
-/** Removes the lane; its jobs are the caller's to discard. After the commit: `wake([id], { changed: true })`. */
+/** Removes the lane; the caller must delete its jobs. After the commit: `wake([id], { changed: true })`. */
 export async function removeLane(trx: Db | Trx, id: number): Promise<void> {
   await sql`delete from lane where id = ${id}`.execute(trx);
 }
@@ -24,23 +26,23 @@ export async function removeLane(trx: Db | Trx, id: number): Promise<void> {
 export interface ClaimLanesQuery {
   node: string;
   kinds: readonly string[];
-  /** Nodes that were seen dead. */
+  /** Nodes declared dead. */
   dead: readonly string[];
-  /** Whether lanes of this node's own name are taken too: those of its earlier boots. */
+  /** Whether to claim the lanes of this node's earlier boots too. */
   own: boolean;
-  /** Lanes that are left alone: held already, or not yet closed. */
+  /** Lanes to skip: already owned, or not yet closed. */
   except: readonly number[];
   /** Only these lanes. */
   among?: readonly number[] | undefined;
   limit: number;
 }
 
-/** Takes lanes that nobody owns, or that belong to the dead; every taking raises the epoch. */
+/** Claims lanes that are free or belong to dead nodes; every claim raises the epoch. */
 export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]> {
   const own = order.own ? [order.node] : [];
   if (order.dead.length === 0) return takeFrom(db, order, own);
   return db.transaction().execute(async (trx) => {
-    // A dead node that starts again waits for this lock, so none of the lanes taken below is of its new boot.
+    // A dead node that restarts waits for this lock, so no lane claimed below belongs to its new boot.
     const { rows } = await sql<{ id: string }>`
       select id from node where id = any(${order.dead}) and dead order by id for share`.execute(trx);
     return takeFrom(trx, order, [...own, ...rows.map((row) => row.id)]);
@@ -49,7 +51,8 @@ export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]
 
 async function takeFrom(db: Db | Trx, order: ClaimLanesQuery, owners: readonly string[]): Promise<Lane[]> {
   const among = order.among ? sql`and id = any(${order.among}::bigint[])` : sql``;
-  // Only the lane's own columns are tested: of a joined row the version after a lock wait would not be seen.
+  // Tests only the lane's own columns: after a lock wait, PostgreSQL re-reads the locked row but not a joined
+  // one.
   const { rows } = await sql<Lane>`
     with free as (
       select id from lane
@@ -62,7 +65,7 @@ async function takeFrom(db: Db | Trx, order: ClaimLanesQuery, owners: readonly s
   return rows;
 }
 
-/** Gives the lanes of this node back: all, only these, or all but those of the kinds to keep. */
+/** Releases the lanes of this node: all, only these, or all except those of the kinds to keep. */
 export async function releaseLanes(
   db: Db,
   node: string,
@@ -76,7 +79,10 @@ export async function releaseLanes(
     update lane set owner = null from ours where lane.id = ours.id`.execute(db);
 }
 
-/** Owners without a row become dead nodes, so that their lanes can be taken; the long dead without a lane are removed. */
+/**
+ * Marks owners without a row as dead, so that their lanes can be claimed; deletes long-dead nodes without
+ * lanes.
+ */
 export async function deleteStaleNodes(db: Db): Promise<void> {
   await sql`
     insert into node (id, boot, dead, roles)

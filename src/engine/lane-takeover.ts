@@ -7,7 +7,7 @@ import { claimLanes } from "./lane-store.ts";
 
 const AT_ONCE = 50;
 const MOST_LAG_MS = 100;
-/** Long enough that what keeps the process busy shows itself. */
+/** Long enough to measure the event-loop delay. */
 const LOOK_MS = 10;
 
 export interface LaneTakeoverOptions {
@@ -18,23 +18,26 @@ export interface LaneTakeoverOptions {
   kinds(): string[];
   dead(): string[];
   held(): number[];
-  /** Lanes that are not for this node now: something of them still runs here, or they were given to others. */
+  /** Lanes not to claim now: one of their jobs still runs here, or they were handed over to other nodes. */
   leave(): number[];
-  /** The boot under which lanes may be taken now, if they may. */
+  /** The boot under which lanes may be claimed now, if any. */
   bootNow(): number | undefined;
-  /** Whether earlier boots of this node are gone for sure. */
+  /** Whether earlier boots of this node have certainly ended. */
   isPredecessorGone(): boolean;
   adopt(lanes: Lane[]): void;
 }
 
-/** Takes free lanes and those of the dead, 50 at a time, as long as this process keeps up. */
+/** Claims free lanes and those of dead nodes, 50 at a time, as long as the event loop keeps up. */
 export class LaneTakeover {
   readonly #options: LaneTakeoverOptions;
   #wantsAll = false;
   #wanted = new Set<number>();
-  /** Lanes of others that were asked for since the last look at all. */
+  /** Lanes of other nodes requested since the last full check. */
   #foreign = new Set<number>();
-  /** Lanes may be ours in the database without our knowing: so at the start, or after an answer that got lost. */
+  /**
+   * The database may assign lanes to this node that it does not know of: at the start, or after a lost
+   * response.
+   */
   #mayOwnUnknown = true;
   #running: Promise<void> | undefined;
   #isStopped = false;
@@ -43,21 +46,21 @@ export class LaneTakeover {
     this.#options = options;
   }
 
-  /** Looks at all lanes soon. */
+  /** Checks all lanes soon. */
   lookAtAll(): void {
     this.#wantsAll = true;
     this.#foreign.clear();
     this.#run();
   }
 
-  /** Looks at these lanes soon, unless that was done a moment ago. */
+  /** Checks these lanes soon, unless they were checked a moment ago. */
   lookAt(lanes: readonly number[]): void {
     if (!this.#mayGoOn()) return;
     for (const lane of lanes) if (!this.#foreign.has(lane)) this.#wanted.add(lane);
     if (this.#wanted.size > 0) this.#run();
   }
 
-  /** Lanes were closed here that the database may still hold to be ours; looks at all lanes soon. */
+  /** Lanes were closed here that the database may still assign to this node; checks all lanes soon. */
   doubtOwnership(): void {
     this.#mayOwnUnknown = true;
     this.lookAtAll();
@@ -105,7 +108,7 @@ export class LaneTakeover {
     }
   }
 
-  /** Answers whether there may be more to take. */
+  /** Returns whether there may be more lanes to claim. */
   async #take(own: boolean, among: number[] | undefined): Promise<boolean> {
     const { db, node, kinds, dead, held, leave, bootNow, adopt, outage } = this.#options;
     const boot = bootNow();
@@ -126,7 +129,7 @@ export class LaneTakeover {
   }
 }
 
-/** How late this process is with what it has to do. */
+/** Event-loop delay of this process. */
 async function loopLagMs(): Promise<number> {
   const at = performance.now();
   await sleep(LOOK_MS);

@@ -1,26 +1,26 @@
 import type { Log } from "../platform/log/log.ts";
 
 export const NOTIFY_CHANNEL = "waygate";
-/** The key of a hint that says: look at everything. */
+/** The key of a notification that means: check everything. */
 export const ALL_KEYS = "*";
 
 const COALESCE_MS = 10;
-/** PostgreSQL refuses payloads of 8,000 bytes and more. */
+/** PostgreSQL rejects payloads of 8,000 bytes or more. */
 const PAYLOAD_LIMIT = 7_999;
 
 export interface NotificationBusOptions {
-  /** Tells the hints of this node from those of others. */
+  /** Distinguishes the notifications of this node from those of other nodes. */
   from: string;
   /** Sends one payload to all nodes; a failure loses it. */
   send(payload: string): Promise<void>;
-  /** Whether there is anybody to tell. */
+  /** Whether there are other nodes to notify. */
   hasAudience(): boolean;
   log: Log;
 }
 
 type Subscriber = (key: string, detail?: unknown) => void;
 
-/** Hints between nodes: coalesced, sent after the commit, never relied upon. */
+/** Notifications between nodes: coalesced, sent after the commit, and never relied upon. */
 export class NotificationBus {
   readonly #options: NotificationBusOptions;
   readonly #listeners = new Map<string, Set<Subscriber>>();
@@ -32,7 +32,10 @@ export class NotificationBus {
     this.#options = options;
   }
 
-  /** To the listeners of this node at once, to the other nodes within 10 ms, unless the notice before is still on its way. */
+  /**
+   * Notifies local subscribers at once, and other nodes within 10 ms unless the previous notification is
+   * still being sent.
+   */
   tell(topic: string, key: string, detail?: unknown): void {
     this.#call(topic, key, detail);
     this.tellOthers(topic, key);
@@ -50,19 +53,19 @@ export class NotificationBus {
     return () => listeners.delete(listener);
   }
 
-  /** Takes a payload of another node, or of this one, whose own is ignored. */
+  /** Handles a payload of another node; ignores this node's own payloads. */
   receive(payload: string): void {
     const hint = parse(payload);
     if (!hint || hint.from === this.#options.from) return;
     for (const [topic, keys] of hint.about) for (const key of keys) this.#call(topic, key);
   }
 
-  /** Hints may have been missed: everybody looks at everything. */
+  /** Notifications may have been lost: every subscriber checks everything. */
   missed(): void {
     for (const topic of this.#listeners.keys()) this.#call(topic, ALL_KEYS);
   }
 
-  /** Sends what is waiting now, once the notice before it has gone. */
+  /** Sends the waiting notifications once the previous send has finished. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -73,7 +76,7 @@ export class NotificationBus {
     if (this.#waiting.size > 0) this.#flushSoon();
   }
 
-  /** One notice at a time: beats stand in the same line, and must not wait behind many. */
+  /** Sends one notification at a time: heartbeats share the connection and must not queue behind many. */
   #flushSoon(): void {
     if (!this.#sending) this.#timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
   }
@@ -82,7 +85,7 @@ export class NotificationBus {
     const about = [...this.#waiting].map(([topic, keys]): TopicKeys => [topic, [...keys]]);
     this.#waiting = new Map();
     if (about.length === 0 || !this.#options.hasAudience()) return;
-    // Lost with the connection: the poll finds what the hint was about.
+    // If the connection loses it, polling finds the same work.
     await this.#options.send(this.#payload(about)).catch(() => {});
   }
 
@@ -111,7 +114,7 @@ function parse(payload: string): { from: string; about: TopicKeys[] } | undefine
     const hint: unknown = JSON.parse(payload);
     return isHint(hint) ? hint : undefined;
   } catch {
-    // Somebody else uses the channel.
+    // Another program uses the channel.
     return undefined;
   }
 }

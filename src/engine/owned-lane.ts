@@ -2,14 +2,14 @@ import { performance } from "node:perf_hooks";
 import type { FetchJobsQuery, JobRow } from "./job-store.ts";
 import type { Job, Lane, LaneKind } from "./lane-kind.ts";
 
-/** Every tenth pick of a lane goes to its lowest priority. */
+/** Every tenth dispatch of a lane goes to its lowest priority. */
 const LOWEST_EVERY = 10;
 
-/** What this node knows in memory of one lane that it owns. After a take-over the rows tell it all again. */
+/** What this node caches of a lane that it owns. After a take-over the rows restore all of it. */
 export class OwnedLane {
   readonly lane: Lane;
   readonly kind: LaneKind;
-  /** Stands in the queue of its picker. */
+  /** Whether the lane is in its dispatcher's queue. */
   isQueued = false;
   /** `taken` has resolved. */
   isOpen = false;
@@ -17,14 +17,14 @@ export class OwnedLane {
   isProven: boolean;
   timer: { at: number; handle: NodeJS.Timeout } | undefined;
   readonly #busy = new Set<string>();
-  /** Groups whose head is not due, with the moment at which they are looked at again. */
+  /** Groups whose head is not due, with the time of their next check. */
   readonly #waiting = new Map<string, number>();
-  /** Read and not started: of each group an unbroken run of rows from its head on, all of them due. */
+  /** Rows read but not started: of each group an unbroken run from its head, all of them due. */
   #ahead: JobRow[] = [];
   #only: ReadonlySet<string> | null = null;
-  /** There may be rows that a reading would bring. */
+  /** Whether another read may return rows. */
   #mayHaveMore = true;
-  /** Groups that were started since the reading under way was sent: what it says of them is old. */
+  /** Groups started since the current read was sent: the read is outdated for them. */
   #reading: Set<string> | undefined;
   #isReadingStale = false;
   #isReadingLowest = false;
@@ -39,7 +39,7 @@ export class OwnedLane {
     this.isProven = !kind.probation;
   }
 
-  /** Whether a turn of this lane can start a job or needs a reading. */
+  /** Whether this lane can start a job or needs a read. */
   canTurn(): boolean {
     if (!this.isOpen || this.isClosed || this.#slots() <= 0) return false;
     return this.wantsReading() || this.#candidate() !== undefined;
@@ -49,7 +49,7 @@ export class OwnedLane {
     return this.#mayHaveMore && this.#reading === undefined && this.#allowed()?.size !== 0;
   }
 
-  /** The next job, whose slot and group are taken from now on. */
+  /** Returns the next job and occupies its slot and group. */
   start(): Job | undefined {
     const row = this.#candidate();
     if (!row) return undefined;
@@ -57,12 +57,12 @@ export class OwnedLane {
     this.#busy.add(row.grp);
     this.#reading?.add(row.grp);
     this.#ahead = this.#ahead.filter((one) => one !== row);
-    // What stands behind in the same group may be overtaken until its turn, unless the kind rules that out.
+    // Another row may be inserted before the next rows of this group, unless the kind rules that out.
     if (!this.kind.lookahead) this.#dropGroup(row.grp);
     return toJob(row, this.lane);
   }
 
-  /** Frees slot and group. `again`: the row may still be there; with a wait its group is left alone until then. */
+  /** Frees slot and group. `again`: the row may still exist; with `waitMs`, its group waits that long. */
   finish(grp: string, again?: { waitMs?: number }): void {
     this.#busy.delete(grp);
     if (again) this.#dropGroup(grp);
@@ -86,7 +86,7 @@ export class OwnedLane {
     else this.#endPause();
   }
 
-  /** There may be new rows; with `changed`, waiting rows were changed too, and a pause is over. */
+  /** There may be new rows. With `changed`, waiting rows changed too, and a pause ends. */
   wake(changed = false): void {
     this.#mayHaveMore = true;
     if (!this.kind.lookahead) this.#ahead = [];
@@ -106,11 +106,11 @@ export class OwnedLane {
     this.#ahead = [];
   }
 
-  /** Begins a reading; ends with `took` or `readingFailed`. */
+  /** Begins a read, which ends with `took` or `readingFailed`. */
   beginReading(): FetchJobsQuery {
     const free = this.#slots();
     const isPaused = this.#isPaused();
-    // During a pause it is not read anew.
+    // Rows of the lowest priority are not read again during a pause.
     if (!isPaused) this.#ahead = this.#ahead.filter((row) => !row.lowest);
     const limit = this.#ahead.length === 0 ? Math.max(this.kind.lookahead ?? 0, free) : free;
     const ahead = new Set(this.#ahead.map((row) => row.grp));
@@ -154,14 +154,14 @@ export class OwnedLane {
     this.#mayHaveMore = true;
   }
 
-  /** Whether the poll should ask the database: `ask`, or whether a reading would know better: `read`. */
+  /** Whether to poll the database (`ask`), read rows (`read`), or do nothing. */
   pollNeeds(): "nothing" | "ask" | "read" {
     const isIdle = this.isOpen && !this.isClosed && this.#slots() > 0 && this.#allowed()?.size !== 0;
     if (!isIdle || this.#mayHaveMore || this.#reading) return "nothing";
     return this.#waiting.size + this.#busy.size > 0 || this.#isPaused() ? "read" : "ask";
   }
 
-  /** Forgets the waits that are over. */
+  /** Deletes the waits that have ended. */
   expire(): void {
     const now = performance.now();
     if (this.#pausedUntil > 0 && this.#pausedUntil <= now) this.#endPause();
@@ -174,7 +174,7 @@ export class OwnedLane {
     this.#mayHaveMore = true;
   }
 
-  /** The moment at which time alone changes what this lane can do. */
+  /** The next time at which this lane's state changes without an event. */
   changesAt(): number | undefined {
     const paused = this.#pausedUntil > 0 ? this.#pausedUntil : Number.POSITIVE_INFINITY;
     const at = Math.min(paused, this.#nextDueAt);
@@ -185,13 +185,13 @@ export class OwnedLane {
     return performance.now() < this.#pausedUntil;
   }
 
-  // What was read meanwhile was of some groups only.
+  // Reads during the pause covered only some groups.
   #endPause(): void {
     this.#pausedUntil = 0;
     this.#mayHaveMore = true;
   }
 
-  /** The groups that may run now; null: all. */
+  /** The groups that may run now; null means all. */
   #allowed(): ReadonlySet<string> | null {
     if (!this.#isPaused()) return this.#only;
     const { unpaused = [] } = this.kind;
@@ -228,7 +228,7 @@ export class OwnedLane {
     const allowed = this.#allowed();
     let best: JobRow | undefined;
     for (const row of this.#ahead) {
-      // A row that was read as the lowest stands behind others which were not read.
+      // A row read as the lowest priority has unread rows before it.
       if (passed.has(row.grp) || (row.lowest && !isForLowest) || allowed?.has(row.grp) === false) continue;
       passed.add(row.grp);
       if (!best || row.prio > best.prio) best = row;

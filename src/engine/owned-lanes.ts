@@ -6,10 +6,10 @@ import type { Lane } from "./lane-kind.ts";
 import { OwnedLane } from "./owned-lane.ts";
 
 const LONGEST_RETRY_MS = 30_000;
-/** A thousand lanes of a dead node must not ask the database all at once. */
+/** Bounds the load on the database when a thousand lanes of a dead node are claimed. */
 const OPENED_AT_ONCE = 16;
 
-/** The lanes that this node owns, from their taking to the last job that still runs after their loss. */
+/** The lanes of this node, from their claim until the last job that still runs after their loss. */
 export class OwnedLanes {
   readonly #log: Log;
   readonly #pickers: ReadonlyMap<string, LaneDispatcher>;
@@ -20,7 +20,7 @@ export class OwnedLanes {
 
   readonly #closed: () => void;
 
-  /** `closed` is called when a lost lane has come to rest and may be taken again. */
+  /** `closed` is called when a lost lane is idle and may be claimed again. */
   constructor(log: Log, pickers: ReadonlyMap<string, LaneDispatcher>, closed: () => void) {
     this.#log = log;
     this.#pickers = pickers;
@@ -50,17 +50,17 @@ export class OwnedLanes {
     return [...this.#byId.keys()];
   }
 
-  /** Lanes that were lost while something of them still runs here. */
+  /** Lost lanes that still have running jobs here. */
   closing(): number[] {
     return [...this.#closing];
   }
 
-  /** Gives the lane its turns. */
+  /** Dispatches the lane. */
   offer(work: OwnedLane): void {
     this.#pickers.get(work.lane.kind)?.offer(work);
   }
 
-  /** Forgets the lane at once; resolves when the feature has let go of it. */
+  /** Drops the lane at once; resolves when the feature has released it. */
   async close(work: OwnedLane): Promise<void> {
     if (work.isClosed) return;
     const { lane } = work;
@@ -68,7 +68,8 @@ export class OwnedLanes {
     this.#byId.delete(lane.id);
     this.#byKey.delete(keyOf(lane));
     const lost = this.#tellLost(work);
-    // Two owners in one process would run a group twice at once, so the lane stays untaken until the old one is done.
+    // Two owners in one process would run a group twice at once, so the lane is not claimed until the old one
+    // is idle.
     this.#closing.add(lane.id);
     void Promise.allSettled([lost, work.idle()]).then(() => {
       this.#closing.delete(lane.id);
@@ -77,14 +78,14 @@ export class OwnedLanes {
     await lost;
   }
 
-  /** Closes each lane as soon as nothing of it runs, so that a job that takes its time holds up its own lane alone. */
+  /** Closes each lane as soon as it is idle, so that a slow job delays only its own lane. */
   async closeAtRest(closed: (lane: number) => Promise<unknown>): Promise<void> {
     const owned = this.all().map(async (work) => {
       await work.idle();
       await this.close(work);
       await closed(work.lane.id);
     });
-    // A job may also be left of a lane that was lost before.
+    // A lane lost earlier may still have a running job.
     const left = [...this.#pickers.values()].map((picker) => picker.idle());
     await Promise.all([...owned, ...left]);
   }
@@ -95,7 +96,7 @@ export class OwnedLanes {
 
   #adoptOne(lane: Lane, picker: LaneDispatcher): void {
     const before = this.#byId.get(lane.id);
-    // It changed hands and came back unnoticed: once the old one is at rest it is taken anew.
+    // The lane was lost and claimed again unnoticed: it reopens once the old one is idle.
     if (before) return void this.close(before);
     const work = new OwnedLane(lane, picker.kind);
     this.#byId.set(lane.id, work);

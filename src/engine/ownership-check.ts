@@ -12,11 +12,11 @@ export interface OwnershipCheckOptions {
   outage: DatabaseAvailability;
   /** Kinds whose role this node has. */
   kinds(): string[];
-  /** Whether earlier boots of this node are gone for sure. */
+  /** Whether earlier boots of this node have certainly ended. */
   isPredecessorGone(): boolean;
 }
 
-/** Compares what this node holds for its own with what the database says. */
+/** Compares the lanes that this node holds with the owners in the database. */
 export class OwnershipCheck {
   readonly #options: OwnershipCheckOptions;
 
@@ -28,7 +28,7 @@ export class OwnershipCheck {
     const { db, node, owned, outage, kinds, isPredecessorGone } = this.#options;
     try {
       await deleteStaleNodes(db);
-      // An earlier boot may have had roles that this one has not.
+      // An earlier boot may have had roles that this boot does not have.
       if (isPredecessorGone()) await releaseLanes(db, node, { keep: kinds() });
     } catch (error) {
       outage.note(error);
@@ -36,7 +36,7 @@ export class OwnershipCheck {
     await this.check(owned.all());
   }
 
-  /** Closes those that are not ours any more, or are no more at all. */
+  /** Closes lanes that this node no longer owns or that no longer exist. */
   async check(works: readonly OwnedLane[]): Promise<void> {
     const { db, node, owned, outage } = this.#options;
     if (works.length === 0) return;

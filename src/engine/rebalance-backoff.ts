@@ -3,15 +3,16 @@ const LONGEST_WAIT_MS = 600_000;
 
 interface LastHandover {
   lanes: readonly number[];
-  /** The nodes that could have taken them. */
+  /** The nodes that could have claimed them. */
   to: string;
   at: number;
   waitMs: number;
 }
 
 /**
- * The last gift of each kind of lane that nobody was seen to take. A living node may take nothing (it is too busy, or its
- * version does not know the kind), so the next gift to the same nodes waits, each time twice as long.
+ * The last hand-over of each kind that no node claimed from. A live node may claim nothing, because it is too
+ * busy or its version does not know the kind. So the next hand-over to the same nodes waits, twice as long
+ * each time.
  */
 export class RebalanceBackoff {
   readonly #byKind = new Map<string, LastHandover>();
@@ -27,12 +28,12 @@ export class RebalanceBackoff {
     return this.#byKind.get(kind)?.lanes ?? [];
   }
 
-  /** Somebody took of the last gift. */
+  /** A node claimed a lane of the last hand-over. */
   taken(kind: string): void {
     this.#byKind.delete(kind);
   }
 
-  /** Whether it is time for the next gift to these nodes. */
+  /** Whether the next hand-over to these nodes is due. */
   mayGive(kind: string, nodes: readonly string[], now: number): boolean {
     const last = this.#byKind.get(kind);
     return last?.to !== nameOf(nodes) || now - last.at >= last.waitMs;

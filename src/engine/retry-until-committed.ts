@@ -6,8 +6,8 @@ import type { Lane } from "./lane-kind.ts";
 const AGAIN_MS = 500;
 
 /**
- * Writes down what a job has done, which must not be forgotten, or it is done twice: while the database is away or others
- * hold the rows it is tried again, as long as the lane is ours. Any other error is thrown.
+ * Writes the result of a job, since a lost result would run the job twice. Retries while the database is
+ * unavailable or rows are locked, as long as this node owns the lane. Throws any other error.
  */
 export async function retryUntilCommitted<Result>(
   engine: Pick<Engine, "laneOf">,

@@ -6,10 +6,10 @@ import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 
-/** What came of one try. `untried`: the database went away under it or had no room, which counts for nothing. */
+/** Result of one attempt. `untried`: the database became unavailable or full, so the attempt does not count. */
 export type JobRunResult = JobResult | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
 
-/** Runs one job; a throw is our bug, logged whole and turned into a retry. */
+/** Runs one job; a throw is a bug, logged in full and turned into a retry. */
 export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
   const about = { lane_kind: kind.kind, lane_key: job.lane.key, job_id: job.id, attempts: job.attempts + 1 };
   try {
@@ -25,7 +25,7 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRun
   }
 }
 
-// Never given up, since what it stands for was accepted; past its attempts only the rest of its group moves on.
+// Never abandoned, since the request was accepted. After its last attempt only the rest of its group moves on.
 function afterThrow(job: Job): JobResult {
   const delayMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(job.attempts, 20));
   const at = new Date(Date.now() + delayMs);
@@ -36,7 +36,7 @@ function isLastAttempt(job: Job): boolean {
   return job.max_attempts !== null && job.attempts + 1 >= job.max_attempts;
 }
 
-/** What is to be written for this ending, if it is for the engine to write. */
+/** What the engine must write for this result, if anything. */
 export function dispositionOf(job: Job, ending: JobRunResult): JobDisposition | undefined {
   if (ending.end === "settled" || ending.end === "untried") return undefined;
   if (ending.end !== "retry") return { job: job.id, lane: job.lane, again: null };
@@ -48,7 +48,7 @@ export function dispositionOf(job: Job, ending: JobRunResult): JobDisposition | 
   };
 }
 
-/** From now on, never below zero. */
+/** Milliseconds from now, never below zero. */
 export function millisecondsUntil(at: Date): number {
   return Math.max(0, at.getTime() - Date.now());
 }

@@ -4,10 +4,13 @@ import type { Engine, Job, JobResult } from "./engine.ts";
 import { addLane } from "./lane-store.ts";
 
 export interface Schedule {
-  /** Names its row, across versions and nodes. */
+  /** Identifies its row, across versions and nodes. */
   name: string;
   everyMs: number;
-  /** May run twice in rare cases, such as the death of a node. A throw is logged; the next run comes in its time. */
+  /**
+   * May run twice in rare cases, such as the death of a node. A throw is logged; the next run starts as
+   * scheduled.
+   */
   run(): Promise<unknown>;
 }
 
@@ -15,7 +18,7 @@ const UPKEEP = "upkeep";
 const SCHEDULES_AT_ONCE = 4;
 const UNKNOWN_AGAIN_MS = 600_000;
 
-/** Schedules without a leader: one lane with one job per schedule, run by whoever owns the lane. */
+/** Schedules without a leader: one lane with one job per schedule, run by the lane's owner. */
 export function createSchedules(
   engine: Pick<Engine, "register">,
   db: Db,
@@ -31,7 +34,10 @@ export function createSchedules(
   });
 }
 
-/** Brings the next run of a schedule forward to now, whichever node runs it. After the commit: `wake(lanes, { changed: true })`. */
+/**
+ * Moves the next run of a schedule to now, on whichever node owns it. After the commit: `wake(lanes, {
+ * changed: true })`.
+ */
 export async function runScheduleSoon(db: Db | Trx, name: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     update job set run_at = now() from lane
@@ -43,7 +49,7 @@ export async function runScheduleSoon(db: Db | Trx, name: string): Promise<numbe
 async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<void> {
   const lane = await addLane(db, UPKEEP, UPKEEP);
   await db.transaction().execute(async (trx) => {
-    // Nodes that start at the same time would add every job twice; here they may wait longer than a batch.
+    // Nodes that start together would add every job twice, so they wait for a lock, longer than a batch may.
     await sql`set local lock_timeout = '30s'`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate schedules'))`.execute(trx);
     for (const { name, everyMs } of schedules) {
@@ -71,7 +77,7 @@ async function runSchedule(schedule: Schedule | undefined, job: Job): Promise<Jo
   }
 }
 
-// In step with its first run; runs that were missed are not made up for.
+// Keeps the interval of the first run; missed runs are skipped.
 function nextRun(job: Job, { everyMs }: Schedule): Date {
   const missed = Math.max(0, Math.floor((Date.now() - job.run_at.getTime()) / everyMs));
   return new Date(job.run_at.getTime() + (missed + 1) * everyMs);
