@@ -12,7 +12,7 @@ export {
 } from "./verify-webhook.ts";
 
 export interface ClientOptions {
-  /** Where the gateway is: `http://127.0.0.1:3000`. */
+  /** URL of the gateway, such as `http://127.0.0.1:3000`. */
   baseUrl: string;
   /** API key of an instance, for its routes. */
   apiKey?: string;
@@ -29,13 +29,13 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** An answer that is not the envelope. */
+/** A response without the envelope. */
 export interface RawBody {
   type: string;
   bytes: Uint8Array;
 }
 
-/** An answer of any length, to be read as it arrives. */
+/** A response of any length, read as it arrives. */
 export interface StreamBody {
   type: string;
   stream: ReadableStream<Uint8Array>;
@@ -54,7 +54,9 @@ type ExtraFields<S extends Shape> = S extends { readonly beside: infer B extends
 type Envelope<S extends Shape> = { success: true; message: string; data: Data<S> } & ExtraFields<S>;
 type Absent<Names extends PropertyKey> = { [Name in Names]?: undefined };
 
-/** What the other answer has and this one has not, so that both can be looked at before it is known which one came. */
+/**
+ * The fields that only the other response has, so that code can read both before it knows which one arrived.
+ */
 type Without<Other, Own> = Absent<Exclude<keyof Other, keyof Own>>;
 type EnvelopeBut<S extends Shape, Other extends Shape> = Envelope<S> & {
   data: Without<Data<Other>, Data<S>>;
@@ -67,7 +69,10 @@ type JsonAnswer<R extends Route> = R extends { readonly bare: true }
     : Envelope<R>;
 type StreamOf<R extends Route> = R extends { readonly bare: true } ? JsonStream<Data<R>> : StreamBody;
 
-/** The whole body of a route's answer. Where it can be of two kinds, the fields of the other kind are undefined. */
+/**
+ * The whole response body of a route. If a route has two kinds of body, the fields of the other kind are
+ * undefined.
+ */
 export type AnswerOf<R extends Route> = R extends { readonly streamed: true }
   ? StreamOf<R>
   : R extends { readonly raw: string }
@@ -87,16 +92,16 @@ export type ClientOf<C extends Contract> = {
 
 export type Client = ClientOf<typeof contract>;
 
-/** A refusal of the gateway, or an answer that is none of its own (`code` is then `HTTP_<status>`). */
+/** An error of the gateway, or a response that is not from it (`code` is then `HTTP_<status>`). */
 export class WaygateError extends Error {
   override readonly name = "WaygateError";
   readonly code: string;
   readonly status: number;
   readonly details: Record<string, unknown> | undefined;
   readonly request_id: string | undefined;
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined;
-  /** The answer as it came. */
+  /** The response body as received. */
   readonly body: unknown;
 
   constructor(status: number, headers: Headers, body: unknown) {
@@ -114,7 +119,7 @@ export class WaygateError extends Error {
   }
 }
 
-/** A typed client of the gateway, for Node and for browsers. Refusals are thrown as WaygateError. */
+/** A typed client of the gateway, for Node and browsers. Throws WaygateError for errors of the gateway. */
 export function createClient(options: ClientOptions): Client {
   return createClientOf(contract, options);
 }
@@ -160,7 +165,7 @@ function addressOf({ http }: Route, input: Record<string, unknown>) {
   return { method, path, rest };
 }
 
-/** JSON; a form when a file goes along. */
+/** JSON, or a form if it includes a file. */
 function toBody({ upload = "" }: Route, fields: Record<string, unknown>): string | FormData {
   const file = fields[upload] as UploadedFile | string | null | undefined;
   if (typeof file !== "object" || file === null) return JSON.stringify(fields);
@@ -188,7 +193,7 @@ function toQuery(fields: Record<string, unknown>): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** One credential per request, because the gateway refuses two different ones. */
+/** One credential per request, because the gateway rejects two different ones. */
 function credentialOf(
   { access }: Route,
   { apiKey, token, adminToken }: ClientOptions,
@@ -209,7 +214,7 @@ async function readAnswer(route: Route, response: Response) {
   if (isOk && route.streamed) return { type, stream: response.body, json: () => response.json() };
   const isJson = /^application\/(\w+\+)?json\b/.test(type);
   const isAlwaysRaw = route.raw !== undefined && route.output.def.type === "never";
-  // A downloaded file may itself be JSON; only a file has a disposition.
+  // A downloaded file may itself be JSON, but only files have a Content-Disposition header.
   const isFile = route.raw !== undefined && (!isJson || response.headers.has("content-disposition"));
   if (isOk && (isAlwaysRaw || isFile)) {
     return { type, bytes: new Uint8Array(await response.arrayBuffer()) };

@@ -1,33 +1,33 @@
 import type { z } from "zod";
 import type { contract } from "../contract.ts";
 
-/** A webhook as it came: the raw body, not parsed and not written anew. */
+/** A webhook as received: the raw body, neither parsed nor serialised again. */
 export interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   body: string | Uint8Array;
 }
 
 export interface VerifyWebhookOptions {
-  /** The secret of the webhook; several while a change of it overlaps. */
+  /** The secret of the webhook; several during a rotation. */
   secret: string | readonly string[];
   /**
-   * `standard` (unless said): the `webhook-*` headers, which cover id, time and body, so an old request is refused.
-   * `body`: `X-Waygate-Signature`, or the one under the previous secret, which cover the body alone.
+   * `standard` (default): the `webhook-*` headers cover id, time and body, so an old request is rejected.
+   * `body`: `X-Waygate-Signature`, or the header for the previous secret, covers only the body.
    */
   scheme?: "standard" | "body";
-  /** How old, or how far ahead, a request of the scheme `standard` may be; 300 unless said. */
+  /** Largest age, or lead, of a request under `standard`; 300 s by default. */
   toleranceSeconds?: number;
   now?: Date;
 }
 
 type StoredMessage = z.output<typeof contract.getMessage.output>;
 
-/** The message in the events about one. */
+/** The message in events about a message. */
 export type WebhookMessage = Omit<StoredMessage, "error" | "client_message_id" | "metadata">;
 
-/** What the gateway posts to a webhook of the format `native`. */
+/** What the gateway sends to a webhook of the format `native`. */
 export interface WebhookEvent {
-  /** The same at every try: keep it, and leave out what you have handled. */
+  /** The same for every attempt: store it and skip events that you have handled. */
   event_id: string;
   event: string;
   /** Counts the events of the instance, without gaps. */
@@ -36,7 +36,7 @@ export interface WebhookEvent {
   account_id: number;
   instance: { id: number; name: string; phone: string | null; metadata: Record<string, unknown> };
   data: { message?: WebhookMessage; [field: string]: unknown };
-  /** Long texts have been cut; the message is whole in the log. */
+  /** Long texts are truncated; the message log has the full text. */
   truncated?: boolean;
 }
 
@@ -45,7 +45,10 @@ export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 }
 
-/** Answers the event that a genuine request carries; throws a WebhookVerificationError. Needs WebCrypto: Node 20, or a browser. */
+/**
+ * Returns the event of a genuine request; throws a WebhookVerificationError. Needs WebCrypto: Node 20, or a
+ * browser.
+ */
 export async function verifyWebhook<Event = WebhookEvent>(
   { headers, body }: WebhookRequest,
   { secret, scheme = "standard", toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions,
@@ -123,7 +126,7 @@ async function isAnySigned(
   return false;
 }
 
-/** The bytes behind `whsec_`; a secret of another form is used as it is. */
+/** The bytes after `whsec_`; a secret in another format is used unchanged. */
 function standardKey(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = secret.replace(/^whsec_/, "");
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;

@@ -2,7 +2,9 @@ import type { CallOptions, Client } from "../client/client.ts";
 import { maskApiKey } from "../platform/api-key.ts";
 import { readPages } from "./read-pages.ts";
 
-/** The instance that a key opens, told by the end of its masked key; undefined when none or several end alike. */
+/**
+ * The instance that a key opens, identified by the end of its masked key; undefined if none or several match.
+ */
 export async function findOwnInstance(
   client: Client,
   { apiKey, options }: { apiKey: string; options: CallOptions },

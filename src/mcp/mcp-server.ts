@@ -26,7 +26,7 @@ import { SEND_TOOLS } from "./send-tools.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, type Tool } from "./tool.ts";
 
-/** Longer than the slowest answer of the gateway: a large file that is fetched and then sent. */
+/** Longer than the gateway's slowest response: a large file that it downloads and then sends. */
 const ANSWER_WITHIN_MS = 120_000;
 
 const NOT_FOUND = -32_002;
@@ -36,13 +36,13 @@ const TOOLS: readonly Tool[] = [...SEND_TOOLS, ...GROUP_TOOLS, ...READ_TOOLS];
 export interface McpOptions {
   baseUrl: string;
   apiKey: string;
-  /** Which instance is meant when a call names none; undefined: that of the key. */
+  /** The instance for tool calls that name none; undefined means the key's instance. */
   instanceId: number | undefined;
-  /** Told of bugs, which the assistant learns nothing more of. */
+  /** Receives bugs; the assistant gets no details. */
   onBug(error: unknown): void;
 }
 
-/** The assistant tools: a client of the HTTP API that keeps nothing, so a restart of the gateway does not matter to it. */
+/** The assistant tools: a stateless client of the HTTP API, so a restart of the gateway does not affect it. */
 export function createMcpServer(options: McpOptions): Server {
   const client = createClient(options);
   const server = new Server(
@@ -85,18 +85,18 @@ function toListed({ name, description, kind, input }: Tool): ListedTool {
   };
 }
 
-/** What a host shows a person: "send_message" as "Send message". */
+/** The title that a host shows: "send_message" becomes "Send message". */
 function titleOf(name: string): string {
   const words = name.replaceAll("_", " ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** The same answer twice: as text for every host, and as an object for those that read one. */
+/** The same result twice: as text for every host, and as an object for hosts that read one. */
 function toResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
 }
 
-/** Some assistants spell an absent argument as null. */
+/** Some assistants send null for an absent argument. */
 function withoutNulls(given: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
@@ -141,7 +141,7 @@ function askWithInstance(
   return requestWithRetry(() => tool.ask(call, given), { isRepeatable, signal });
 }
 
-/** Ends with the question, or when the gateway has had long enough. */
+/** Aborts with the request, or when the gateway takes too long. */
 function patienceOf(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
 }
@@ -183,7 +183,7 @@ function serveResources(server: Server, client: Client, options: McpOptions): vo
       ...{ uri, name, description, mimeType: "application/json" },
     })),
   }));
-  // Hosts ask for them wherever there are resources.
+  // Hosts request templates from every server that has resources.
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
     const resource = RESOURCES.find((one) => one.uri === uri);

@@ -1,4 +1,4 @@
-/** What a person can choose, with the number that stands before it in the text. */
+/** An option that a recipient can choose, with its number in the text. */
 export interface NumberedOption {
   number: number;
   id: string;
@@ -27,7 +27,7 @@ interface List {
   }[];
 }
 
-/** Buttons as a text, since the network shows real ones of official accounts only. */
+/** Buttons as text, since the network shows real buttons only from official accounts. */
 export function buttonsToText({ title, text, buttons, footer }: Buttons): NumberedText {
   const options = buttons.map((button, index) => ({
     ...{ number: index + 1, id: button.id, text: oneLine(button.text) },
@@ -36,7 +36,7 @@ export function buttonsToText({ title, text, buttons, footer }: Buttons): Number
   return { text: paragraphs(title, text, lines.join("\n"), footer), options };
 }
 
-/** A list as a text; the numbers go on from section to section. */
+/** A list as text; the numbers continue across sections. */
 export function listToText({ title, text, buttonText, sections }: List): NumberedText {
   const options: NumberedOption[] = [];
   const blocks = sections.map((section) => {
@@ -51,7 +51,7 @@ export function listToText({ title, text, buttonText, sections }: List): Numbere
   return { text: paragraphs(title, text, lead, ...blocks), options };
 }
 
-/** A line break inside would look like an option of its own. */
+/** A line break inside an option would look like another option. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { instanceArgument } from "./tool.ts";
 
-/** A beginning of a conversation that a host offers to its user. */
+/** A conversation starter that a host offers to its user. */
 export interface Prompt {
   name: string;
   description: string;

@@ -1,6 +1,6 @@
-/** More than this is not for an assistant to read at once. */
+/** More rows are too much for an assistant to read at once. */
 const MOST_PAGES = 25;
-/** As many as the API gives at once. */
+/** The largest page of the API. */
 const ROWS_PER_PAGE = 200;
 
 interface Listed<Row> {
@@ -8,7 +8,7 @@ interface Listed<Row> {
   pagination: { has_more: boolean; next_cursor: string | null };
 }
 
-/** A whole list, up to 5,000 rows; `pagination` of the answer tells whether there are more. */
+/** Reads a whole list, up to 5,000 rows; `pagination` of the result says whether there are more. */
 export async function readPages<Row, Answer extends Listed<Row>>(
   list: (page: { limit: number; cursor: string | undefined }) => Promise<Answer & Listed<Row>>,
 ): Promise<Answer> {

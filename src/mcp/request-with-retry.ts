@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WaygateError } from "../client/client.ts";
 
-/** Long enough for a gateway that is being restarted. */
+/** Together long enough for a restart of the gateway. */
 const PAUSES_MS = [250, 1_000, 3_000, 5_000];
 
-/** Why an answer is missing, as the caller is told. */
+/** Why a response is missing, as reported to the assistant. */
 export interface ToolError {
   success: false;
   code: string;
@@ -14,7 +14,7 @@ export interface ToolError {
   retry_after_seconds?: number;
 }
 
-/** Asks again while the gateway is away, where asking twice does no harm. */
+/** Retries while the gateway is unreachable, if repeating the request is safe. */
 export async function requestWithRetry<T>(
   ask: () => Promise<T>,
   { isRepeatable, signal }: { isRepeatable: boolean; signal: AbortSignal },
@@ -37,12 +37,12 @@ function isPassing(error: unknown): boolean {
   return isConnectionLost(error);
 }
 
-/** `fetch` tells it by a TypeError with the reason as its cause. */
+/** `fetch` reports it as a TypeError with the reason as its cause. */
 function isConnectionLost(error: unknown): error is TypeError {
   return error instanceof TypeError && error.cause !== undefined;
 }
 
-/** The words for a failed call; undefined when it is a bug of ours. */
+/** The message for a failed request; undefined if it is a bug. */
 export function toToolError(error: unknown, baseUrl: string): ToolError | undefined {
   if (error instanceof WaygateError) {
     const { code, message, details, request_id, retryAfterSeconds } = error;

@@ -1,7 +1,7 @@
 import type { CallOptions, Client } from "../client/client.ts";
 import { readPages } from "./read-pages.ts";
 
-/** Something that a host can show an assistant without a question. */
+/** Data that a host can show an assistant without a tool call. */
 export interface Resource {
   uri: string;
   name: string;

@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { CallOptions, Client } from "../client/client.ts";
 import { contract } from "../contract.ts";
 
-/** What a tool works with: the gateway, and which instance is meant when none is named. */
+/** What a tool works with: the gateway, and the default instance. */
 export interface ToolContext {
   readonly client: Client;
-  /** The instance that is named, else the standard one; throws a MissingInstance when there is neither. */
+  /** The given instance, or the default one; throws a MissingInstanceError if there is neither. */
   instanceId(given: number | undefined): number;
   readonly standardInstance: number | undefined;
-  /** To be handed on to the client. */
+  /** Passed on to the client. */
   readonly options: CallOptions;
 }
 
-/** Neither the arguments nor the environment name an instance; thrown before anything was asked of the gateway. */
+/** Neither the arguments nor the environment name an instance; thrown before any request to the gateway. */
 export class MissingInstanceError extends Error {
   override readonly name = "MissingInstance";
 }
@@ -21,22 +21,22 @@ export class MissingInstanceError extends Error {
  * - `read`: changes nothing
  * - `send`: safe to repeat under one idempotency key
  * - `change`: adds or changes
- * - `remove`: takes something from somebody
+ * - `remove`: takes a membership or role from another person
  */
 type ToolKind = "read" | "send" | "change" | "remove";
 
-/** One thing that an assistant can do. */
+/** One tool of the assistant. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly kind: ToolKind;
   readonly input: Input;
-  /** Whether the answer holds what other people have written: messages, names, subjects. */
+  /** Whether the result holds text of third parties: messages, names, subjects. */
   readonly isForeign: boolean;
   ask(call: ToolContext, given: z.output<Input>): Promise<object>;
 }
 
-/** Declares a tool; keeps the exact types of its arguments. */
+/** Declares a tool and preserves the exact types of its arguments. */
 export function tool<Input extends z.ZodObject>(declared: Tool<Input>): Tool {
   return declared;
 }
@@ -44,7 +44,7 @@ export function tool<Input extends z.ZodObject>(declared: Tool<Input>): Tool {
 const { number, jid } = contract.sendText.input.shape;
 const { limit, cursor, instance_id } = contract.listConversations.input.shape;
 
-/** Every tool takes it. */
+/** Every tool accepts it. */
 export const instanceArgument = {
   instanceId: instance_id.describe(
     "Numeric instance id; absent: the one of WAYGATE_INSTANCE_ID, else of the key.",
@@ -58,7 +58,7 @@ export const recipientArguments = {
 
 export const pageArguments = { limit, cursor };
 
-/** Arguments that must name somebody. */
+/** Arguments that must name a recipient. */
 export function withRecipient<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
     .object({ ...instanceArgument, ...recipientArguments, ...shape })

@@ -75,7 +75,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What a node with the role `worker` does: deliveries to webhooks, and the upkeep that somebody must do. */
+/** Starts the work of a node with the role `worker`: webhook deliveries and the cluster's maintenance jobs. */
 export function addWorker(parts: WorkerOptions): void {
   const { config, db, engine, box, outgoing, outcomes, version } = parts;
   engine.register(parts.integrations.lane);
@@ -140,7 +140,7 @@ export function addWorker(parts: WorkerOptions): void {
   ]);
 }
 
-/** Events and logs have the days of the gateway beside those of the account. */
+/** Events and logs have a retention of the gateway besides that of the account. */
 function retentionSchedules(db: Db, config: Config) {
   const kinds: [Expiring, number?][] = [
     [EXPIRING_MESSAGES, config.messageRetentionMs],
@@ -160,7 +160,7 @@ function forgetAccountOf({ sandbox }: WorkerOptions) {
   return (account_id: number) => createSandboxControl(sandbox.pool, account_id).forgetAccount();
 }
 
-/** What is known of people in memory goes with their rows, on every node. */
+/** An erasure also evicts the cached data of erased persons, on every node. */
 function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions): void {
   const sweepFiles = (): Promise<void> => media.sweep();
   const forgetOnNetwork: PrivacyLaneDeps["forgetOnNetwork"] = (account_id, phones, messages) =>

@@ -81,16 +81,19 @@ export interface ApiParts {
 
 const LAST_ANSWERS_MS = 1_000;
 const JSON_BODY_BYTES = 1_048_576;
-/** Base64 takes four bytes for three. */
+/** Base64 takes 4 bytes for 3, plus a margin. */
 const BASE64_GROWTH = 1.4;
-/** Of files in base64 and other large JSON; reading it takes memory several times that. */
+/** Limit of large JSON bodies, such as files in base64; parsing takes several times that memory. */
 const MOST_BODY_BYTES = 256 * 1_048_576;
 const SANDBOX_MEDIA_MS = 30_000;
-/** Statements that wait for a connection before nothing new is taken; sessions that lose the network together add one each. */
+/**
+ * Statements waiting for a connection above which requests are rejected; each session that loses the network
+ * adds one.
+ */
 const MOST_WAITING_FOR_DATABASE = 1_000;
 
 export interface Api extends Omit<HttpServer, "close"> {
-  /** Takes no more requests, and gives those under way `graceMs` for their answers. */
+  /** Accepts no more requests and gives running requests `graceMs` to finish. */
   close(options: { graceMs: number }): Promise<void>;
 }
 
@@ -134,7 +137,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       lag.stop();
       const closed = server.close();
       await Promise.race([closed, delay(graceMs, undefined, { ref: false })]);
-      // Whoever still waits for an outcome is told that it is not known yet.
+      // A request that still waits for an outcome gets the response that the outcome is not known yet.
       watch.close();
       await Promise.race([closed, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
       await Promise.race([requests.close(), delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
@@ -142,7 +145,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   };
 }
 
-/** From where on new requests are refused. */
+/** The limits above which new requests are rejected. */
 function boundsOf({ config, database: { pool } }: ApiParts, lag: EventLoopLagMeter) {
   return {
     maxRequests: config.maxRequests,
@@ -176,7 +179,7 @@ function createAccess(
   });
 }
 
-/** Accounts and instances: who may do what with which. */
+/** Handlers of accounts and instances: permissions and settings. */
 function customerHandlers(
   { config, secretKey, database: { db }, engine, box, outgoing }: ApiParts,
   access: AccessControl,
@@ -205,7 +208,7 @@ function customerHandlers(
   } satisfies Partial<Handlers<typeof contract>>;
 }
 
-/** Messages, events and webhooks: what the gateway is for. */
+/** Handlers of messages, events and webhooks. */
 function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   const { config, database, engine, box, outgoing, version } = parts;
   const { db } = database;
@@ -251,7 +254,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   } satisfies Partial<Handlers<typeof contract>>;
 }
 
-/** What is asked of live sessions. */
+/** Dependencies of operations on live sessions. */
 function liveDeps({ config, database: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
   const { numbers } = sessions;
   const readInstance = createInstanceReader(db);
@@ -283,7 +286,7 @@ function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: Ap
     fetchMedia: async (url: string, holdBytes: (bytes: number) => void) => {
       const pieces: Buffer[] = [];
       const onChunk = (piece: Buffer) => {
-        // Once as it comes, and once whole.
+        // Counted twice: once as a piece, once in the joined buffer.
         holdBytes(2 * piece.length);
         pieces.push(piece);
       };

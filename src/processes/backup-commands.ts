@@ -22,7 +22,7 @@ import { openDatabases } from "./open-databases.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
 import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
 
-/** Makes a backup now, in the backup directory or as the file `output`. Throws StartError when it failed. */
+/** Makes a backup now, in the backup directory or as the file `output`. Throws StartError if it fails. */
 export async function runBackupCommand(env: Env, output: string | undefined): Promise<void> {
   await withCommandContext(env, async (store) => {
     const deps = await commandDeps(store);
@@ -68,13 +68,16 @@ const MOST_URL_BYTES = 8192;
 const LINE_END = 10;
 
 export interface RestoreCommandOptions {
-  /** Of the empty database; `-`: the first line of the input; absent: that of the settings. */
+  /**
+   * URL of the empty database. `-` reads it from the first line of the input; by default it comes from the
+   * settings.
+   */
   databaseUrl?: string;
-  /** A file, or the URL of the database that was before. */
+  /** A file, or the URL of the previous database. */
   erasures?: string;
 }
 
-/** Brings a backup into an empty database. Throws StartError, and has changed nothing then. */
+/** Restores a backup into an empty database. Throws StartError without having changed anything. */
 export async function runRestoreCommand(
   env: Env,
   file: string,
@@ -82,7 +85,7 @@ export async function runRestoreCommand(
   input: AsyncIterable<Uint8Array> = process.stdin,
 ): Promise<void> {
   const databaseUrl = await readDatabaseUrl(options, input);
-  // The way past a pooler belongs to the database of the settings.
+  // The direct URL in the settings belongs to the database of the settings.
   const other = { DATABASE_URL: databaseUrl, WAYGATE_DATABASE_DIRECT_URL: undefined };
   const config = readConfig(databaseUrl ? { ...env, ...other } : env);
   const dataDir = resolve(config.dataDir);
@@ -102,7 +105,7 @@ export async function runRestoreCommand(
   });
 }
 
-/** Everybody on a machine can read the arguments of its programs, so a password among them is warned about. */
+/** Other users of a machine can read a program's arguments, so a password in them causes a warning. */
 async function readDatabaseUrl(
   { databaseUrl, erasures }: RestoreCommandOptions,
   input: AsyncIterable<Uint8Array>,
@@ -147,7 +150,10 @@ async function requireKey(
   );
 }
 
-/** What is sealed in the backup would be lost otherwise: pairings, webhook secrets, the keys of the audit log. */
+/**
+ * Without that key everything sealed in the backup is lost: pairings, webhook secrets, the keys of the audit
+ * log.
+ */
 async function requireSecretKeyOf(
   sealed: Buffer | undefined,
   { secretKey, secretKeySecond }: Config,
@@ -164,7 +170,10 @@ async function requireSecretKeyOf(
   }
 }
 
-/** From where the operator says, from beside the backup, and from the embedded database that one moves away from. */
+/**
+ * Reads erasures from the operator's source, from beside the backup, and from the embedded database being
+ * replaced.
+ */
 async function gatherErasures(
   config: Config,
   path: string,
@@ -215,7 +224,7 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
   }
 }
 
-/** Decides what becomes of what a restored gateway holds back; the gateway does it as soon as it runs. */
+/** Decides about the jobs that a restored gateway holds; the gateway acts on it as soon as it runs. */
 export async function runHeldJobsCommand(env: Env, action: HeldJobsAction): Promise<void> {
   await withCommandContext(env, async ({ database: { db } }) => {
     await decideHeldJobs(db, COMMAND_ACTOR, action).catch(rethrowAsStartError);

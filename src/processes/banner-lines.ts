@@ -3,7 +3,7 @@ import type { Gateway } from "./gateway.ts";
 
 type Owner = Gateway["firstOwner"];
 
-/** What whoever has started the gateway by hand needs next. */
+/** What a user who started the gateway by hand needs next. */
 export function bannerLines(
   {
     url,
@@ -49,15 +49,15 @@ function signInLines(owner: Owner, ignoredSetting: string | undefined): string[]
 }
 
 const JSON_TYPE = `-H 'content-type: application/json'`;
-/** curl with a line break after each answer. */
+/** curl with a line break after each response. */
 const CURL = String.raw`curl -s -w '\n'`;
 
-/** What sed takes out of an answer in JSON. */
+/** A sed command that extracts a value from a JSON response. */
 function take(pattern: string): string {
   return `sed -n 's/.*${pattern}.*/\\1/p'`;
 }
 
-/** Three lines that create, pair and use a sandbox instance; they need curl, sed and a POSIX shell. */
+/** Shell lines that create, pair and use a sandbox instance; they need curl, sed and a POSIX shell. */
 function curlLines(url: string, signIn: { email: string; password: string }): string[] {
   const token = `$(curl -s ${url}/api/auth/login ${JSON_TYPE} -d ${quote(signIn)} | ${take('"token":"\\([^"]*\\)"')})`;
   const made = `$(curl -s ${url}/api/v1/instances -H "authorization: Bearer ${token}" ${JSON_TYPE} -d ${quote({ name: "Sales", network: "sandbox" })})`;
@@ -74,7 +74,7 @@ function curlLines(url: string, signIn: { email: string; password: string }): st
   ];
 }
 
-/** JSON as one word of a POSIX shell. */
+/** Quotes JSON as one argument for a POSIX shell. */
 function quote(body: Record<string, string>): string {
   return `'${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
 }

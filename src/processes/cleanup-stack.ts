@@ -2,7 +2,7 @@ const GRACE_MS = 10_000;
 
 type UndoStep = (leftMs: () => number) => Promise<unknown>;
 
-/** What has been started, to be stopped in the opposite order. */
+/** Stops everything that was started, in reverse order. */
 export class CleanupStack {
   readonly #steps: UndoStep[] = [];
 
@@ -10,7 +10,7 @@ export class CleanupStack {
     this.#steps.push(step);
   }
 
-  /** Takes every step, also after one that fails, and then throws the first failure. */
+  /** Runs every step, even after a failure, and then throws the first failure. */
   async run(graceMs = GRACE_MS): Promise<void> {
     const until = performance.now() + graceMs;
     const failures: unknown[] = [];

@@ -35,24 +35,27 @@ export interface ClusterNodesOptions {
   backups: { directory: string };
 }
 
-/** What this node has of the others: their sessions, for calls that leave no row, and the files in their folders. */
+/**
+ * Access to the other nodes: their sessions, for operations that leave no row, and the files in their
+ * folders.
+ */
 export interface ClusterNodes {
-  /** The live session of an instance wherever it is; waits a moment for one that is just coming up. */
+  /** The live session of an instance on any node; waits briefly for one that is connecting. */
   reachSession(instanceId: number): Promise<SessionOperations | undefined>;
-  /** The session of an instance that is being paired, wherever it is. */
+  /** The session of an instance that is being paired, on any node. */
   reachPairing(instanceId: number): Promise<SessionOperations | undefined>;
-  /** Undefined when that node cannot be asked or does not have it. */
+  /** Undefined if that node is unreachable or does not have the file. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
   readBackup(node: string, file: string): Promise<Readable | undefined>;
-  /** What they may ask of this one; undefined without a cluster's secret or an address. */
+  /** What other nodes may request from this one; undefined without a cluster secret or an address. */
   readonly route: NodeRpcRouteOptions | undefined;
   close(): Promise<void>;
 }
 
 const REACH_WITHIN_MS = 2_000;
 const REACH_AGAIN_MS = 100;
-/** The picture of a group or profile is the largest that goes along. */
+/** The largest part of an operation is the picture of a group or profile. */
 const BODY_BYTES = 32 * 1024 * 1024;
 
 export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
@@ -89,7 +92,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
     reachPairing: (id) => hereOrThere(id, sessions.openedSession(id)),
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
     readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
-    // A node without an address is called by nobody.
+    // Other nodes cannot reach a node without an address.
     route: config.nodeUrl
       ? { secret, url: config.nodeUrl, bodyLimitBytes: BODY_BYTES, handlers: answersOf(options) }
       : undefined,
@@ -97,7 +100,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   };
 }
 
-/** After a restart or a move the row says `connected` a moment before the session can be asked. */
+/** After a restart or a move, the row says `connected` shortly before the session is reachable. */
 async function untilReached(
   db: Db,
   instanceId: number,
@@ -121,7 +124,7 @@ async function isConnected(db: Db, instanceId: number): Promise<boolean> {
   return row?.status === "connected";
 }
 
-/** Once more where nothing was done, since the session may just have moved. */
+/** Retries once if nothing was done, since the session may have just moved. */
 async function askOwner(
   calls: NodeRpcClient,
   find: () => Promise<string | undefined>,
@@ -143,7 +146,7 @@ async function askOwner(
   return { outcome: "unreachable", reason };
 }
 
-/** Where the node is called that owns the session's lane, unless that is this one. */
+/** URL of the node that owns the session's lane, unless it is this node. */
 async function findOwner(db: Db, node: string, instanceId: number): Promise<string | undefined> {
   const row = await db
     .selectFrom("instance")
@@ -167,7 +170,7 @@ async function findNode(db: Db, id: string): Promise<string | undefined> {
   return row?.url ?? undefined;
 }
 
-/** What the others may ask of this node; another one is told when the thing is not here, and nothing is done. */
+/** What other nodes may request from this one. A request for something that is not here does nothing. */
 function answersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcHandlers {
   return {
     session: async ({ instance, call, args }: RemoteOperation) => {
@@ -182,7 +185,7 @@ function answersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcHa
   };
 }
 
-/** A file that lies in the directory itself; undefined for anything else. */
+/** A file directly in the directory; undefined for any other path. */
 async function openIn(directory: string, file: string): Promise<Readable | undefined> {
   if (basename(file) !== file) return undefined;
   const handle = await open(join(directory, file)).catch(() => undefined);

@@ -10,17 +10,17 @@ import { CleanupStack } from "./cleanup-stack.ts";
 import { openDatabases, openSecrets } from "./open-databases.ts";
 import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
 
-/** The author of what a command does, for the audit log. */
+/** The actor of a command's changes in the audit log. */
 export const COMMAND_ACTOR = { caller: { kind: "system" } } as const;
 
-/** What a command works on: the database of the gateway, which may run meanwhile. */
+/** What a command works on: the gateway's database, while the gateway may be running. */
 export interface CommandContext {
   config: Config;
   database: Database;
   box: SecretBox;
 }
 
-/** Gives a command the gateway's database, started for it when it does not run. Throws StartError. */
+/** Opens the gateway's database for a command, and starts it if it is not running. Throws StartError. */
 export async function withCommandContext<Result>(
   env: Env,
   work: (store: CommandContext) => Promise<Result>,
@@ -42,7 +42,7 @@ export async function withCommandContext<Result>(
   }
 }
 
-/** The gateway's database, as it runs, or started for the command. Throws StartError. */
+/** The gateway's database: the running one, or one started for the command. Throws StartError. */
 export async function openCommandDatabase(
   config: Config,
   undo: CleanupStack,

@@ -21,7 +21,7 @@ export interface CreateAccountCommandOptions {
   type: string;
 }
 
-/** Makes an account and prints the password of its first user, once. */
+/** Creates an account and prints the password of its first user, once. */
 export async function runCreateAccountCommand(
   env: Env,
   { name, email, type }: CreateAccountCommandOptions,
@@ -38,7 +38,7 @@ export async function runCreateAccountCommand(
   console.log("The password is shown this once.");
 }
 
-/** Gives a user a new password and prints it, once. */
+/** Sets a new password for a user and prints it, once. */
 export async function runRecoverUserCommand(
   env: Env,
   email: string,
@@ -83,7 +83,7 @@ async function writeAccount(db: Db, given: NewAccount): Promise<number> {
   });
 }
 
-/** Seals every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile. */
+/** Reseals every secret with WAYGATE_SECRET_KEY; the gateway may be running. */
 export async function runRotateKeyCommand(env: Env): Promise<void> {
   const { resealed, key_id } = await withCommandContext(env, async ({ database: { db }, box }) => {
     const progress = startProgressPrinter();
@@ -104,7 +104,7 @@ export async function runRotateKeyCommand(env: Env): Promise<void> {
   console.log("Take WAYGATE_SECRET_KEY_SECOND away when the sign-ins of the old key have run out.");
 }
 
-/** Says whether the audit log is as it was written. Throws StartError with the first broken entry. */
+/** Verifies that the audit log is unchanged. Throws StartError with the first broken entry. */
 export async function runVerifyAuditCommand(env: Env, head: string | undefined): Promise<void> {
   if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
     throw new StartError("--head must be the 64 hexadecimal digits that an earlier run has printed.");

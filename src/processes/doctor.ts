@@ -27,7 +27,7 @@ import { CleanupStack } from "./cleanup-stack.ts";
 import { openCommandDatabase } from "./command-database.ts";
 import { throwDatabaseStartError } from "./start-error.ts";
 
-/** Prints what it finds, one line per check; answers whether nothing is broken. */
+/** Prints one line per check; returns whether no check found a fault. */
 export async function doctor(env: Env): Promise<boolean> {
   const findings = await examine(env);
   for (const { what, grade, words, mend } of findings) {
@@ -62,11 +62,11 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
 
 interface StoreFindings {
   found: DoctorFinding[];
-  /** Whether there is a second account; undefined where the database does not say. */
+  /** Whether there is a second account; undefined if the database cannot be read. */
   hasOthers?: boolean;
 }
 
-/** The database with what it says of keys and accounts; one that was never started is not started for this. */
+/** Checks keys and accounts in the database. Does not start a database that was never started. */
 async function examineStore(config: Config, dataDir: string): Promise<StoreFindings> {
   if (!config.databaseUrl && !(await hasOwnDatabase(dataDir))) {
     return {
@@ -109,7 +109,7 @@ async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Doc
   return [await checkSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
 }
 
-/** Whether this Node can load what WhatsApp sessions are made with. */
+/** Whether this version of Node can load Baileys. */
 async function examineLibrary(): Promise<DoctorFinding> {
   const what = "WhatsApp library";
   try {
@@ -127,7 +127,7 @@ async function hasOwnDatabase(dataDir: string): Promise<boolean> {
   return isPresent((await findPostgresHome(await realpath(dataDir))).data);
 }
 
-/** Whether a gateway runs on this data directory. */
+/** Whether a gateway is running on this data directory. */
 async function isHeld(dataDir: string): Promise<boolean> {
   if (!(await isPresent(dataDir))) return false;
   const taken = await openDataDir(dataDir).catch(() => undefined);

@@ -33,27 +33,31 @@ import { ensureFirstOwner, type OwnerReport, openDatabases, prepareDatabases } f
 import { addSessionHost } from "./session-host.ts";
 import { rethrowAsStartError, throwListenError } from "./start-error.ts";
 
-/** How much of the grace requests under way get before the engine stops; a sync send needs the engine to end. */
+/**
+ * Share of the grace that running requests get before the engine stops; a sync send needs the engine to
+ * finish.
+ */
 const ANSWERS_MS = 8_000;
-/** A file that an integration wants may have to arrive first. */
+/** An integration may request a file that must be downloaded first. */
 const FILE_MS = 45_000;
 
 /** A running gateway. */
 export interface Gateway extends OwnerReport {
   url: string;
-  /** Which database is in use, in words, without its password. */
+  /** A description of the database in use, without its password. */
   database: string;
-  /** Where outgoing calls may go at the start, in words. */
+  /** A description of where outgoing requests may go at start. */
   outgoingCalls: string;
   engine: Engine;
   /**
-   * Ends in order: no new requests, no new jobs, what is in flight finished, sessions closed but not logged out.
-   * `drainMs`: requests are still taken, but no longer asked for; `graceMs`: for what is in flight (10,000).
+   * Stops gracefully: accepts no new requests or jobs, finishes running work, and closes sessions without
+   * logging them out. `drainMs`: how long it still accepts requests while it reports not ready; `graceMs`:
+   * for running work (10,000).
    */
   stop(options?: { drainMs?: number; graceMs?: number }): Promise<void>;
 }
 
-/** Wires everything and starts it; undoes what it has started when something fails. */
+/** Wires and starts all parts; stops the started ones if a later one fails. */
 export async function startGateway(config: Config, { log }: { log: Log }): Promise<Gateway> {
   const undo = new CleanupStack();
   try {
@@ -80,7 +84,7 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
     box,
     readiness,
   });
-  // After all that can fail: its password is shown once.
+  // Runs after every step that can fail, because its password is shown only once.
   const owner = await ensureFirstOwner(config, store);
   readiness.ready = true;
   log.info({ url }, "ready");
@@ -110,7 +114,7 @@ interface GatewayBase {
   readiness: Readiness;
 }
 
-/** Puts engine, sessions, worker and HTTP together; requests are taken only once the engine runs. */
+/** Connects engine, sessions, worker and HTTP; accepts requests only once the engine runs. */
 async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: string }> {
   const { config, log, undo, dataDir, database, box } = on;
   const { db } = database;
@@ -157,7 +161,7 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
 }
 
 function engineOf({ config, log, dataDir, database, sandbox }: GatewayBase): Engine {
-  // The way of the sandbox network leads to the same database.
+  // The sandbox network's pool connects to the same database.
   const suspect = () => {
     const cuts = [database, sandbox].map((one) => one.suspect());
     return () => cuts.forEach((cut) => void cut());
@@ -218,7 +222,7 @@ function createDrivers(
   ];
 }
 
-/** Where the database listens: no outgoing call may reach it. */
+/** Where the database listens; outgoing requests must not reach it. */
 function listenerOf(databaseUrl: string): { address: string; port: number } {
   const { hostname, port } = new URL(databaseUrl);
   return { address: hostname, port: Number(port) || 5432 };

@@ -20,7 +20,7 @@ export interface OpenBackupsOptions {
   tell?: BackupDeps["tell"];
 }
 
-/** Where and with what this node makes backups. Throws StartError when the key in the data directory is broken. */
+/** Directory and key of this node's backups. Throws StartError if the key in the data directory is broken. */
 export async function openBackups({ config, dataDir, ...rest }: OpenBackupsOptions): Promise<BackupDeps> {
   return {
     ...rest,
@@ -37,7 +37,7 @@ export function backupDirectory({ backupDir }: Config, dataDir: string): string 
   return backupDir ?? join(dataDir, "backups");
 }
 
-/** The settings that anybody may see who may see the database. */
+/** The settings without secrets: every reader of the database may see them. */
 function openSettings(config: Config): Record<string, unknown> {
   const open = Object.entries(config).filter(
     ([name, value]) => !(value instanceof Secret) && name !== "ownerEmail" && name !== "faultPoint",

@@ -19,7 +19,7 @@ import {
   throwSettingError,
 } from "./start-error.ts";
 
-/** No batch waits longer for a row that somebody holds; then only those fail who need that row. */
+/** Longest wait of a batch for a locked row; after that only the items that need this row fail. */
 const LOCK_TIMEOUT_MS = 1000;
 
 export interface Databases {
@@ -41,7 +41,7 @@ export async function openDatabases(
   const directUrl = config.databaseDirectUrl;
   const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
   undo.add(() => database.close());
-  // The sandbox network knows by locks of connections which processes live.
+  // The sandbox network recognises live processes by locks that their connections hold.
   const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
   undo.add(() => sandbox.close());
   return { database, sandbox, words };
@@ -58,7 +58,10 @@ function describeExternal(databaseUrl: string): string {
   return `PostgreSQL at ${host}${pathname}`;
 }
 
-/** Tables and keys, over connections that wait for locks as long as another node needs for the same. */
+/**
+ * Creates tables and keys, on connections with a long lock timeout because another node may be doing the
+ * same.
+ */
 export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
@@ -74,13 +77,16 @@ export async function prepareDatabases(config: Config, dataDir: string, store: D
 }
 
 export interface OwnerReport {
-  /** Set when this start has made the owner's account; the password only when it was made up. */
+  /** Set if this start has created the owner's account; the password only if it was generated. */
   firstOwner: { email: string; password?: string } | undefined;
-  /** What the settings say about an owner who exists already, where it is not so. */
+  /** A setting for the owner that is ignored, because the existing owner differs from it. */
   ignoredSetting: string | undefined;
 }
 
-/** Makes the owner's account while there is none: at the very end of a start, since its password is shown once. */
+/**
+ * Creates the owner's account if there is none. Must be the last step of a start, since its password is shown
+ * once.
+ */
 export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
   const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
   try {
@@ -97,7 +103,10 @@ async function readyDatabase(config: Config, db: Db, store: Databases): Promise<
   await migrateDatabase(db);
 }
 
-/** A lock that is taken past the pooler must be seen through it; else the two addresses name two databases. */
+/**
+ * A lock taken on the direct URL must be visible through the pooler; otherwise the two URLs are different
+ * databases.
+ */
 async function requireOneDatabase(direct: Db, { database }: Databases): Promise<void> {
   const key = sql`${randomInt(2 ** 31)}, ${randomInt(2 ** 31)}`;
   const isSeen = await direct.transaction().execute(async (trx) => {
@@ -109,7 +118,7 @@ async function requireOneDatabase(direct: Db, { database }: Databases): Promise<
   if (!isSeen) throw new StartError("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
 }
 
-/** The key of the secrets in the database, which must be the one that they were sealed with. */
+/** The key that seals secrets; must be the key that sealed the secrets in the database. */
 export async function openSecrets(config: Config, dataDir: string, db: Db): Promise<Secrets> {
   const secretKey =
     config.secretKey?.reveal() ?? (await loadOrCreateSecretKey(dataDir).catch(rethrowAsStartError));

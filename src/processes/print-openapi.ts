@@ -3,11 +3,11 @@ import { contract } from "../contract.ts";
 import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
 import { StartError } from "./start-error.ts";
 
-/** Prints the description of the HTTP API, or writes it to a file. Throws StartError. */
+/** Prints the OpenAPI document of the HTTP API, or writes it to a file. Throws StartError. */
 export async function printOpenApi(output: string | undefined): Promise<void> {
   const text = `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`;
   if (output === undefined) {
-    // Whoever reads it may have read enough: `waygate openapi | head`.
+    // The reader may close the pipe early, as in `waygate openapi | head`.
     process.stdout.once("error", () => {});
     process.stdout.write(text);
     return;

@@ -1,14 +1,14 @@
 const EVERY_MS = 3_000;
 
-/** How far a command is; what takes less than a few seconds says nothing. */
+/** Progress of a command; a command that takes less than a few seconds prints none. */
 export interface ProgressPrinter {
-  /** So many more are done of what the words name. */
+  /** Adds this many to the count that `words` names. */
   add(count: number, words: string): void;
-  /** So many are done in all. */
+  /** Sets the total count that `words` names. */
   reach(count: number, words: string): void;
 }
 
-/** Tells on standard error, which leaves standard output to the result. */
+/** Prints to standard error, so that standard output holds only the result. */
 export function startProgressPrinter(tell: (line: string) => void = console.error): ProgressPrinter {
   const done = new Map<string, number>();
   let nextAt = performance.now() + EVERY_MS;

@@ -9,7 +9,7 @@ const USUAL_BASE_URL = "http://127.0.0.1:3000";
 export async function serveMcp(env: Env): Promise<void> {
   const server = createMcpServer({ ...readSettings(env), onBug: (error) => console.error(error) });
   server.onerror = (error) => console.error(`Waygate assistant tools: ${error.message}`);
-  // Whoever started us has gone without a word.
+  // The parent process has ended without closing the input.
   process.stdout.once("error", () => process.exit(0));
   await server.connect(new StdioServerTransport());
 }

@@ -5,15 +5,15 @@ import { createLog, type Log } from "../platform/log/log.ts";
 import { bannerLines } from "./banner-lines.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 
-/** So long a load balancer may take to notice that nothing more is wanted. */
+/** Time for a load balancer to notice that this node wants no more requests. */
 const DRAIN_MS = 3_000;
-/** For requests, sends and deliveries under way; a delivery takes 15 s at most unless set otherwise. */
+/** For running requests, sends and deliveries; a delivery takes at most 15 s by default. */
 const GRACE_MS = 18_000;
 const STOP_AT_MOST_MS = 25_000;
-/** A Ctrl-C reaches us twice when a program between, such as npm, passes it on. */
+/** A Ctrl-C arrives twice when a parent such as npm passes it on. */
 const SAME_SIGNAL_MS = 200;
 
-/** Runs the gateway until it is told to stop. Throws StartError or ConfigError when it cannot start. */
+/** Runs the gateway until a signal stops it. Throws StartError or ConfigError if it cannot start. */
 export async function serve(env: Env): Promise<void> {
   const config = readConfig(env, findOwnerSettingProblems);
   armFaultPoint(config.faultPoint);
@@ -24,7 +24,7 @@ export async function serve(env: Env): Promise<void> {
   console.log(bannerLines(await starting, config).join("\n"));
 }
 
-/** After a bug nothing in memory can be trusted, and nothing is lost by ending: what counts is in the database. */
+/** After a bug, memory cannot be trusted. Exiting loses nothing: all durable state is in the database. */
 function endOnBugs(log: Log): void {
   process.on("uncaughtException", (error, origin) => {
     if (log.isLevelEnabled("fatal")) log.fatal({ err: error, reason: origin }, "a bug ends this process");
@@ -33,7 +33,7 @@ function endOnBugs(log: Log): void {
   });
 }
 
-/** SIGTERM lets a load balancer notice first; Ctrl-C does not wait for one; a second signal ends it at once. */
+/** SIGTERM first lets a load balancer notice; Ctrl-C does not wait for one; a second signal exits at once. */
 function stopOnSignal(starting: Promise<Gateway>, log: Log): void {
   let stoppingSince: number | undefined;
   const hear = (signal: NodeJS.Signals): void => {
@@ -50,7 +50,7 @@ function stopOnSignal(starting: Promise<Gateway>, log: Log): void {
   process.on("SIGINT", hear);
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function stop(starting: Promise<Gateway>, signal: NodeJS.Signals, log: Log): Promise<number> {
   try {
     const gateway = await starting;

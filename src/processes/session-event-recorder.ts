@@ -45,7 +45,7 @@ export interface SessionInstance {
 
 export type RecordSessionEvent = (instance: SessionInstance, event: NetworkEvent) => Promise<void>;
 
-/** Stores what sessions tell, each kind by its feature; resolves once it is stored. */
+/** Stores the events of sessions, each kind in its feature; resolves once the event is stored. */
 export function createSessionEventRecorder(parts: SessionEventRecorderOptions): RecordSessionEvent {
   const { db, conversations, recorder, live } = parts;
   const told = createToldRecorder(parts);
@@ -98,7 +98,7 @@ function createMessageTaker(
   };
 }
 
-/** What is told of messages that are in the log, in the chat under whatever address it is told of. */
+/** Stores receipts and changes of logged messages in the right chat, whichever address the network reports. */
 function createToldRecorder({ db, engine, conversations, live }: SessionEventRecorderOptions) {
   const receipts = createReceiptRecorder(db, engine, updateRecipientStatus);
   return {
@@ -122,7 +122,7 @@ function createToldRecorder({ db, engine, conversations, live }: SessionEventRec
   };
 }
 
-/** A call leaves nothing behind but its event, and its refusal where calls are refused. */
+/** Stores the event of a phone call, and rejects the call if the instance rejects calls. */
 async function recordCall(
   { db, engine }: SessionEventRecorderOptions,
   instanceId: number,

@@ -63,19 +63,19 @@ export interface SessionHostOptions {
   sandbox: Database;
 }
 
-/** The sessions of this node, as the rest of the process sees them. */
+/** The sessions of this node, for other parts of the process. */
 export interface SessionHost {
   /** The live session of an instance, while it is connected. */
   connectedSession(instanceId: number): Session | undefined;
   /** The session of an instance that this node has open, connected or not. */
   openedSession(instanceId: number): Session | undefined;
-  /** What the network knows of numbers. */
+  /** Resolves phone numbers on the network. */
   readonly numbers: NumberResolver;
 }
 
 const MOST_UNCONFIRMED = { sandbox: MOST_UNCONFIRMED_TRIES };
 
-/** What a node with the role `sessions` does: it holds sockets, sends what waits and stores what arrives. */
+/** Starts the work of a node with the role `sessions`: connections, sends and inbound messages. */
 export function addSessionHost(parts: SessionHostOptions): SessionHost {
   const { config, db, engine } = parts;
   const recorder = createConnectionRecorder({ db, engine });
@@ -120,7 +120,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
   engine.register({
     kind: "session",
     role: "sessions",
-    // Files take four of them at most.
+    // Files use at most four of them.
     width: 16,
     unpaused: [CONTROL_JOB_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
     run,
@@ -132,7 +132,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
   return { connectedSession, openedSession: (id) => host.opened(id), numbers };
 }
 
-/** What waits for an instance that leaves its number, or is removed, waits no longer. */
+/** Fails the waiting sends of an instance that is logged out or deleted. */
 async function control(
   parts: SessionHostOptions,
   job: Job,
@@ -147,7 +147,10 @@ async function control(
 
 const LAST_WORDS_MS = 5_000;
 
-/** What waits for an instance that is about to be removed fails, and its integrations hear of it while they are there. */
+/**
+ * Fails the waiting sends of an instance before its deletion, while its integrations can still receive the
+ * failures.
+ */
 async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }: Job): Promise<void> {
   const instance_id = Number(lane.key);
   const telling = failStrandedSends(db, outcomes)
@@ -156,7 +159,7 @@ async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }:
   await withTimeout(telling, LAST_WORDS_MS);
 }
 
-/** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
+/** The sessions whose lanes this node owns; until one is connected, only its control jobs run. */
 class LaneSessions {
   readonly #sessions: SessionRegistry;
   readonly #parts: SessionHostOptions;
@@ -182,12 +185,12 @@ class LaneSessions {
     });
   }
 
-  /** None while this node may not act: what has stood still does not know yet that its sessions are another's. */
+  /** Undefined while this node may not act: after a pause, another node may own its sessions. */
   connected(id: number): Session | undefined {
     return this.#connected.has(id) ? this.opened(id) : undefined;
   }
 
-  /** As `connected`, also while it is being paired. */
+  /** Like `connected`, but also while the instance is being paired. */
   opened(id: number): Session | undefined {
     return this.#parts.engine.isSafe() ? this.#sessions.get(id) : undefined;
   }
@@ -197,13 +200,13 @@ class LaneSessions {
     return this.#sessions.open(id, network, options);
   }
 
-  /** A session that is closed reports no more, so it is followed here. */
+  /** A closed session reports no event, so its state is updated here. */
   async close(id: number): Promise<void> {
     this.#follow(id, false);
     await this.#sessions.close(id);
   }
 
-  /** False for an instance that is gone. */
+  /** False if the instance no longer exists. */
   async take(lane: Lane): Promise<boolean> {
     const id = Number(lane.key);
     this.#parts.engine.openGroups(lane.id, [CONTROL_JOB_GROUP]);

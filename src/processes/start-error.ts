@@ -1,20 +1,23 @@
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 
-/** Why the gateway cannot start, in words for whoever starts it; shown without a stack. */
+/** Why the gateway cannot start, for the operator; shown without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Passes on an error whose message is meant for whoever starts the gateway. */
+/** Rethrows an error whose message is meant for the operator. */
 export function rethrowAsStartError(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** PostgreSQL's word on who may not come in or what is not there: 28... sign-in, 3D000 database, 42501 rights, 57P03 not yet. */
+/**
+ * PostgreSQL rejects the login or lacks something: 28... sign-in, 3D000 database, 42501 rights, 53300
+ * connections, 57P03 starting.
+ */
 const REFUSALS = /^(28\w{3}|3D000|42501|53300|57P03)$/;
 
-/** Says why the database (named in words) cannot be used, where the cause is not ours. */
+/** Reports why the database (described in `database`) cannot be used, unless the cause is a bug. */
 export function throwDatabaseStartError(error: unknown, database: string): never {
   const { code = "", message } = error as { code?: string; message: string };
   if (REFUSALS.test(code))
@@ -32,7 +35,7 @@ export function throwDatabaseStartError(error: unknown, database: string): never
   throw error;
 }
 
-/** Says why nothing can be heard on this address and port. */
+/** Reports why the gateway cannot listen on this address and port. */
 export function throwListenError(error: unknown, host: string, port: number): never {
   const { code = "" } = error as { code?: string };
   const reasons: Record<string, string> = {
@@ -44,7 +47,7 @@ export function throwListenError(error: unknown, host: string, port: number): ne
   throw code in reasons ? new StartError(reasons[code], { cause: error }) : error;
 }
 
-/** A refusal of ours that is about a setting. */
+/** Rethrows an error about a setting. */
 export function throwSettingError(error: unknown): never {
   if (error instanceof GatewayError) rethrowAsStartError(error);
   throw error;

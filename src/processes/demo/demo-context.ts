@@ -3,7 +3,7 @@ import type { DemoGateway } from "./demo-gateway.ts";
 import type { DemoOutput } from "./demo-output.ts";
 import type { DemoReceiver, ReceivedWebhook } from "./demo-receiver.ts";
 
-/** Everything that the scenes of the demo play with. */
+/** What every step of the demo shares. */
 export interface DemoContext {
   tell: DemoOutput;
   gateway: DemoGateway;
@@ -21,7 +21,7 @@ export interface DemoParticipant {
   secret: string;
 }
 
-/** Something that Waygate promises did not happen; shown as one sentence. */
+/** Waygate broke one of its promises; shown as one sentence. */
 export class DemoFailure extends Error {
   override readonly name = "BrokenPromise";
 }
@@ -32,7 +32,7 @@ export function createParticipantClient({ url }: DemoContext, { api_key }: DemoP
   return createClient({ baseUrl: url, apiKey: api_key });
 }
 
-/** Waits for a webhook, shows it, and insists on its signatures. */
+/** Waits for a webhook, prints it, and requires valid signatures. */
 export async function waitForWebhook(
   { receiver, tell }: DemoContext,
   event: string,

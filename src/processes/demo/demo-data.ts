@@ -5,10 +5,10 @@ import { startEmbeddedPostgres } from "../../platform/embedded-postgres/embedded
 import { findPostgresHome } from "../../platform/embedded-postgres/postgres-home.ts";
 import { createLog } from "../../platform/log/log.ts";
 
-/** Scratch data of which nothing is left afterwards. */
+/** Scratch data, deleted without a trace afterwards. */
 export interface DemoData {
   dir: string;
-  /** Also stops the database when nobody else has: that of a gateway which was killed lives on. */
+  /** Also stops the database if a killed gateway has left it running. */
   remove(options: { isDatabaseRunning: boolean }): Promise<void>;
 }
 

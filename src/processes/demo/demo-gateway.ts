@@ -8,7 +8,7 @@ import { packageRoot } from "../../platform/config/package-version.ts";
 const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 
-/** The gateway of the demo: a process of its own, which can be killed and started again on the same data. */
+/** The demo's gateway: a separate process that can be killed and restarted on the same data. */
 export class DemoGateway {
   readonly #env: Env;
   #child: ChildProcess | undefined;
@@ -23,7 +23,7 @@ export class DemoGateway {
     return this.#child?.pid ?? 0;
   }
 
-  /** Answers where it listens; throws with what it said when it does not come up. */
+  /** Returns its URL; if it does not start, throws with its output. */
   async start(): Promise<string> {
     if (this.#isOver) throw new Error("The demo is over.");
     this.#said = "";
@@ -48,12 +48,12 @@ export class DemoGateway {
     throw new Error(`The gateway did not come up. It said:\n${this.#said.trim()}`);
   }
 
-  /** Ends it without warning. */
+  /** Kills it with SIGKILL. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
-  /** Has it end in order and never starts it again; answers its exit code. */
+  /** Stops it gracefully for the last time; returns its exit code. */
   async stop(): Promise<number | null> {
     this.#isOver = true;
     await Promise.race([this.#end("SIGINT"), delay(STOP_WITHIN_MS, undefined, { ref: false })]);

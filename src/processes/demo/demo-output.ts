@@ -1,6 +1,6 @@
 import type { ReceivedWebhook } from "./demo-receiver.ts";
 
-/** Tells what happens, in numbered steps and plain words; bold titles where somebody watches. */
+/** Reports the demo in numbered steps and plain language, with bold titles on a terminal. */
 export class DemoOutput {
   readonly #isBold: boolean;
   #step = 0;
@@ -19,14 +19,14 @@ export class DemoOutput {
     this.#print(`   ${text}`);
   }
 
-  /** A webhook as it came, with what its signatures are worth. */
+  /** Prints a webhook as received, with the result of its signature checks. */
   webhook({ event: { event, sequence, instance, data }, signed }: ReceivedWebhook): void {
     const about = data.message?.text ? ` "${data.message.text}"` : "";
     const what = `${event} of ${instance.name}, number ${sequence}${about}`;
     this.#print(`   -> webhook: ${what}\n      ${describe(signed)}`);
   }
 
-  /** Outside of the steps. */
+  /** Prints a line outside the steps. */
   aside(text: string): void {
     this.#print(`\n${text}`);
   }

@@ -8,12 +8,12 @@ import {
   WebhookVerificationError,
 } from "../../client/client.ts";
 
-/** One webhook as it came. */
+/** One webhook as received. */
 export interface ReceivedWebhook {
   headers: IncomingHttpHeaders;
   raw: Buffer;
   event: ReceivedWebhookEvent;
-  /** Whether the signatures fit: the gateway's own, and that of Standard Webhooks. */
+  /** Whether the signatures are valid: the gateway's own, and that of Standard Webhooks. */
   signed: { own: boolean; standard: boolean };
 }
 
@@ -25,13 +25,13 @@ export interface ReceivedWebhookEvent {
   data: { jobId?: string; message?: { text: string | null; direction: string } };
 }
 
-/** What a customer would have: an address for webhooks that verifies every one and remembers it. */
+/** Plays a customer's receiver: an address that verifies and stores every webhook. */
 export interface DemoReceiver {
   url: string;
   delivered: readonly ReceivedWebhook[];
-  /** The secret that the webhooks of an instance are signed with. */
+  /** Sets the secret that signs the webhooks of an instance. */
   trust(instanceId: number, secret: string): void;
-  /** The first one that the filter takes, past ones included; undefined when none comes in time. */
+  /** The first webhook that matches the filter, past ones included; undefined if none arrives in time. */
   find(
     filter: (delivered: ReceivedWebhook) => boolean,
     withinMs: number,
@@ -74,7 +74,7 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
   };
 }
 
-/** Both signatures of a webhook, checked the way that a receiver would. */
+/** Checks both signatures of a webhook as a receiver would. */
 export async function verifySignatures(
   request: WebhookRequest,
   secret: string,
@@ -87,7 +87,7 @@ export async function verifySignatures(
 }
 
 async function isSigned(request: WebhookRequest, options: VerifyWebhookOptions): Promise<boolean> {
-  // A webhook of an instance that is not trusted yet.
+  // The receiver does not know the secret of this instance yet.
   if (options.secret === "") return false;
   try {
     await verifyWebhook(request, options);

@@ -8,7 +8,7 @@ import {
 } from "./demo-context.ts";
 import { verifySignatures } from "./demo-receiver.ts";
 
-/** Signs in as the owner and answers a client that may create instances. */
+/** Signs in as the owner and returns a client that may create instances. */
 export async function signInAsOwner({ tell, url }: DemoContext, owner: { email: string; password: string }) {
   tell.step("Sign in");
   const { token, accountId } = await createClient({ baseUrl: url }).login(owner);
@@ -16,7 +16,7 @@ export async function signInAsOwner({ tell, url }: DemoContext, owner: { email: 
   return createClient({ baseUrl: url, token });
 }
 
-/** Creates an instance on the sandbox network and pairs it as a phone would: by its QR. */
+/** Creates an instance on the sandbox network and pairs it by QR, as a phone would. */
 export async function pairInstance(
   stage: DemoContext,
   owner: ReturnType<typeof createClient>,
@@ -47,7 +47,7 @@ export async function pairInstance(
   return { ...person, phone: status.phone };
 }
 
-/** One writes to the other and waits for the network's word. */
+/** Sends a text from one side to the other and waits for the acknowledgement. */
 export async function sendText(
   stage: DemoContext,
   from: DemoParticipant,
@@ -71,13 +71,13 @@ export async function sendText(
   await waitForWebhook(stage, "message.received", to, isIt);
 }
 
-/** Shows that the signatures are worth something. */
+/** Shows that a receiver rejects a forged webhook. */
 export async function rejectForgedWebhook(stage: DemoContext, person: DemoParticipant): Promise<void> {
   stage.tell.step("Somebody forges a webhook");
   const genuine = stage.receiver.delivered.find(({ event }) => event.instance.id === person.id);
   if (!genuine) throw new DemoFailure(`No webhook of ${person.name} has come.`);
   const forged = Buffer.from(genuine.raw);
-  // It is JSON as before, so that nothing but the signatures can give it away.
+  // The forgery is still valid JSON, so that only the signatures can reveal it.
   const at = forged.indexOf(person.name);
   forged[at] = (forged[at] ?? 0) ^ 1;
   const { own, standard } = await verifySignatures({ headers: genuine.headers, body: forged }, person.secret);

@@ -11,7 +11,7 @@ import { surviveKill } from "./survive-kill.ts";
 const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
 const DOUBT_WAIT = "2s";
 
-/** Shows the gateway at work on scratch data, and leaves nothing behind. Throws when something promised did not happen. */
+/** Runs the demo on scratch data and deletes all of it. Throws if Waygate breaks a promise. */
 export async function demo(env: Env): Promise<void> {
   const tell = new DemoOutput({ isBold: process.stdout.isTTY === true && !env.NO_COLOR });
   tell.aside("Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.");
@@ -50,7 +50,7 @@ async function play(stage: DemoContext, { dir }: DemoData): Promise<void> {
   tell.aside("Everything that was promised happened. To run it for yourself: npm start");
 }
 
-/** The environment without what would lead the demo to data of yours. */
+/** The environment without settings that would point the demo at the user's data. */
 function settingsOf(env: Env, { dir }: DemoData): Env {
   const isOurs = (name: string) => /^(WAYGATE_.*|DATABASE_URL|PORT|NODE_ENV)$/.test(name);
   const rest = Object.entries(env).filter(([name]) => !isOurs(name));
@@ -61,7 +61,7 @@ function settingsOf(env: Env, { dir }: DemoData): Env {
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_ALLOWED_HOSTS: "loopback",
-    // Nobody is there: the demo is on the sandbox network alone, and asks WhatsApp for nothing.
+    // An address where nothing listens: the demo uses the sandbox network only.
     WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_LOG_LEVEL: "warn",
     WAYGATE_DOUBT_WAIT: DOUBT_WAIT,

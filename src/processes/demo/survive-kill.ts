@@ -12,13 +12,16 @@ const SENDS = 240;
 const AT_ONCE = 24;
 const OTHERS = 8;
 const SETTLED_MS = 120_000;
-/** So long nothing may come before the counting begins. */
+/** The count starts after this long without a delivery. */
 const QUIET_MS = 1_000;
 
-/** Sends that were accepted, by their job. */
+/** Accepted sends by job. */
 type Accepted = ReadonlyMap<string, { text: string; isToFriend: boolean }>;
 
-/** Many async sends, a kill -9 in the middle of them, a new start on the same data: and then it is counted. */
+/**
+ * Queues many async sends, kills the gateway with SIGKILL, restarts it on the same data, and counts the
+ * results.
+ */
 export async function surviveKill(
   stage: DemoContext,
   from: DemoParticipant,
@@ -75,7 +78,7 @@ async function sendMany(stage: DemoContext, from: DemoParticipant, to: DemoParti
   return accepted;
 }
 
-/** The outcome events of accepted sends: job by job the ids of the events. */
+/** The outcome events of accepted sends: the ids of the events per job. */
 function countOutcomes({ receiver }: DemoContext, accepted: Accepted): Map<string, Set<string>> {
   const outcomes = new Map<string, Set<string>>();
   for (const { event } of receiver.delivered) {
@@ -91,7 +94,7 @@ async function isConnected(stage: DemoContext, { id, ...person }: DemoParticipan
   return data.connected;
 }
 
-/** Until everything that was promised has come, and nothing more does. */
+/** Waits until every promised event has arrived and no other follows. */
 async function settle(stage: DemoContext, to: DemoParticipant, accepted: Accepted): Promise<void> {
   const hasOutcomes = () => countOutcomes(stage, accepted).size === accepted.size;
   await waitUntil(hasOutcomes, "Every accepted send has its outcome", SETTLED_MS);
@@ -131,7 +134,7 @@ function count(stage: DemoContext, to: DemoParticipant, accepted: Accepted): voi
   if (badlySigned > 0) throw new DemoFailure(`${badlySigned} webhooks came with a wrong signature.`);
 }
 
-/** What the friend has received, each event once. */
+/** The texts that the friend has received, each event once. */
 function textsAt({ receiver }: DemoContext, to: DemoParticipant): string[] {
   return unique(receiver.delivered)
     .filter(({ event }) => event.event === "message.received" && event.instance.id === to.id)
@@ -143,7 +146,7 @@ function countTo(accepted: Accepted): number {
   return [...accepted.values()].filter((send) => send.isToFriend).length;
 }
 
-/** The first delivery of each event; another one must have the same bytes. */
+/** The first delivery of each event; every redelivery must have the same bytes. */
 function unique(delivered: readonly ReceivedWebhook[]): ReceivedWebhook[] {
   const first = new Map<string, ReceivedWebhook>();
   for (const one of delivered) {
