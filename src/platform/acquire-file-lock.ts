@@ -4,9 +4,12 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcess, isOfThisBoot } from "./embedded-postgres/running-process.ts";
 
-/** A lock that is held, or what is known of its holder. */
+/** A held lock, or information about its holder. */
 export type FileLockResult =
-  /** `isPredecessorGone`: it gave the lock up or is seen to have ended; else it may live, and has merely been silent. */
+  /**
+   * `isPredecessorGone`: the holder released the lock or has certainly ended. If false, it was silent but may
+   * still run.
+   */
   | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
   | { held: false; pid: number; host: string };
 
@@ -18,13 +21,13 @@ interface LockFileContent {
 }
 
 const SIGN_OF_LIFE_MS = 2_000;
-/** Longer than a process can stand still without having fenced itself in the database. */
+/** Longer than a stalled process can run without having fenced itself in the database. */
 const WATCH_MS = 12_000;
 const SETTLE_MS = 50;
 
 /**
- * Takes the lock file for this process, also from a holder that has died; never waits for a living one. Whether a holder
- * on another machine lives is told by a watch for its signs of life (12 s unless told).
+ * Acquires the lock file for this process, also from a dead holder; never waits for a live one. A holder on
+ * another machine counts as dead if it shows no sign of life for 12 s (the default).
  */
 export async function acquireFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<FileLockResult> {
   const started = findProcess(process.pid)?.started ?? "";
@@ -52,7 +55,7 @@ async function claim(
   let isPredecessorGone = true;
   for (let isContested = false; ; isContested = true) {
     await tryLink(draft, path);
-    // Two that remove the same dead claim can cross, and move a living one away for a moment.
+    // Two processes that remove the same dead claim can interfere and move a live claim away for a moment.
     if (isContested) await sleep(SETTLE_MS);
     const holder = await readClaim(path);
     if (holder?.token === mine.token)
@@ -89,7 +92,10 @@ function isRunning({ pid, started }: LockFileContent): boolean {
   return findProcess(pid)?.started === started;
 }
 
-/** The holder's processes cannot be seen from here, and its clock may be any time away from ours: only a change tells. */
+/**
+ * Another machine's processes are not visible and its clock may differ, so only a change of the file proves
+ * life.
+ */
 async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean> {
   const before = await modifiedAt(path);
   for (const until = performance.now() + watchMs; performance.now() < until; await sleep(100)) {
@@ -107,7 +113,7 @@ async function removeClaim(path: string, dead: LockFileContent): Promise<void> {
   } catch {
     return;
   }
-  // Somebody else may have been quicker and put a living claim there: it goes back.
+  // Another process may have put a live claim there in the meantime: restore it.
   if ((await readClaim(aside))?.token !== dead.token) await tryLink(aside, path);
   await rm(aside, { force: true });
 }
@@ -121,7 +127,7 @@ function keepAlive(path: string, mine: LockFileContent): () => Promise<void> {
   };
 }
 
-/** Opened, because a shared file system may answer from what it remembers until a file is opened anew. */
+/** Opens the file, because a shared file system may return cached attributes until a file is reopened. */
 async function modifiedAt(path: string): Promise<number | undefined> {
   const file = await open(path).catch((error) => {
     if (error.code !== "ENOENT") throw error;

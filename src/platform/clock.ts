@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 
-/** Time as the gateway sees it; tests put their own in its place. */
+/** The gateway's source of time; tests replace it. */
 export interface Clock {
-  /** The wall clock, for what is stored and shown. */
+  /** Wall-clock time, for stored and displayed values. */
   now(): Date;
-  /** Milliseconds that never jump, for waiting and deadlines. */
+  /** Monotonic milliseconds, for waits and deadlines. */
   monotonicMs(): number;
 }
 

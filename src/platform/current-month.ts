@@ -1,9 +1,9 @@
-/** The first day of this month, UTC: what the counters of messages are kept by. */
+/** The first day of this month in UTC, the key of the message counters. */
 export function currentMonth(now = new Date()): string {
   return `${now.toISOString().slice(0, 7)}-01`;
 }
 
-/** When they begin anew. */
+/** When the message counters restart. */
 export function nextMonthStart(now = new Date()): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }

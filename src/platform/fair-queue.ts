@@ -1,7 +1,7 @@
 export interface FairQueueOptions {
-  /** Of all owners together. */
+  /** Limit for all owners together. */
   atOnce: number;
-  /** Of one owner, so that its slow work leaves a place to others. */
+  /** Limit per owner, so that one owner's slow work leaves slots to others. */
   atOncePerOwner: number;
 }
 
@@ -10,7 +10,7 @@ interface Waiting {
   start(): void;
 }
 
-/** Bounds what goes on at once, of all owners and of each. The owner with the least work under way goes first. */
+/** Limits concurrent work in total and per owner. The owner with the least running work goes first. */
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #underWay = new Map<number, number>();
@@ -21,7 +21,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Does the work once there is a place, which is held until it ends. Rejects when the signal aborts while it waits. */
+  /** Runs the work once a slot is free. Rejects if the signal aborts during the wait. */
   async use<T>(owner: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     await this.#enter(owner, signal);

@@ -5,7 +5,7 @@ export function armFaultPoint(spec?: string): void {
   armed = spec ? parseSpec(spec) : undefined;
 }
 
-/** A named place where a test may have the process die as if by `kill -9`; free when not armed. */
+/** A named place where a test can kill the process as with `kill -9`; costs nothing when not armed. */
 export function faultPoint(name: string): void {
   if (armed === undefined || armed.name !== name) return;
   armed.left -= 1;

@@ -3,7 +3,10 @@ import { GatewayError } from "./gateway-error.ts";
 const MINUTE_MS = 60_000;
 const REMEMBERED = 10_000;
 
-/** Rations tests, each of which is a request to any address; `what` is tested, such as "A webhook". Throws RATE_LIMITED. */
+/**
+ * Limits tests, each of which sends a request to an arbitrary address. `what` names what is tested, such as
+ * "A webhook". Throws RATE_LIMITED.
+ */
 export function createFixedWindowLimit(perMinute: number, what: string): (id: number) => void {
   const uses = new Map<number, number[]>();
   return (id) => {

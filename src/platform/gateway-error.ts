@@ -1,4 +1,4 @@
-/** Every code that an answer can carry, with its HTTP status. */
+/** Every code that a response can carry, with its HTTP status. */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
   AUTH_REQUIRED: 401,
@@ -46,12 +46,12 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export interface GatewayErrorOptions {
   details?: Record<string, unknown>;
   retryAfterSeconds?: number;
-  /** Further headers of the answer. */
+  /** Extra headers of the response. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** The one way in which the gateway refuses: a code of the table and a sentence for the caller. */
+/** Every error that the gateway returns to a caller: a code from the table and a message. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
@@ -73,7 +73,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A refusal that names one field of the request. */
+/** An error that names one field of the request. */
 export function invalidField(field: string, issue: string): GatewayError {
   return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
     details: { fields: [{ field, issue }] },

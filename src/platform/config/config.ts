@@ -15,12 +15,12 @@ export interface Config extends Settings {
   allowedHosts: string[];
   /** `<name>:<nth>`: where to kill the process. Only with NODE_ENV=test. */
   faultPoint: string | undefined;
-  /** Where WhatsApp's web client is, for tests: an HTTP address of this machine. Only with NODE_ENV=test. */
+  /** Origin of WhatsApp's web client for tests: an HTTP address on this machine. Only with NODE_ENV=test. */
   clientVersionOrigin: string | undefined;
   production: boolean;
 }
 
-/** Everything that is wrong with the environment, one readable line each. Never repeats a value. */
+/** All problems of the environment, one readable line each. Never contains a value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -31,15 +31,16 @@ export class ConfigError extends Error {
   }
 }
 
-/** Variables that other programs of ours read (the assistant tools), and those for tests. */
+/** Variables that other programs of Waygate read (the assistant tools), and variables for tests. */
 const ELSEWHERE = ["WAYGATE_API_KEY", "WAYGATE_INSTANCE_ID"];
 const FAULT_POINT = "WAYGATE_FAULT_POINT";
 const CLIENT_VERSION_ORIGIN = "WAYGATE_CLIENT_VERSION_ORIGIN";
 const FOR_TESTS = [FAULT_POINT, CLIENT_VERSION_ORIGIN];
-// Kubernetes gives each pod WAYGATE_SERVICE_HOST, WAYGATE_PORT_3000_TCP and so on when a service is called "waygate".
+// Kubernetes sets WAYGATE_SERVICE_HOST, WAYGATE_PORT_3000_TCP and so on in each pod if a service is called
+// "waygate".
 const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
 
-/** Finds problems that only a feature knows. */
+/** Finds problems that only a feature can detect. */
 export type SettingsCheck = (values: Partial<Settings>) => string[];
 
 /** Reads the settings from the environment; throws a ConfigError that lists all problems at once. */
@@ -67,7 +68,7 @@ export function readConfig(env: Env, ...checks: readonly SettingsCheck[]): Confi
   };
 }
 
-/** What the documentation says about one setting. */
+/** Documentation of one setting. */
 export interface SettingInfo {
   key: string;
   env: string;
@@ -75,9 +76,9 @@ export interface SettingInfo {
   /** Title of the section that begins with this setting. */
   section: string | undefined;
   description: string;
-  /** The default as one would write it. */
+  /** The default in the form in which a user writes it. */
   preset: string | undefined;
-  /** The default in words, where it depends on something. */
+  /** A description of the default, if it depends on something. */
   shown: string | undefined;
 }
 
@@ -98,7 +99,7 @@ export function listSettings(): SettingInfo[] {
   });
 }
 
-// One setting at a time, so that a wrong one does not hide what is wrong between the others.
+// Reads each setting separately, so that an invalid one does not hide problems between the others.
 function readSettings(env: Env): { values: Partial<Settings>; problems: string[] } {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -136,7 +137,7 @@ function unknownNames(env: Env): string[] {
 
 function contradictions(values: Partial<Settings>): string[] {
   const problems: string[] = [];
-  // `in`: a key that is missing has its own line already.
+  // `in`: a missing key has its own line already.
   if (values.databaseUrl !== undefined && "secretKey" in values && values.secretKey === undefined) {
     problems.push(
       "WAYGATE_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32 (the same on every node)",
@@ -165,7 +166,7 @@ function contradictions(values: Partial<Settings>): string[] {
   return problems;
 }
 
-/** One line each; elsewhere than in production they are a blocker of /health. */
+/** One line each; outside production these are blockers of /health instead. */
 function guessableTokens(values: Partial<Settings>): string[] {
   const tokens = {
     WAYGATE_ADMIN_TOKEN: values.adminToken,
@@ -198,7 +199,7 @@ function allowedHostsOf({ allowedHosts = ["external"], localTargets }: Settings)
   return localTargets === "on" ? [...new Set([...allowedHosts, "loopback"])] : allowedHosts;
 }
 
-/** `auto` stays only for a developer on one machine: a proxy, a public address or a list means something else. */
+/** `auto` applies only to a developer on one machine, so a proxy, a public address or a list overrides it. */
 function localTargetsOf(settings: Settings): Settings["localTargets"] {
   const { localTargets, host, baseUrl, allowedHosts, trustedProxies } = settings;
   if (localTargets !== "auto") return localTargets;

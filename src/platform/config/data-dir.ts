@@ -3,17 +3,20 @@ import { link, mkdir, open, readFile, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { acquireFileLock } from "../acquire-file-lock.ts";
 
-/** The directory where this node keeps what is its own, held by this process until released. */
+/** The directory of this node's own files, locked by this process until released. */
 export interface DataDir {
   path: string;
-  /** Stable over restarts. */
+  /** Stable across restarts. */
   node_id: string;
-  /** Whether the process that had it before is known to have ended; else it may live, on a machine that is cut off. */
+  /** Whether the previous process has certainly ended. If false, it may still run on a disconnected machine. */
   isPredecessorGone: boolean;
   release(): Promise<void>;
 }
 
-/** Makes the directory (0700) and holds it; throws one clear Error when that is impossible or another process has it. */
+/**
+ * Creates the directory (0700) and locks it; throws one clear Error if it cannot or if another process holds
+ * it.
+ */
 export async function openDataDir(path: string): Promise<DataDir> {
   const real = await makeDirectory(resolve(path));
   const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
@@ -34,17 +37,20 @@ export async function openDataDir(path: string): Promise<DataDir> {
   }
 }
 
-/** The key that seals secrets at rest, made at random (0600) the first time; throws when there is one that is broken. */
+/**
+ * The key that seals secrets at rest, generated (0600) on the first start; throws if the existing key is
+ * broken.
+ */
 export async function loadOrCreateSecretKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "secret-key"), () => randomBytes(32).toString("base64url"));
 }
 
-/** As the secret key: the key of backups, where WAYGATE_BACKUP_KEY is not set. */
+/** The key of backups if WAYGATE_BACKUP_KEY is not set; created like the secret key. */
 export async function loadOrCreateBackupKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "backup-key"), () => randomBytes(32).toString("base64url"));
 }
 
-/** A generated key that is in the data directory; undefined where there is none. */
+/** A generated key in the data directory; undefined if there is none. */
 export async function findGeneratedKey(
   dataDir: string,
   name: "secret-key" | "backup-key",
@@ -61,7 +67,7 @@ async function makeDirectory(path: string): Promise<string> {
   }
 }
 
-/** A small file that is made once, whole or not at all, and never written again. */
+/** A small file that is created once, atomically, and never changed. */
 async function readOrMake(path: string, make: () => string): Promise<string> {
   const kept = await readKept(path);
   if (kept !== undefined) return kept;

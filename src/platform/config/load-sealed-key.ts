@@ -3,8 +3,8 @@ import type { Db, Trx } from "../db/database.ts";
 import { encryptionContextOf, type SecretBox } from "../secrets/secret-box.ts";
 
 /**
- * The key of that name, 32 bytes, made at random the first time and kept sealed in the database: what is marked with it
- * stays good when the secret key is changed.
+ * The named key of 32 bytes, generated on first use and stored sealed in the database. It survives a change
+ * of the secret key, and so do the values marked with it.
  */
 export async function loadSealedKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
   const found = await findSealed(db, name);

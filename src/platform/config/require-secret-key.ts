@@ -5,8 +5,8 @@ const WORD = "waygate";
 const PLACE = encryptionContextOf("secret_check", "sealed", 1);
 
 /**
- * Throws unless the secrets in this database are sealed with the key of this box. The first start leaves a sealed word
- * behind, so that a wrong key is found at a start and not by the first delivery.
+ * Throws unless this box has the key that sealed the secrets in this database. The first start stores a
+ * sealed check value, so that a wrong key fails at start and not at the first delivery.
  */
 export async function requireSecretKey(db: Db, box: SecretBox): Promise<void> {
   await db
@@ -19,8 +19,8 @@ export async function requireSecretKey(db: Db, box: SecretBox): Promise<void> {
 }
 
 /**
- * Throws unless the box opens the word that the database keeps. A word of the older format says that other values may
- * still be of it: it is the last to be resealed.
+ * Throws unless the box opens the stored check value. The check value is resealed last, so one of the older
+ * format means that other values may still have that format.
  */
 export function verifySecretCheck(box: SecretBox, sealed: Buffer): void {
   if (isUnbound(sealed)) box.acceptUnbound();

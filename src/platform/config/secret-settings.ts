@@ -1,7 +1,7 @@
 import { z } from "zod";
 import * as type from "./setting-types.ts";
 
-/** What proves who somebody is, and what opens what is sealed. */
+/** Settings that hold credentials or encryption keys. */
 export const SECRET_SETTINGS = {
   secretKey: type
     .strongSecret()

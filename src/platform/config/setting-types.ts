@@ -29,7 +29,7 @@ export function duration(least: string, most: string) {
     });
 }
 
-/** How long something is kept, in milliseconds: 0, which is for ever, or a day at least. */
+/** A retention time in milliseconds: 0 (keep forever), or at least a day. */
 export function retention() {
   return duration("0s", "3650d")
     .refine((ms) => ms === 0 || ms >= 86_400_000, { error: "must be 0 or at least a day, such as 365d" })
@@ -45,7 +45,7 @@ export function durations(most: number, longest: string) {
     });
 }
 
-/** A time of the day in milliseconds after midnight; undefined for `off`. */
+/** A time of day in milliseconds after midnight; undefined for `off`. */
 export function timeOfDay() {
   return z
     .string()
@@ -75,7 +75,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   return z.enum(words, { error: `must be ${words.slice(0, -1).join(", ")} or ${words.at(-1)}` });
 }
 
-/** Comma-separated entries, trimmed, empty ones left out. */
+/** Comma-separated entries, trimmed, without empty ones. */
 export function list() {
   return z.string().transform((text) =>
     text
@@ -85,7 +85,7 @@ export function list() {
   );
 }
 
-/** One or more of the words, in their own order and each once. */
+/** One or more of the words, in the order of `words`, without duplicates. */
 export function listOf<Word extends string>(words: readonly Word[]) {
   return list()
     .refine(
@@ -116,7 +116,7 @@ export function singleAddresses() {
   });
 }
 
-/** A URL with one of the schemes, as text, without a slash at the end. */
+/** A URL with one of the schemes, as text, without a trailing slash. */
 export function urlOf(...schemes: string[]) {
   const example = schemes.map((scheme) => `${scheme}://`).join(" or ");
   return z
@@ -130,7 +130,7 @@ export function urlOf(...schemes: string[]) {
     .transform((text) => text.replace(/(?<!\/)\/+$/, ""));
 }
 
-/** A secret of `least` characters or more. */
+/** A secret of at least `least` characters. */
 export function secret(least: number) {
   return z
     .string()
@@ -138,7 +138,7 @@ export function secret(least: number) {
     .transform((text) => new Secret(text));
 }
 
-/** A secret that others' safety rests on: 32 characters or more, and not one that can be guessed. */
+/** A secret that protects other users: at least 32 characters, and not guessable. */
 export function strongSecret() {
   return z
     .string()
@@ -148,13 +148,13 @@ export function strongSecret() {
     .transform((text) => new Secret(text));
 }
 
-/** Whether a secret can be guessed: few different characters, a common word in it, or a part repeated. */
+/** Whether a secret is guessable: few different characters, a common word, or a repeated part. */
 export function isWeak(text: string): boolean {
   const letters = text.toLowerCase().replace(/[^a-z0-9]/g, "");
   return (
     new Set(text).size < MIN_DISTINCT ||
     WEAK_WORDS.some((word) => letters.includes(word)) ||
-    // A text that repeats a part of itself is found again inside its own double.
+    // A text made of a repeated part occurs inside its own double at an offset below its length.
     `${text}${text}`.indexOf(text, 1) < text.length
   );
 }

@@ -4,7 +4,7 @@ import { SECRET_SETTINGS } from "./secret-settings.ts";
 import * as type from "./setting-types.ts";
 
 /**
- * Every setting: its shape, its default as one would write it, what it does and the environment variable that holds it.
+ * Every setting: its shape, its default as a user writes it, its description and its environment variable.
  * `docs/configuration.md` and `.env.example` are generated from this.
  */
 export const SETTINGS = z.object({

@@ -9,39 +9,41 @@ import { trackBackendProcess } from "./unknown-commit-outcome.ts";
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
 
-/** A pool of connections with Kysely on top; `url` is for those who need a connection of their own. */
+/** A connection pool with Kysely on top; `url` is for callers that need their own connection. */
 export interface Database {
   db: Db;
   pool: pg.Pool;
   url: string;
   /**
-   * Asks over every open connection. Call what is returned later: it destroys those that have received nothing since,
-   * so that what waits in them fails as with a database that is away.
+   * Sends a query on every open connection. The returned function destroys the connections that have received
+   * nothing since, so that their waiting statements fail as if the database were unavailable.
    */
   suspect(): () => void;
-  /** Waits for what is running, then closes every connection. */
+  /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_POOL = 10;
-/** A process can stand still up to 3 s after its last beat; 11 s after it others take its lanes, and its locks are gone. */
+/** Ends a stalled transaction at most 3 s + 8 s after the last heartbeat: after 11 s others claim the lanes. */
 const IDLE_IN_TRANSACTION_MS = 8_000;
 const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
 
 export interface DatabaseOptions {
-  /** Where connections of their own go, past a pooler in front of `url`; the same unless told. */
+  /** URL for callers' own connections, past a pooler in front of `url`; by default `url`. */
   directUrl?: string | undefined;
-  /** Connections at most; 10 unless told. */
+  /** Most connections; 10 by default. */
   max?: number;
   application_name?: string;
-  /** A statement that waits longer for a lock fails (55P03), so that one held row cannot stop a whole batch. */
+  /**
+   * A statement that waits longer for a lock fails (55P03), so that one locked row cannot stop a whole batch.
+   */
   lockTimeoutMs?: number;
 }
 
 /**
- * Opens a pool that gives up on connecting to a silent database after 3 s and outlives its restarts. A statement waits
- * for its answer until the connection ends: see `suspect`.
+ * Opens a pool that survives restarts of the database. Connecting times out after 3 s, but a statement waits
+ * for its response until the connection ends: see `suspect`.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const clients = new Set<pg.Client>();
@@ -63,9 +65,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     },
   });
   pool.on("error", () => {});
-  // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
+  // Without this listener, a connection that breaks between two statements of a transaction would end the
+  // process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  // Behind a pooler a statement may meet another connection than the one that knows its plan.
+  // Behind a pooler, the next statement may run on another connection, which does not have its prepared plan.
   const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
   const db = new Kysely<Tables>({ dialect });
   const rest = { url: options.directUrl ?? url, suspect: () => suspect(clients) };
@@ -74,7 +77,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
 
 function suspect(clients: ReadonlySet<pg.Client>): () => void {
   const before = [...clients].map(({ connection: { stream } }) => ({ stream, received: receivedBy(stream) }));
-  // Behind what the connection is busy with, so that one that merely rests is not taken for a silent one.
+  // The query queues behind the running statement, so that an idle connection is not mistaken for a dead one.
   for (const client of clients) client.query("select").catch(() => {});
   return () => {
     for (const { stream, received } of before) if (receivedBy(stream) === received) stream.destroy();
@@ -85,13 +88,13 @@ function receivedBy(stream: Duplex): number | undefined {
   return stream instanceof Socket ? stream.bytesRead : undefined;
 }
 
-// Kysely leaves a pool open that it has not used itself.
+// Kysely does not close a pool that it has never used.
 async function closePool(db: Db, pool: pg.Pool): Promise<void> {
   await db.destroy();
   if (!pool.ending) await pool.end();
 }
 
-// 25P03: it gave up on a transaction in which we were silent. 53300: it has no connection left for us.
+// 25P03: the server ended an idle transaction of ours. 53300: it has no free connection.
 const AWAY_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
 const AWAY_SYSTEM_CODES = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
@@ -105,7 +108,7 @@ const AWAY_SENTENCES = [
   "Client was closed and is not queryable",
 ];
 
-/** Whether an error means that the database cannot be reached now (refused, gone, restarting, pool exhausted). */
+/** Whether an error means that the database is unreachable now (refused, gone, restarting, pool exhausted). */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
@@ -118,26 +121,28 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const DISK_FULL_STATE = "53100";
 const LOCK_TIMEOUT_STATE = "55P03";
 const UNIQUE_VIOLATION_STATE = "23505";
-// A deadlock, a serialisation failure.
+// A deadlock or a serialisation failure.
 const CONFLICT_STATES = /^(40P01|40001)$/;
 
-/** Whether the database has no room left to write; it reads as before, and writes again when there is room. */
+/** Whether the database's disk is full; reads still work, and writes work again once there is space. */
 export function isDatabaseFull(error: unknown): boolean {
   return stateOf(error) === DISK_FULL_STATE;
 }
 
-/** Whether the same statement may well succeed later: the database is away or full, or others were in its way. */
+/**
+ * Whether the same statement may succeed later: the database is unavailable or full, or there was a conflict.
+ */
 export function isTransientDatabaseError(error: unknown): boolean {
   const isBusy = isLockTimeout(error) || CONFLICT_STATES.test(stateOf(error));
   return isBusy || isDatabaseFull(error) || isDatabaseUnavailable(error);
 }
 
-/** Whether a lock was not to be had in time. */
+/** Whether a lock wait timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return stateOf(error) === LOCK_TIMEOUT_STATE;
 }
 
-/** Whether there is such a row already, and may be one only. */
+/** Whether a unique constraint rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   return stateOf(error) === UNIQUE_VIOLATION_STATE;
 }
@@ -146,7 +151,7 @@ function stateOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** The database's own time, by which rows are stamped. */
+/** The database's clock, which stamps rows. */
 export async function readDatabaseTime(db: Db): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
   return rows[0]?.now ?? new Date();

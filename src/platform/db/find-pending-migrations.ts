@@ -2,7 +2,7 @@ import { Migrator } from "kysely";
 import { migrations } from "../../../migrations/all.ts";
 import type { Db } from "./database.ts";
 
-/** The migrations of this version that the database has not had yet. */
+/** The migrations of this version that the database does not have yet. */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const known = await migrator.getMigrations();

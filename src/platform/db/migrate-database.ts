@@ -9,8 +9,8 @@ const OLDEST_POSTGRES = 15;
 export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort();
 
 /**
- * Brings the database up to date and makes its partitions; returns the names of the migrations that were applied.
- * Safe when several processes start at once. A database that a newer version has migrated further is left as it is.
+ * Migrates the database and creates its partitions; returns the names of the applied migrations. Safe if
+ * several processes start at once. Leaves a database of a newer version unchanged.
  */
 export async function migrateDatabase(db: Db): Promise<string[]> {
   await refuseOldPostgres(db);
@@ -21,7 +21,7 @@ export async function migrateDatabase(db: Db): Promise<string[]> {
   return applied;
 }
 
-/** Inside the caller's transaction: applies what is missing, up to `last` if given. Makes no partitions. */
+/** Applies missing migrations, up to `last` if given, in the caller's transaction. Creates no partitions. */
 export async function migrateWithin(db: Db, last?: string): Promise<void> {
   await refuseOldPostgres(db);
   const provider = { getMigrations: async () => migrations };

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Db, isLockTimeout, readDatabaseTime, type Trx } from "./database.ts";
 
-/** The tables that are kept by UTC day of `created_at` and pruned by dropping whole days. */
+/** Tables partitioned by the UTC day of `created_at` and pruned by dropping whole days. */
 export const PARTITIONED = ["event", "delivery", "attempt", "connection_log", "api_log"] as const;
 
 type Partitioned = (typeof PARTITIONED)[number];
@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000;
 const LOCK_KEY = 7_241_001;
 
 /**
- * Makes the partitions from yesterday to 8 days ahead and the default one, where missing; `now` is the database's
- * clock unless given. A table whose lock is not to be had within 2 s is left for the next run.
+ * Creates missing partitions from yesterday to 8 days ahead, and the default one; `now` defaults to the
+ * database's clock. Leaves a table for the next run if its lock is not available within 2 s.
  */
 export async function ensurePartitions(db: Db, now?: Date): Promise<void> {
   const today = startOfDay(now ?? (await readDatabaseTime(db)));
@@ -39,7 +39,7 @@ export async function dropPartitionsBefore(
   return dropped;
 }
 
-/** Makes these partitions, which have gone by these names elsewhere. */
+/** Creates partitions that have these names in another database. */
 export async function makePartitions(db: Db | Trx, names: readonly string[]): Promise<void> {
   for (const table of PARTITIONED) {
     for (const name of names) {
@@ -68,7 +68,7 @@ async function withTableLock(db: Db, work: (trx: Trx) => Promise<void>): Promise
   try {
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${LOCK_KEY})`.execute(trx);
-      // Everybody else queues behind a waiting table lock, so it must not wait long.
+      // Every other statement queues behind a waiting table lock, so the wait must be short.
       await sql`set local lock_timeout = '2s'`.execute(trx);
       await work(trx);
     });
@@ -85,7 +85,7 @@ async function ensureDays(trx: Trx, table: Partitioned, days: Date[]): Promise<v
   }
   const missing = days.filter((day) => !present.has(partitionName(table, day)));
   if (missing.length === 0) return;
-  // Nothing may slip into the default partition between looking and attaching.
+  // No row may enter the default partition between the check and the attach.
   await sql`lock table ${sql.table(rest)} in access exclusive mode`.execute(trx);
   for (const day of missing) await addDay(trx, table, day);
 }
@@ -98,7 +98,7 @@ async function addDay(trx: Trx, table: Partitioned, day: Date): Promise<void> {
   );
   if (rows.length > 0) return;
   const name = sql.table(partitionName(table, day));
-  // Attaching keeps the table open for writers; `create ... partition of` would shut them out.
+  // Attaching keeps the table writable; `create ... partition of` would block writers.
   await sql`create table ${name} (like ${sql.table(table)} including defaults including constraints)`.execute(
     trx,
   );

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type pg from "pg";
 
-/** What of a connection COPY needs beside its queries; `pg` has it and does not declare it. */
+/** The internals of a connection that COPY needs; `pg` has them but does not declare them. */
 interface Wire {
   stream: Duplex;
   query(text: string): void;
@@ -12,7 +12,7 @@ interface Wire {
 
 const PILE_BYTES = 1 << 20;
 
-/** Yields what `copy ... to stdout` gives, whole rows in every piece; the reader sets the pace. */
+/** Yields the output of `copy ... to stdout`, whole rows in every piece, at the reader's pace. */
 export async function* copyOut(client: pg.ClientBase, statement: string): AsyncGenerator<Buffer[]> {
   const query = new CopyOut(statement);
   client.query(query);
@@ -23,7 +23,7 @@ export async function* copyOut(client: pg.ClientBase, statement: string): AsyncG
   }
 }
 
-/** Runs `copy ... from stdin` with these pieces; answers how many rows were written. */
+/** Runs `copy ... from stdin` with these pieces; returns the number of rows written. */
 export async function copyIn(
   client: pg.ClientBase,
   statement: string,
@@ -39,7 +39,7 @@ export async function copyIn(
       if (wire.stream.writableNeedDrain) await query.drained(wire.stream);
     }
   } catch (error) {
-    // Without this the server would wait for the rest for ever.
+    // Without this the server would wait for the rest forever.
     if (!query.hasEnded) wire.sendCopyFail("the rows could not be read");
     await query.ended.catch(() => {});
     throw error;
@@ -63,7 +63,7 @@ abstract class CopyQuery {
     this.ended = new Promise((resolve, reject) => {
       this.#end = { resolve, reject };
     });
-    // Whoever waits for it sees the failure; there may be nobody left who does.
+    // The waiting caller gets the failure; without this line, a failure without a caller would end the process.
     this.ended.catch(() => {});
   }
 
@@ -96,7 +96,7 @@ class CopyOut extends CopyQuery {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#isDropped) return;
-    // The bytes are the reader's own, which it overwrites.
+    // Copies the bytes: the reader overwrites its buffer.
     this.#rows.push(Buffer.from(chunk));
     this.#bytes += chunk.length;
     if (this.#bytes > PILE_BYTES) this.wire?.stream.pause();
@@ -121,7 +121,7 @@ class CopyOut extends CopyQuery {
     return rows;
   }
 
-  /** What still comes is thrown away. */
+  /** Discards all further rows. */
   letGo(): void {
     this.#isDropped = true;
     this.#rows = [];
@@ -146,7 +146,7 @@ class CopyIn extends CopyQuery {
     this.#begin?.(wire);
   }
 
-  /** Resolves when the socket takes more, or when there is nobody left to take it. */
+  /** Resolves when the socket can take more or has closed. */
   async drained(stream: Duplex): Promise<void> {
     await new Promise<void>((resolve) => {
       this.wakeUp = resolve;

@@ -2,28 +2,30 @@ import { type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import type pg from "pg";
 
 const MARK = "/* kept */";
-/** How far into a statement the mark can stand. */
+/** Longest offset of the mark in a statement. */
 const MARK_WITHIN = 20;
-/** More different texts than there are marked statements: one that varies costs memory on every connection. */
+/**
+ * More than the number of marked statements; a statement whose text varies costs memory on every connection.
+ */
 const MOST_TEXTS = 300;
-/** Tables grow from nothing to a million rows faster than PostgreSQL counts them, most of all in a new database. */
+/** Plans expire because tables can grow to a million rows before PostgreSQL updates its statistics. */
 const PLANS_LAST_MS = { first: 1_000, longest: 10_000 };
 
 /**
- * At the head of a statement that runs for every message: each connection reads and plans it once in a while and not each
- * time, which takes longer than to run it. For statements whose text is always the same and that find rows by their keys.
+ * Marks a statement that runs for every message: each connection prepares it now and then instead of every
+ * time, because planning takes longer than running. Use it only for fixed text that finds rows by key.
  */
 export const PREPARED_STATEMENT = sql.raw<never>(`${MARK} `);
 
 /**
- * At the end of a select from a list of rows that is given as JSON: PostgreSQL takes any for a hundred rows, and then
- * reads whole tables rather than their indexes.
+ * Append to a select from a list of rows given as JSON. PostgreSQL assumes a hundred rows in any such list
+ * and would then scan whole tables instead of using their indexes.
  */
 export function rowCountHint(rows: { readonly length: number }) {
   return sql`limit ${rows.length}`;
 }
 
-/** The pool as Kysely wants it, with the plans of marked statements kept. */
+/** Wraps the pool for Kysely and prepares the marked statements. */
 export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   const names = new StatementNames();
   const clients = new WeakMap<pg.PoolClient, PreparedStatementClient>();
@@ -39,7 +41,7 @@ export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   };
 }
 
-/** The names under which connections know the marked statements. */
+/** The names of the marked statements on their connections. */
 class StatementNames {
   readonly #names = new Map<string, string>();
   #made = 0;
@@ -85,11 +87,14 @@ class PreparedStatementClient implements PostgresPoolClient {
     if (!this.#hasPlans || performance.now() - this.#plannedAt < this.#lastMs) return;
     this.#plannedAt = performance.now();
     this.#lastMs = Math.min(2 * this.#lastMs, PLANS_LAST_MS.longest);
-    // A connection that is gone says so to the statement that it is wanted for.
+    // If the connection is lost, the statement itself reports that.
     await this.#client.query("discard plans").catch(() => {});
   }
 
-  /** The statement did not run: its table has changed since it was planned. In a transaction that is the end of it. */
+  /**
+   * Retries a statement that did not run because its table has changed. Inside a transaction the retry fails
+   * too.
+   */
   async #again(error: unknown, text: string, values: unknown[]): Promise<pg.QueryResult> {
     if (!isStale(error)) throw error;
     this.#names.renew(text);
@@ -99,7 +104,7 @@ class PreparedStatementClient implements PostgresPoolClient {
   }
 }
 
-/** 0A000: the columns of its result are others now; 26000: somebody made the connection forget it. */
+/** 0A000: the columns of the result have changed; 26000: the prepared statement no longer exists. */
 function isStale(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "26000" || (error.code === "0A000" && error.message.includes("cached plan"));

@@ -1,16 +1,16 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type pg from "pg";
 
-/** Which process of PostgreSQL had the statement that failed with an error, where that can be told. */
+/** The PostgreSQL process of a failed statement by its error, if known. */
 const backends = new WeakMap<Error, string | undefined>();
 
-/** A process id is given again, after a restart in a container very soon. */
+/** Process ids are reused, soon after a restart in a container, so the start time is included. */
 const IDENTITY = "concat(pid, ' ', extract(epoch from backend_start))";
 
-/** Remembers what the statements of this connection fail with when it breaks; behind a pooler not whose they were. */
+/** Records the backend process for errors of a broken connection. Behind a pooler the process is unknown. */
 export async function trackBackendProcess(client: pg.ClientBase, isPooled: boolean): Promise<void> {
   const backend = isPooled ? undefined : await readBackend(client);
-  // Statements under way fail with the very error that is told here.
+  // Running statements fail with this same error object.
   client.on("error", (error) => backends.set(error, backend));
 }
 
@@ -20,16 +20,19 @@ async function readBackend(client: pg.ClientBase): Promise<string | undefined> {
 }
 
 /**
- * Whether a statement that failed so may be carried out all the same: its connection broke, and PostgreSQL goes on with
- * what it has. It does not where no connection was made, or where it refused with a word of its own.
+ * Whether a failed statement may still be committed: its connection broke while PostgreSQL may continue it.
+ * False if no connection was made or if PostgreSQL itself returned the error.
  */
 export function isCommitOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // A pooler says 08... of its connections as well.
+  // A pooler also reports 08... for its own connections.
   return backends.has(error) || ("code" in error && /^08...$/.test(String(error.code)));
 }
 
-/** Whether nothing can come any more of the statement that failed so: what it has committed is there to be read after. */
+/**
+ * Whether the backend of the failed statement has ended: from then on, reads see everything that it
+ * committed.
+ */
 export async function isBackendGone(db: QueryExecutorProvider, error: unknown): Promise<boolean> {
   const backend = error instanceof Error ? backends.get(error) : undefined;
   if (backend === undefined) return false;

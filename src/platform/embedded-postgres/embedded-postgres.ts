@@ -18,18 +18,18 @@ import {
 import { type PostgresSettings, writePostgresConfig } from "./write-postgres-config.ts";
 
 export interface EmbeddedPostgresOptions {
-  /** Held by this process: two gateways must not start one database. */
+  /** Locked by this process: two gateways must not start one database. */
   dataDir: string;
   /** The bin directory of another PostgreSQL, 15 or newer. */
   binDir?: string;
   log: Log;
-  /** For tests only: settings on top of ours. */
+  /** For tests only: settings that override the gateway's. */
   settings?: PostgresSettings;
 }
 
 export interface EmbeddedPostgres {
   url: string;
-  /** Whether it was still running, left over from a gateway that was killed. */
+  /** Whether the server was still running, left by a killed gateway. */
   adopted: boolean;
   stop(): Promise<void>;
 }
@@ -41,8 +41,8 @@ const LOG_CHECK_MS = 60_000;
 const DATABASE = POSTGRES_USER;
 
 /**
- * Starts the gateway's own PostgreSQL, or adopts the one that is still running on this data directory, and keeps it
- * running until stopped. Throws one Error that says why it cannot, and to set DATABASE_URL instead.
+ * Starts the gateway's own PostgreSQL, or reattaches to the one still running on this data directory, and
+ * restarts it until stopped. On failure throws one Error with the reason and the advice to set DATABASE_URL.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
@@ -57,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Address of the database of a data directory, while it runs; for a command beside the gateway. */
+/** URL of the running database of a data directory, for a command beside the gateway. */
 export async function findRunningDatabase(dataDir: string): Promise<string | undefined> {
   const home = await findPostgresHome(await realpath(dataDir));
   const port = await findRunningPort(home);
@@ -86,7 +86,7 @@ async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions
   return { url, adopted: found !== undefined, stop: supervise(home, binaries, postmaster, log) };
 }
 
-/** The same port at every start of a data directory, unless some other program has taken it. */
+/** Uses the same port at every start of a data directory, unless another program has taken it. */
 async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries): Promise<Postmaster> {
   for await (const port of freePortsFor(home.path)) {
     try {
@@ -98,7 +98,7 @@ async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries):
   throw new Error("No port is free on 127.0.0.1.");
 }
 
-/** After a server was killed, its last processes may need a moment to end. */
+/** After a crash, the server's last processes may need a moment to end. */
 async function launchPatiently(
   home: PostgresHome,
   binaries: PostgresBinaries,
@@ -121,7 +121,7 @@ function urlOf(password: string, port: number): string {
   return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
 }
 
-/** Made after the first start, so a crash may have come between. */
+/** A crash may have happened between the first start and this step. */
 async function ensureDatabase(url: string): Promise<void> {
   const admin = new pg.Client({
     connectionString: url.replace(/\/\w+$/, "/postgres"),
@@ -137,7 +137,7 @@ async function ensureDatabase(url: string): Promise<void> {
   }
 }
 
-/** Starts it again whenever it ends by itself; returns what stops both. */
+/** Restarts the server whenever it exits unexpectedly; returns the function that stops both. */
 function supervise(
   home: PostgresHome,
   binaries: PostgresBinaries,

@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { isPresent, type PostgresHome } from "./postgres-home.ts";
 
-/** The superuser of the embedded database, and the name of the database that Waygate uses. */
+/** The superuser of the embedded database, and the name of Waygate's database. */
 export const POSTGRES_USER = "waygate";
 
 const NAMED = ["/usr/bin/unshare", "--user", "--map-user=65534", "--map-group=65534"] as const;
 
-/** Makes the database when there is none yet, whole or not at all; throws when another major version made it. */
+/** Creates the database cluster atomically if there is none; throws if another major version created it. */
 export async function ensurePostgresCluster(
   home: PostgresHome,
   binaries: PostgresBinaries,
@@ -80,13 +80,13 @@ async function runInitdb(
   const first = await tryRun(initdb, args, options);
   if (first === undefined) return;
   const isNameless = first.includes("could not look up effective user ID");
-  // initdb wants its user to have a name, though it makes no use of it; users of containers often have none.
+  // initdb requires a user name that it never uses; users of containers often have none.
   if (isNameless && (await tryRun(NAMED[0], [...NAMED.slice(1), initdb, ...args], options)) === undefined)
     return;
   throw new Error(`initdb failed: ${first}`);
 }
 
-/** What it said when it failed. */
+/** The error output of a command that failed; undefined on success. */
 async function tryRun(
   program: string,
   args: string[],
@@ -98,7 +98,7 @@ async function tryRun(
   );
 }
 
-/** Text that compares and folds alike on every machine, wherever the version can. */
+/** A locale that compares and folds text alike on every machine, if the version has one. */
 function localeOf(major: number): string[] {
   if (major >= 17) return ["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"];
   return ["--locale", process.platform === "linux" ? "C.UTF-8" : "C"];

@@ -27,7 +27,7 @@ export interface PostgresBinaries {
 }
 
 interface Source {
-  /** Real path of the directory that holds bin, lib and share. */
+  /** Real path of the directory with bin, lib and share. */
   path: string;
   version: string;
 }
@@ -36,7 +36,7 @@ const PROGRAMS = ["postgres", "initdb"];
 const EXE = process.platform === "win32" ? ".exe" : "";
 const NOT_NEEDED = /(\.a|^pkgconfig)$/;
 
-/** The PostgreSQL of a directory of the operator's; asks it for its version. */
+/** The PostgreSQL in a directory of the operator; runs it to get its version. */
 export async function findBinariesIn(binDir: string): Promise<PostgresBinaries> {
   const found = programsIn(await realpath(binDir).catch(() => binDir));
   const { stdout } = await promisify(execFile)(found.postgres, ["--version"], { env: {} }).catch((error) => {
@@ -50,7 +50,10 @@ export async function findBinariesIn(binDir: string): Promise<PostgresBinaries> 
   return { ...found, major };
 }
 
-/** The PostgreSQL of the optional npm package, made whole, and copied to `copies` when it cannot be used in its place. */
+/**
+ * The PostgreSQL of the optional npm package, completed, and copied to `copies` if it is unusable in its
+ * place.
+ */
 export async function findPackagedBinaries(
   copies: string,
   runner: PostgresRunner | undefined,
@@ -85,7 +88,10 @@ async function findPackage(): Promise<Source> {
   return { path: join(root, "native"), version };
 }
 
-/** Install scripts may have been blocked: makes the library links and run bits; false where we may not write. */
+/**
+ * Creates the library links and run bits that blocked install scripts omit; false if the directory is
+ * read-only.
+ */
 async function tryComplete(native: string): Promise<boolean> {
   try {
     for (const { source, target } of await readLinks(native)) await ensureLink(native, source, target);

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findInaccessibleDirectory, findPostgresRunner, type PostgresRunner } from "./postgres-runner.ts";
 
-/** Where the embedded database lives, and whom it runs as. */
+/** The directory of the embedded database, and the user that runs it. */
 export interface PostgresHome {
   path: string;
   /** PostgreSQL's own data directory. */
@@ -14,10 +14,10 @@ export interface PostgresHome {
   runner: PostgresRunner | undefined;
 }
 
-/** For what root's PostgreSQL needs and cannot reach where it is. */
+/** Holds the files of root's PostgreSQL if it cannot reach them in their own place. */
 export const SHARED_DIR = "/var/lib/waygate";
 
-/** Finds the database of a data directory (a real path), or the place where it is to be made. */
+/** Finds the database of a data directory (a real path), or the place for a new one. */
 export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
   const inside = describeHome(
     join(dataDir, "postgres"),
@@ -64,7 +64,7 @@ function pointerIn(dataDir: string): string {
   return join(dataDir, "postgres-is-in");
 }
 
-/** A data directory without its database must not begin an empty one in silence, nor share that of another. */
+/** A data directory whose database is missing must not silently get an empty one, nor share another's. */
 async function refuseForeignPointer(dataDir: string, runner: PostgresRunner | undefined): Promise<void> {
   const target = (await readFile(pointerIn(dataDir), "utf8").catch(() => "")).trim();
   const own = sharedHomeOf(dataDir);

@@ -6,14 +6,14 @@ export async function postgresLogSize(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** Keeps the log and one older part of it, 5 MB each; the server goes on writing to the same file. */
+/** Keeps the log and one older part, 5 MB each; the server continues to write to the same file. */
 export async function rotatePostgresLog(path: string): Promise<void> {
   if ((await postgresLogSize(path)) < MAX_BYTES) return;
   await copyFile(path, `${path}.old`);
   await truncate(path, 0);
 }
 
-/** The last ten lines that were written after that byte. */
+/** The last ten lines written after this byte. */
 export async function readPostgresLogFrom(path: string, offset: number): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";

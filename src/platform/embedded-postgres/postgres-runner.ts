@@ -1,7 +1,7 @@
 import { lstat, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** The user that PostgreSQL runs as when we are root, which it refuses to be. */
+/** The user that runs PostgreSQL if the gateway is root, since PostgreSQL refuses to run as root. */
 export interface PostgresRunner {
   uid: number;
   gid: number;
@@ -9,14 +9,17 @@ export interface PostgresRunner {
 
 const NOBODY: PostgresRunner = { uid: 65534, gid: 65534 };
 
-/** Whom PostgreSQL must run as: undefined is ourselves; as root, the owner of the database or else nobody (65534). */
+/**
+ * The user that must run PostgreSQL: undefined means the current user; as root, the database's owner or
+ * nobody (65534).
+ */
 export async function findPostgresRunner(database: string): Promise<PostgresRunner | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await lstat(database).catch(() => undefined);
   return owner === undefined || owner.uid === 0 ? NOBODY : { uid: owner.uid, gid: owner.gid };
 }
 
-/** The first directory, from the root down to `path`, that the runner may not pass. */
+/** The first directory, from the root down to `path`, that the runner cannot enter. */
 export async function findInaccessibleDirectory(
   path: string,
   runner: PostgresRunner | undefined,

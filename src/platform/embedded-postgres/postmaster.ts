@@ -8,11 +8,11 @@ import type { PostgresHome } from "./postgres-home.ts";
 import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
 import { findProcess } from "./running-process.ts";
 
-/** A PostgreSQL that accepts connections on 127.0.0.1, or did. */
+/** A PostgreSQL server on 127.0.0.1, running or ended. */
 export interface Postmaster {
   pid: number;
   port: number;
-  /** Settles when the process is gone. */
+  /** Resolves when the process has ended. */
   exited: Promise<void>;
   isRunning(): boolean;
 }
@@ -28,7 +28,7 @@ const ALIVE_POLL_MS = 100;
 const FAST_LIMIT_MS = 10_000;
 const KILL_LIMIT_MS = 3_000;
 
-/** Starts PostgreSQL in a process group of its own and waits until it is ready; throws with what its log said last. */
+/** Starts PostgreSQL in its own process group and waits until it is ready; throws with the end of its log. */
 export async function launchPostmaster(
   home: PostgresHome,
   { postgres }: PostgresBinaries,
@@ -63,7 +63,7 @@ export async function launchPostmaster(
   );
 }
 
-/** The PostgreSQL that an earlier gateway left running on this database, if it is still of use. */
+/** The PostgreSQL that an earlier gateway left running on this database, if it is usable. */
 export async function reattachPostmaster(
   home: PostgresHome,
   binaries: PostgresBinaries,
@@ -82,13 +82,16 @@ export async function reattachPostmaster(
   return undefined;
 }
 
-/** The port of the server that runs on this home, if one does. */
+/** The port of the server that runs on this home, if any. */
 export async function findRunningPort(home: PostgresHome): Promise<number | undefined> {
   const found = await readPidFile(home);
   return found !== undefined && isOurs(home, found.pid) ? found.port : undefined;
 }
 
-/** Fast shutdown: open transactions are rolled back; a server that does not go is quit, then killed. */
+/**
+ * Fast shutdown, which rolls open transactions back; a server that does not exit gets an immediate shutdown,
+ * then SIGKILL.
+ */
 export async function shutDownPostmaster({ pid, exited, isRunning }: Postmaster): Promise<void> {
   for (const [signal, limitMs] of [
     ["SIGINT", FAST_LIMIT_MS],
@@ -108,7 +111,7 @@ function watch(pid: number, port: number, exited: Promise<void>): Postmaster {
   return { pid, port, exited: settled, isRunning: () => running };
 }
 
-/** Waits as long as it lives: after a crash it first has to read its log again. */
+/** Waits as long as the process lives: after a crash PostgreSQL first replays its log. */
 async function isReady(home: PostgresHome, { pid, isRunning }: Postmaster): Promise<boolean> {
   for (; isRunning(); await sleep(READY_POLL_MS)) {
     const now = await readPidFile(home);
@@ -131,7 +134,9 @@ function isOurs(home: PostgresHome, pid: number): boolean {
   return process.platform === "win32" || `${running.command.join(" ")} `.includes(` -D ${home.data} `);
 }
 
-/** Not after an update of the programs: the old ones may be gone from the disk, and the server still loads parts of them. */
+/**
+ * False after an update of the programs: the server still loads parts of the old ones, which may be deleted.
+ */
 async function isCurrent(pid: number, { postgres }: PostgresBinaries): Promise<boolean> {
   const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   if (path !== undefined) return !path.endsWith(" (deleted)") && findProcess(pid)?.command[0] === postgres;
@@ -139,9 +144,9 @@ async function isCurrent(pid: number, { postgres }: PostgresBinaries): Promise<b
 }
 
 /**
- * PostgreSQL refuses to start when the number in its pid file is some other program's of the same user now, or a
- * zombie's that nobody collects. Our own number there lets it pass; the file stays, since it also guards against
- * server processes that have not ended yet.
+ * PostgreSQL refuses to start if the process id in its pid file now belongs to another program of the same
+ * user or to a zombie. The gateway's own id passes. The file stays, because it also guards against server
+ * processes that have not ended yet.
  */
 async function disownPidFile(home: PostgresHome): Promise<void> {
   const found = await readPidFile(home);

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** What the system says of a running process; `started` differs when the number has been given to another one. */
+/** A running process as the system reports it; `started` differs if the process id was reused. */
 export interface RunningProcess {
   pid: number;
   started: string;
-  /** The program and its arguments, as far as the system tells. */
+  /** The program and its arguments, as far as the system reports them. */
   command: string[];
 }
 
-/** The process with that number, or undefined when there is none (one that is dead but not yet reaped is none). */
+/** The process with this id, or undefined if there is none (a zombie does not count). */
 export function findProcess(pid: number): RunningProcess | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (process.platform === "linux") return readProc(pid);
@@ -17,7 +17,7 @@ export function findProcess(pid: number): RunningProcess | undefined {
   return askPs(pid);
 }
 
-/** Whether such a `started` can be of this machine since it came up, as far as the system tells: names of machines repeat. */
+/** Whether `started` can be of this machine's current boot, as far as known; host names are not unique. */
 export function isOfThisBoot(started: string): boolean {
   if (process.platform !== "linux") return true;
   return started.split("/")[0] === findProcess(process.pid)?.started.split("/")[0];
@@ -26,7 +26,7 @@ export function isOfThisBoot(started: string): boolean {
 function readProc(pid: number): RunningProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the name in brackets and may hold anything, brackets too.
+    // The second field is the name in brackets, which may itself contain brackets.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);

@@ -10,26 +10,26 @@ const SETTINGS: PostgresSettings = {
   unix_socket_directories: "",
   max_connections: "50",
   password_encryption: "scram-sha-256",
-  // An acknowledged change is on the disk.
+  // Every acknowledged commit is on disk.
   fsync: "on",
   full_page_writes: "on",
   synchronous_commit: "on",
   max_wal_size: "512MB",
-  // One small machine, shared with the gateway; /dev/shm may be tiny in a container.
+  // Sized for one small machine shared with the gateway; /dev/shm may be tiny in a container.
   shared_buffers: "64MB",
   jit: "off",
   max_parallel_workers_per_gather: "0",
-  // No disk that turns: a row by its index costs little more than the next one.
+  // On an SSD, a random read costs little more than a sequential one.
   random_page_cost: "1.1",
-  // The job queue is a table that turns over fast.
+  // The job queue is a table with a high turnover of rows.
   autovacuum_naptime: "10s",
   autovacuum_max_workers: "2",
   autovacuum_vacuum_scale_factor: "0.05",
   autovacuum_analyze_scale_factor: "0.05",
   autovacuum_vacuum_cost_delay: "0",
-  // A process that was stopped in the middle of a transaction must not hold its locks for ever.
+  // A process stopped in the middle of a transaction must not hold its locks forever.
   idle_in_transaction_session_timeout: "30s",
-  // Errors of statements go to the gateway; here they would only copy personal data into a file.
+  // The gateway receives statement errors; logging them here would copy personal data into a file.
   log_destination: "stderr",
   logging_collector: "off",
   log_min_messages: "log",
@@ -42,7 +42,10 @@ const SETTINGS: PostgresSettings = {
   timezone: "UTC",
 };
 
-/** Writes the configuration anew; the operator's own settings go into postgresql.local.conf beside it, which wins. */
+/**
+ * Rewrites the configuration; the operator's settings go into postgresql.local.conf beside it, which takes
+ * precedence.
+ */
 export async function writePostgresConfig(
   home: PostgresHome,
   major: number,

@@ -12,21 +12,24 @@ import { unknownRouteMessage } from "./unknown-route-message.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who is calling, once that is known. */
+    /** The caller, once known. */
     caller: Caller | undefined;
-    /** Why nobody could say who is calling, on a route whose body decides what that means. */
+    /**
+     * Set if the database was unavailable when the caller was checked, on a route whose body decides what
+     * that means.
+     */
     databaseAway: unknown;
-    /** Code of the refusal, once there is one. */
+    /** Code of the error, if there is one. */
     refusal: string | undefined;
-    /** The JSON body as it came, where a route wants it. */
+    /** The raw JSON body, on routes that need it. */
     bytes: Buffer | undefined;
   }
   interface FastifyContextConfig {
     keepBytes?: boolean;
     bodyLimitValues?: number;
-    /** Answered under any load: questions for the health. */
+    /** Served under any load: health checks. */
     isNeverHeldUp?: boolean;
-    /** Whether this request shows something that lets it in under any load, such as the metrics token. */
+    /** Whether this request has a credential that admits it under any load, such as the metrics token. */
     isExpected?: (request: FastifyRequest) => boolean;
   }
 }
@@ -40,11 +43,11 @@ export interface HttpHooksOptions {
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
   pressure: LoadShedder;
-  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string | undefined;
 }
 
-/** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
+/** Applies to every request: its id, the security headers, one log line, errors in one shape. */
 export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("databaseAway", undefined);
@@ -112,7 +115,7 @@ function reportAnswer(
   });
 }
 
-/** Nobody knows who it was, or who it claims to be may not do this here. */
+/** The caller is unknown, or the claimed caller may not do this here. */
 function isRefusedCaller(status: number, caller: Caller | undefined): boolean {
   return (status === 401 || status === 403) && (caller === undefined || caller.kind === "public");
 }
@@ -137,7 +140,7 @@ function refuseUnknown(
   throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
 }
 
-/** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
+/** The HTTP error hook: turns any thrown value into the envelope. */
 export function sendErrorResponse(
   thrown: unknown,
   request: FastifyRequest,
@@ -146,7 +149,7 @@ export function sendErrorResponse(
 ): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
   request.refusal = error.code;
-  // A refusal without a cause is meant so, and under pressure a line for each of them would add to it.
+  // An error without a cause is intended; logging each one would add to an overload.
   if (NOT_BY_THE_CALLER.has(error.code) && (error.code !== "UNAVAILABLE" || error.cause !== undefined)) {
     const fields = { err: error.cause ?? error, request_id: request.id, route: request.routeOptions?.url };
     if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
@@ -167,7 +170,7 @@ export function sendErrorResponse(
 
 const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
 
-/** A page that is not there, asked for by a browser; the API answers in its one shape. */
+/** Whether a browser requests a missing page; the API itself always returns JSON. */
 function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequest): boolean {
   const isPage = code === "ROUTE_NOT_FOUND" || (code === "NOT_FOUND" && url.startsWith("/docs/"));
   const isCall = url.startsWith("/api/");

@@ -16,9 +16,9 @@ import { withoutCredentials } from "./read-credential.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
 
-/** A body of a caller whom nobody knows stays small. */
+/** Bodies of unauthenticated callers stay small. */
 const PUBLIC_BODY_BYTES = 65_536;
-/** Each name costs a look into the route's input. */
+/** Each name costs a lookup in the route's input. */
 const PUBLIC_BODY_VALUES = 1_000;
 
 export interface AddRouteOptions {
@@ -27,13 +27,13 @@ export interface AddRouteOptions {
   strictOutput: boolean;
   bodyLimitBytes: number;
   uploadLimitBytes?: number;
-  /** Where files wait while their request lasts. */
+  /** Holds uploaded files during their request. */
   scratchDir: string;
   endless: LongLivedResponses;
   bodies: BodyMemoryBudget;
 }
 
-/** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
+/** Registers one route of the contract. The caller is identified before any byte of the body is read. */
 export function addRoute(
   app: FastifyInstance,
   name: string,
@@ -80,7 +80,7 @@ export function addRoute(
   });
 }
 
-/** What a request brings is gone when it is over. */
+/** Deletes a request's files when the request ends. */
 async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Promise<T>): Promise<T> {
   const spool = createUploadSpool(directory);
   try {
@@ -90,7 +90,7 @@ async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Pro
   }
 }
 
-/** A refusal of what was sent, in the words in which it was sent. */
+/** Names the fields of an error as the caller sent them. */
 function explainRefusal(route: Route, request: FastifyRequest, error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.code !== "VALIDATION_ERROR") return error;
   const { query, body, params } = request;
@@ -123,7 +123,10 @@ function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: AddRout
   return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
 }
 
-/** While the database is away nobody can be known; a route that can answer 202 reads its body to say what is away. */
+/**
+ * While the database is unavailable no caller can be identified. A route that can return 202 then reads its
+ * body to choose its error.
+ */
 async function settleCaller(
   route: Route,
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 import type { Contract } from "./route.ts";
 
-/** The methods that the contract knows at a path; none when the path is unknown. */
+/** The methods of the contract at a path; none if the path is unknown. */
 export function createAllowedMethods(contract: Contract): (path: string) => string[] {
   const rows = Object.values(contract).map(({ http }) => {
     const [method = "", path = ""] = http.split(" ");
@@ -17,7 +17,7 @@ function partsOf(path: string): string[] {
   return (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
 }
 
-/** A part such as `:id` takes any text but none. */
+/** A part such as `:id` matches any non-empty text. */
 function isAt(parts: readonly string[], given: readonly string[]): boolean {
   return (
     parts.length === given.length &&

@@ -5,7 +5,7 @@ import { requestIdOf } from "./request-id-of.ts";
 import { errorBody } from "./response-serializer.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 
-/** Answers what is no HTTP request, or arrives too slowly, on the bare socket, and closes it. */
+/** Answers a malformed or too slow request on the raw socket, and closes it. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

@@ -2,11 +2,11 @@ import type { Readable } from "node:stream";
 import type { Log } from "../log/log.ts";
 import type { Contract, InputOf, OutputOf, Route } from "./route.ts";
 
-/** Who is calling, once the credential has been checked. */
+/** The caller, after the check of the credential. */
 export type Caller =
   | {
       kind: "public";
-      /** Has shown the metrics token. */
+      /** Has the metrics token. */
       is_monitor?: true;
     }
   | {
@@ -22,39 +22,41 @@ export type Caller =
       account_id: number;
       instance_id: number;
       key_id: number;
-      /** What it reads: its own instance, or all of the account. */
+      /** What it reads: its own instance, or all of the account's. */
       scope: "instance" | "account";
     }
   | { kind: "admin" };
 
-/** What a request shows to prove who is calling: an API key, a JWT, or the administrative token. */
+/** The credential of a request: an API key, a JWT, or the administrative token. */
 export interface Credential {
   readonly kind: "key" | "bearer" | "admin";
   readonly value: string;
 }
 
-/** One request as the central check of access sees it, before its body is read. */
+/** A request as the central access check sees it, before its body is read. */
 export interface AuthoriseRequest {
   readonly credential: Credential | undefined;
-  /** On routes with access `instance`: the `:id` of the path, 0 (an id that never exists) when it is no row id. */
+  /**
+   * On routes with access `instance`: the `:id` of the path; 0 (an id that never exists) if it is no row id.
+   */
   readonly instanceId?: number;
-  /** On routes with `pathToken`: what the path says; the id is 0 when it is no row id. */
+  /** On routes with `pathToken`: the values of the path; the id is 0 if it is no row id. */
   readonly pathToken?: { readonly instanceId: number; readonly token: string } | undefined;
   /** Address of the peer. */
   readonly ip: string;
-  /** Headers put here go out with the answer, whatever it will be (rate limits). */
+  /** Headers set here are sent with any response (rate limits). */
   readonly answerHeaders: Record<string, string>;
-  /** Asked again about an answer that is still going out; it counts for nothing. */
+  /** Rechecks the caller of a response that is still being sent; does not count against the rate limits. */
   readonly isRecheck?: boolean;
 }
 
 /**
- * Decides who is calling; throws the GatewayError that refuses. With an administrative token a `public` route is passed
- * with access `admin` first; a refusal of that means an ordinary public caller.
+ * Identifies the caller; throws a GatewayError to reject it. A request with an administrative token on a
+ * `public` route is first checked with access `admin`; if that fails, it is an ordinary public caller.
  */
 export type Authorise = (route: Route, request: AuthoriseRequest) => Promise<Caller>;
 
-/** One request as a handler sees it: the parsed input and who asks. */
+/** One request as a handler sees it: the parsed input and the caller. */
 export interface HandlerRequest<R extends Route> {
   readonly input: InputOf<R>;
   readonly caller: Caller;
@@ -62,15 +64,18 @@ export interface HandlerRequest<R extends Route> {
   readonly log: Log;
   /** Address of the peer. */
   readonly ip: string;
-  /** The `Idempotency-Key` header, checked, on routes that honour it. */
+  /** The validated `Idempotency-Key` header, on routes that honour it. */
   readonly idempotencyKey: string | undefined;
-  /** The JSON body as it came, on routes that are `signed`. */
+  /** The raw JSON body, on routes with `signed`. */
   readonly bytes: Buffer | undefined;
-  /** Counts bytes that this request keeps in memory until its handler ends. Throws UNAVAILABLE without room for them. */
+  /**
+   * Counts bytes that this request holds in memory until its handler ends. Throws UNAVAILABLE above the
+   * budget.
+   */
   holdBytes(bytes: number): void;
-  /** Aborted when the caller has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Request headers in lower case, without the ones that carry credentials. */
+  /** Request headers in lower case, without credentials. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -94,7 +99,7 @@ export interface OkResponseOptions {
   status?: number;
 }
 
-/** A 200 answer that says more than its data. */
+/** A 200 response with more than its data. */
 export class OkResponse<T> {
   readonly data: T;
   readonly options: OkResponseOptions;
@@ -104,7 +109,7 @@ export class OkResponse<T> {
   }
 }
 
-/** A 202 answer: taken, and done later. */
+/** A 202 response: accepted, and done later. */
 export class AcceptedResponse {
   readonly data: unknown;
   readonly options: OkResponseOptions;
@@ -114,7 +119,7 @@ export class AcceptedResponse {
   }
 }
 
-/** An answer that is not the envelope: a file, a page, a stream. */
+/** A response without the envelope: a file, a page, a stream. */
 export class RawResponse {
   readonly type: string;
   readonly body: Buffer | string | Readable;

@@ -30,7 +30,7 @@ import type { Contract, Route } from "./route.ts";
 import { trackConnections } from "./track-connections.ts";
 
 export interface Readiness {
-  /** Whether this process wants to be given requests. */
+  /** Whether load balancers should send requests to this process. */
   ready: boolean;
 }
 
@@ -40,42 +40,45 @@ export interface HttpServerOptions<C extends Contract> {
   authorise: Authorise;
   log: Log;
   metrics?: Metrics;
-  /** Refuses to answer with fields beside `data` that the contract does not declare, instead of dropping them. */
+  /** Throws if a response has undeclared fields beside `data`, instead of dropping them. */
   strictOutput: boolean;
   bodyLimitBytes: number;
-  /** Limit of the routes that take a file, in a form or as base64; `bodyLimitBytes` when absent. */
+  /** Body limit of routes that take a file, in a form or as base64; `bodyLimitBytes` if absent. */
   uploadLimitBytes?: number;
-  /** Where files of forms wait while their request lasts; that of the system when absent. */
+  /** Directory for uploaded files during their request; the system's temporary directory if absent. */
   scratchDir?: string;
-  /** As fastify's: which proxies may say who is calling. */
+  /** The fastify setting: which proxies may set the client address. */
   trustProxy?: boolean | string | string[];
-  /** How long a request may take to arrive whole; 120 s when absent. */
+  /** Longest time for a request to arrive completely; 120 s if absent. */
   requestTimeoutMs?: number;
   readiness?: Readiness;
-  /** Requests answered at the same time at most, endless streams apart; 0 or absent: no limit. */
+  /** Most concurrent requests, without long-lived responses; 0 or absent: no limit. */
   maxRequests?: number;
-  /** Bytes of bodies in memory at the same time, forms and small ones apart; absent: no limit. */
+  /** Most bytes of bodies in memory, without forms and small bodies; absent: no limit. */
   maxBodyBytes?: number;
-  /** What else shows that there is too much to do. */
+  /** Further load gauges. */
   gauges?: readonly LoadGauge[];
-  /** What other nodes may ask of this one; absent: nothing. */
+  /** What other nodes may request from this one; absent: nothing. */
   nodeCalls?: NodeRpcRouteOptions | undefined;
   onAnswer?: (answered: CompletedRequest) => void;
-  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string;
-  /** Counts a wrong credential on a route outside of the contract; throws RATE_LIMITED. */
+  /** Counts a wrong credential on a route outside the contract; throws RATE_LIMITED. */
   countStranger?: CountUnauthenticated;
 }
 
 export interface HttpServer {
   listen(host: string, port: number): Promise<{ url: string; address: string; port: number }>;
   inject: FastifyInstance["inject"];
-  /** Takes no more requests, ends endless streams, waits for the answers under way. */
+  /** Accepts no more requests, ends long-lived responses, waits for the running ones. */
   close(): Promise<void>;
   readonly readiness: Readiness;
 }
 
-/** The HTTP side of a contract: reads, authorises, validates, answers. Listens only when told to. */
+/**
+ * Creates the HTTP server of a contract: it parses, authorises, validates and responds. Call `listen` to
+ * start it.
+ */
 export async function createHttpServer<C extends Contract>(
   options: HttpServerOptions<C>,
 ): Promise<HttpServer> {
@@ -93,7 +96,7 @@ export async function createHttpServer<C extends Contract>(
   const requests: LoadGauge = {
     what: "requests",
     limit: options.maxRequests ?? 0,
-    // A body that is on its way is no work yet, and has a bound of its own.
+    // An arriving body is no work yet and has its own limit.
     read: () => connections.requests() - endless.count() - arriving.count(),
   };
   const bodies = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
@@ -156,7 +159,7 @@ function createFastify(settings: FastifySettings): FastifyInstance {
   return Fastify(fastifyOptions);
 }
 
-/** Handlers<C> already proves that there is one per route, and of the right shape. */
+/** Handlers<C> already guarantees one handler per route, of the right type. */
 function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Handler<Route> {
   const handler = (handlers as unknown as Record<string, Handler<Route> | undefined>)[name];
   if (!handler) throw new Error(`Route ${name} has no handler.`);

@@ -8,7 +8,10 @@ const ROW_ID = /^[1-9]\d{0,15}$/;
 
 type Fields = Record<string, unknown>;
 
-/** Who is calling, by the one credential of the request. Throws the refusal of the central check of access. */
+/**
+ * Identifies the caller by the single credential of the request. Throws the error of the central access
+ * check.
+ */
 export async function identifyCaller(
   route: Route,
   request: FastifyRequest,
@@ -30,7 +33,7 @@ export async function identifyCaller(
   }
 }
 
-/** A public route may tell an operator more; anybody else is just anybody. */
+/** A public route may return more to an operator; every other caller is an ordinary public one. */
 async function identifyOnPublic(
   route: Route,
   asked: AuthoriseRequest,
@@ -49,7 +52,7 @@ function toPathToken(params: Fields): { instanceId: number; token: string } {
   return { instanceId: toInstanceId(params), token: String(params.token) };
 }
 
-/** 0 where the path names no instance: the check of access refuses that once the caller is known. */
+/** 0 if the path names no instance: the access check rejects it once the caller is known. */
 function toInstanceId({ id }: Fields): number {
   const number = typeof id === "string" && ROW_ID.test(id) ? Number(id) : 0;
   return Number.isSafeInteger(number) ? number : 0;

@@ -1,25 +1,25 @@
 import { GatewayError } from "../gateway-error.ts";
 import type { Log } from "../log/log.ts";
 
-/** Something that grows while a process has more to do than it can. */
+/** A value that grows while a process is overloaded. */
 export interface LoadGauge {
-  /** For the log. */
+  /** Name for the log. */
   readonly what: string;
-  /** From it on nothing new is taken; 0: no limit. */
+  /** Value from which new requests are rejected; 0: no limit. */
   readonly limit: number;
   read(): number;
 }
 
-/** Whether this process may be given more to do. */
+/** Whether this process accepts new requests. */
 export interface LoadShedder {
-  /** False from the moment at which a gauge reaches its limit until it is well below it. */
+  /** False from the moment a gauge reaches its limit until it is well below it. */
   admits(): boolean;
 }
 
-/** A gauge is calm again at this part of its limit, so that the answer does not change with every request. */
+/** A gauge must fall to this fraction of its limit, so that the result does not flip with every request. */
 const CALM_AT = 0.8;
 
-/** Looks at the gauges whenever it is asked, and tells the log when that changes the answer. */
+/** Reads the gauges at every call, and logs each change of the result. */
 export function createLoadShedder(
   gauges: readonly LoadGauge[],
   log: Pick<Log, "warn" | "info">,
@@ -49,14 +49,14 @@ export function createLoadShedder(
 
 const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
 
-/** Refuses for now; not all of them come back in the same second. */
+/** A temporary rejection; random retry times keep clients from returning in the same second. */
 export function overloadedError(message: string): GatewayError {
   const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
   return new GatewayError("UNAVAILABLE", message, { retryAfterSeconds });
 }
 
 export interface EventLoopLagMeter {
-  /** How late this process is with what it has to do, in milliseconds, smoothed over about a second. */
+  /** Event-loop delay in milliseconds, averaged over about one second. */
   read(): number;
   stop(): void;
 }
@@ -64,7 +64,7 @@ export interface EventLoopLagMeter {
 const EVERY_MS = 250;
 const WEIGHT = 0.3;
 
-/** Measures by a timer; more than `ceilingMs` counts as that, so that one long pause alone says little. */
+/** Measures with a timer. Caps each sample at `ceilingMs`, so that one long pause alone has little effect. */
 export function startEventLoopLagMeter({
   ceilingMs,
   now = () => performance.now(),

@@ -3,9 +3,9 @@ import { GatewayError } from "../gateway-error.ts";
 
 const CHECK_AGAIN_MS = 5_000;
 
-/** Answers that end only with the server, or as soon as their caller would be refused. */
+/** Responses that end only with the server, or as soon as their caller would be rejected. */
 export interface LongLivedResponses {
-  /** `check` rejects with a GatewayError when the caller may not listen any more. */
+  /** `check` rejects with a GatewayError if the caller has lost access. */
   add(stream: Readable, check: () => Promise<unknown>): void;
   closeAll(): void;
   count(): number;
@@ -29,7 +29,7 @@ export function createLongLivedResponses(): LongLivedResponses {
   };
 }
 
-/** A database that is away refuses nobody. */
+/** An unavailable database ends no response. */
 async function destroyWhenRefused(stream: Readable, check: () => Promise<unknown>): Promise<void> {
   try {
     await check();

@@ -18,8 +18,8 @@ const KEY_IN_QUERY = /^wg_[A-Za-z0-9]{20,}$/;
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * The credential that a request carries, if any. Takes raw headers, because a header that is sent twice counts twice.
- * Throws VALIDATION_ERROR when they hold two different credentials.
+ * The credential of a request, if any. Takes raw headers to detect a header that is sent twice. Throws
+ * VALIDATION_ERROR for two different credentials.
  */
 export function readCredential(rawHeaders: readonly string[]): Credential | undefined {
   const found: Credential[] = [];
@@ -43,7 +43,7 @@ function toCredential(header: string, text: string): Credential | undefined {
   return value === undefined ? undefined : { kind: value.startsWith("wg_") ? "key" : "bearer", value };
 }
 
-/** Throws VALIDATION_ERROR when a query carries a credential: addresses end up in the logs of every proxy. */
+/** Throws VALIDATION_ERROR if a query contains a credential: proxies log URLs. */
 export function rejectCredentialsInQuery(query: Readonly<Record<string, unknown>>): void {
   const carried = Object.entries(query).some(
     ([name, value]) => QUERY_NAMES.has(name.toLowerCase()) || [value].flat().some(isKey),
@@ -59,7 +59,7 @@ function isKey(value: unknown): boolean {
   return typeof value === "string" && KEY_IN_QUERY.test(value);
 }
 
-/** The headers without those that prove who is calling. */
+/** The headers without credentials. */
 export function withoutCredentials<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name)));
 }

@@ -1,11 +1,14 @@
 import type { Readable } from "node:stream";
 
-/** What the receiver of a download's pieces threw: our failure, whatever its code looks like. */
+/** Wraps an error of the code that receives the pieces: it is the gateway's fault, whatever its code. */
 export class ChunkHandlerError extends Error {
   override readonly name = "ChunkError";
 }
 
-/** The first `maxBytes`, or what came before the body broke; leaving early cuts the connection. */
+/**
+ * Reads the first `maxBytes`, or as much as arrived before the body broke; an early end closes the
+ * connection.
+ */
 export async function readResponseBody(
   body: Readable,
   maxBytes: number,
@@ -18,7 +21,7 @@ export async function readResponseBody(
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: end !== "whole" };
 }
 
-/** Hands the body on piece by piece; rejects when it breaks. */
+/** Passes the body on in pieces; rejects if the body breaks. */
 export async function streamResponseBody(
   body: Readable,
   maxBytes: number,
@@ -41,7 +44,7 @@ async function readWhile(
   take: (chunk: Buffer, bytes: number) => boolean | Promise<boolean>,
 ): Promise<"whole" | "cut"> {
   let bytes = 0;
-  // Destroying an unfinished body reports an error that nobody waits for.
+  // Destroying an unfinished body emits an error that needs a listener.
   body.on("error", () => {});
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;

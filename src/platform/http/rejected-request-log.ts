@@ -1,6 +1,6 @@
 import { createRateLimitedWarnings, type RateLimitedWarningsOptions } from "../log/rate-limited-warnings.ts";
 
-/** A refusal that an operator may want to look into; `ip` is anonymised. */
+/** A rejected request for the operator's attention; `ip` is anonymised. */
 export interface RejectedRequest {
   ip: string | undefined;
   method: string;
@@ -14,7 +14,7 @@ export type LogRejectedRequest = (refusal: RejectedRequest) => void;
 
 export type RejectedRequestLogOptions = Pick<RateLimitedWarningsOptions<RejectedRequest>, "log" | "clock">;
 
-/** Warns of refused credentials, bounded per network. */
+/** Logs a warning for rejected credentials, rate-limited per network. */
 export function createRejectedRequestLog(options: RejectedRequestLogOptions): LogRejectedRequest {
   return createRateLimitedWarnings({
     ...options,

@@ -16,9 +16,9 @@ interface Shape {
 }
 
 /**
- * How the answers of one route become bytes: every value goes through the contract's own shape, so that a field which
- * the contract does not name never leaves. A mismatch throws a plain Error. `strict` refuses undeclared fields beside
- * `data` instead of dropping them.
+ * Serialises the responses of one route through the contract's schema, so that no undeclared field leaves the
+ * gateway. A mismatch throws a plain Error. `strict` rejects undeclared fields beside `data` instead of
+ * dropping them.
  */
 export function createResponseSerializer(name: string, route: Route, strict: boolean) {
   return (answer: Exclude<unknown, RawResponse>): SerializedResponse => {
@@ -64,7 +64,7 @@ function parseOutput(name: string, shape: z.ZodType, value: unknown): unknown {
   throw new Error(`The answer of route ${name} does not fit its contract: ${parsed.error.message}`);
 }
 
-/** The body of a refusal; as RFC 9457 when the caller asks for `application/problem+json`. */
+/** The body of an error; as RFC 9457 if the caller requests `application/problem+json`. */
 export function errorBody(
   error: GatewayError,
   requestId: string,

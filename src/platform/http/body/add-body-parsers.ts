@@ -8,7 +8,7 @@ import { parseJsonBody } from "./parse-json-body.ts";
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
 
-/** Reads JSON in UTF-8 and, where a route takes files, forms; an empty body of any type counts as none. */
+/** Parses JSON in UTF-8 and, on routes with files, forms; an empty body of any type counts as absent. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -38,12 +38,12 @@ export function addBodyParsers(app: FastifyInstance): void {
   });
 }
 
-/** Lets no more bodies into memory than there is room for; forms go to the disk. Asked once the caller is known. */
+/** Bounds the bodies in memory to the budget; forms go to disk. Runs once the caller is known. */
 export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget): void {
   app.addHook("preParsing", (request, reply, payload, done) => {
     const { headers, routeOptions } = request;
     const type = headers["content-type"] ?? "";
-    // Bodies of other nodes were counted where they came in.
+    // Bodies from other nodes were counted there.
     const isCounted = !routeOptions.config.isExpected;
     if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
     reply.raw.once("close", () => room.end(request));
@@ -53,19 +53,19 @@ export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget)
         if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
         return reply.raw.closed || room.take(request, bytes);
       });
-      // What still comes after the answer is thrown away, before the next request of the connection.
+      // Discards the rest of the body after the response, before the next request of the connection.
       reply.raw.once("close", () => body.resume());
       return done(null, body);
     }
     const bytes = Number(headers["content-length"]);
-    // One that is too large by itself is refused as that.
+    // A body above the route's limit gets that error instead.
     const isOffered = bytes <= (routeOptions.bodyLimit ?? bytes);
     if (isOffered && !room.take(request, bytes)) return done(noRoom());
     done();
   });
 }
 
-/** Nobody knows how large the body will be, so it is counted as it comes. */
+/** Counts a body of unknown length as it arrives. */
 function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => boolean): Readable {
   let bytes = 0;
   let pieces = 0;
@@ -83,12 +83,12 @@ function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => b
     },
   });
   body.once("error", (error) => counter.destroy(error));
-  // Whoever reads it may have stopped to listen.
+  // The reader may no longer listen for errors.
   counter.on("error", () => {});
   return body.pipe(counter);
 }
 
-/** Each piece costs the same, however small it is. */
+/** Each piece has a fixed cost, however small it is. */
 const FREE_PIECES = 4_096;
 const LEAST_PIECE_BYTES = 64;
 
@@ -96,12 +96,12 @@ function isInCrumbs(bytes: number, pieces: number): boolean {
   return pieces > FREE_PIECES && bytes < pieces * LEAST_PIECE_BYTES;
 }
 
-/** A signed body comes from somebody whose token the path has shown. */
+/** A signed body comes from a sender whose path token was already verified. */
 function isOfStranger({ caller, routeOptions }: FastifyRequest): boolean {
   return caller?.kind === "public" && !routeOptions.config.keepBytes;
 }
 
-/** What still comes is not read. */
+/** Closes the connection, since the rest of the body is not read. */
 function closing(reply: FastifyReply, refusal: GatewayError): GatewayError {
   if (!reply.sent) reply.header("connection", "close");
   return refusal;
@@ -122,7 +122,7 @@ function noRoom(): GatewayError {
   return overloadedError("Too many large bodies are under way. Try again soon, or send files as forms.");
 }
 
-/** Whether a request comes without a body. */
+/** Whether a request has no body. */
 export function isEmptyBody({ headers }: FastifyRequest): boolean {
   return Number(headers["content-length"] ?? "0") === 0 && headers["transfer-encoding"] === undefined;
 }

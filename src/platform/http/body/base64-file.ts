@@ -1,15 +1,15 @@
 import { GatewayError, invalidField } from "../../gateway-error.ts";
 
 export interface Base64File {
-  /** As a data URI says; not checked. */
+  /** As declared in the data URI; not verified. */
   mime_type?: string;
-  /** Piece by piece: the text is large enough already. Can be read once. */
+  /** Decoded in pieces, because the text itself is already large. Can be read once. */
   pieces: Iterable<Buffer>;
 }
 
-/** A data URI says its type within this much. */
+/** A data URI declares its type within this many characters. */
 const HEAD_CHARACTERS = 512;
-/** Four characters are three bytes. */
+/** Four characters encode three bytes. */
 const PIECE_CHARACTERS = 4 * 65_536;
 
 /** Reads a data URI or bare base64. Throws VALIDATION_ERROR for a text that is neither, PAYLOAD_TOO_LARGE. */

@@ -1,4 +1,4 @@
-/** Bodies up to here are bounded by the number of requests. */
+/** Bodies up to this size are bounded by the number of requests. */
 const SMALL_BYTES = 65_536;
 
 interface ReservedMemory {
@@ -6,7 +6,10 @@ interface ReservedMemory {
   isAtWork: boolean;
 }
 
-/** Bounds the bytes of bodies and fetched files in memory at once, by request; what is too much is refused at once. */
+/**
+ * Limits the bytes of bodies and fetched files in memory, per request; rejects at once what exceeds the
+ * limit.
+ */
 export class BodyMemoryBudget {
   readonly #limit: number;
   readonly #held = new Map<object, ReservedMemory>();
@@ -16,7 +19,7 @@ export class BodyMemoryBudget {
     this.#limit = limit;
   }
 
-  /** Whether the body of this request may be so large; one that is alone always may, and a refused one takes nothing. */
+  /** Whether a body of this size is admitted. A single request always is; a rejected one reserves nothing. */
   take(request: object, bytes: number): boolean {
     if (bytes <= SMALL_BYTES) return true;
     const others = this.#total - (this.#held.get(request)?.bytes ?? 0);
@@ -29,7 +32,7 @@ export class BodyMemoryBudget {
     return true;
   }
 
-  /** Adds what a request at work keeps in memory beside its body; whether there is room for it. */
+  /** Adds memory that a running request holds beside its body; returns whether the budget allows it. */
   add(request: object, bytes: number): boolean {
     const held = this.#held.get(request);
     if (!held?.isAtWork) throw new Error("Only a request at work can hold memory.");
@@ -40,7 +43,7 @@ export class BodyMemoryBudget {
     return true;
   }
 
-  /** Does the work of a request, which keeps its room until then, also when its sender has gone. */
+  /** Runs the work of a request and holds its memory until the work ends, even if the client disconnects. */
   async during<T>(request: object, work: () => Promise<T>): Promise<T> {
     const held = this.#held.get(request) ?? { bytes: 0, isAtWork: true };
     held.isAtWork = true;
@@ -52,7 +55,7 @@ export class BodyMemoryBudget {
     }
   }
 
-  /** The request is answered or its sender has gone. */
+  /** The request was answered or the client has disconnected. */
   end(request: object): void {
     const held = this.#held.get(request);
     if (held && !held.isAtWork) this.#giveBack(request, held);

@@ -5,7 +5,7 @@ import type { Route, UploadedFile } from "../route.ts";
 import { type MultipartHeader, malformedForm, readMultipart } from "./read-multipart.ts";
 import type { UploadSink, UploadSpool } from "./upload-spool.ts";
 
-/** A body that is a file, without a form around it. */
+/** A body that is a file, without a form. */
 export class FileBody implements UploadedFile {
   readonly bytes: Uint8Array;
   readonly mime_type: string;
@@ -19,20 +19,20 @@ export class FileBody implements UploadedFile {
 type Fields = Record<string, unknown>;
 type Kind = "boolean" | "number" | "json" | "text";
 
-/** How a form is read. */
+/** Options for reading a form. */
 export interface ReadFormOptions {
-  /** The field that its one file fills. */
+  /** The field that takes the form's file. */
   upload: string;
   /** Largest body. */
   limitBytes: number;
-  /** Where the file waits until the request is over; absent: in memory, as `bytes`. */
+  /** Holds the file until the request ends; if absent, the file stays in memory as `bytes`. */
   spool?: UploadSpool;
 }
 
 const TEXT_LIMIT_BYTES = 4 * 1024 * 1024;
 const FIELD_LIMIT = 1_000;
 
-/** A multipart/form-data body that is still arriving; it is taken apart only where a route takes files. */
+/** A multipart/form-data body that is still arriving; it is parsed only on routes that take files. */
 export class FormBody {
   readonly #body: Readable;
   readonly #type: string;
@@ -42,7 +42,7 @@ export class FormBody {
     this.#type = type;
   }
 
-  /** The texts of the form and its file. Throws VALIDATION_ERROR when it is malformed, PAYLOAD_TOO_LARGE. */
+  /** Returns the form's texts and its file. Throws VALIDATION_ERROR if malformed, PAYLOAD_TOO_LARGE. */
   async read(reading: ReadFormOptions): Promise<Fields> {
     const form = new ArrivingForm(reading);
     const body = upTo(reading.limitBytes, this.#body.iterator({ destroyOnReturn: false }));
@@ -53,7 +53,7 @@ export class FormBody {
       }
       return await form.end();
     } catch (error) {
-      // A connection whose request was not read to its end takes no other.
+      // A connection accepts the next request only after this one is read to its end.
       this.#body.resume();
       throw error;
     }
@@ -70,13 +70,13 @@ async function* upTo(limitBytes: number, body: AsyncIterable<Buffer>): AsyncGene
 }
 
 function tooLarge(): GatewayError {
-  // The caller goes on sending: nobody reads it.
+  // The client continues to send data that is not read.
   return new GatewayError("PAYLOAD_TOO_LARGE", "The body is too large.", {
     headers: { connection: "close" },
   });
 }
 
-/** The parts of a form, one after the other. */
+/** The parts of a form in sequence. */
 class ArrivingForm {
   readonly #reading: ReadFormOptions;
   readonly #fields: Fields = {};
@@ -102,7 +102,7 @@ class ArrivingForm {
     const part = this.#part;
     if (!part) throw malformedForm();
     if (part.file_name === undefined) return this.#addText(piece);
-    // A file without a name is one all the same, once there is something in it.
+    // A file without a name counts if it has content.
     if (this.#file?.head !== part) await this.#openFile(part);
     await this.#file?.sink.write(piece);
   }
@@ -150,12 +150,15 @@ function memorySink(): UploadSink {
   };
 }
 
-/** An own property, whatever its name. */
+/** Defines an own property, even for names such as `__proto__`. */
 function define(fields: Fields, name: string, value: unknown): void {
   Object.defineProperty(fields, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** A form knows texts only: this reads them as what the route's input wants, and leaves the rest to its schema. */
+/**
+ * Form values are texts: this converts them to the types of the route's input and leaves the rest to its
+ * schema.
+ */
 export function createFormReader({ input }: Route): (fields: Fields) => Fields {
   const { properties = {} } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const kinds = new Map(Object.entries(properties).map(([name, schema]) => [name, kindOf(schema)]));
@@ -178,7 +181,7 @@ function readAs(kind: Kind | undefined, value: unknown): unknown {
   return kind === "json" ? parsed(value) : value;
 }
 
-/** Only a list or an object: a text of digits stays one, where the schema takes either. */
+/** Parses only a list or an object; digits stay a text if the schema accepts both. */
 function parsed(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

@@ -1,10 +1,10 @@
-/** Where a text stops to be JSON, counted from 1. */
+/** Where a text stops being JSON, counted from 1. */
 export interface JsonSyntaxError {
   line: number;
   column: number;
 }
 
-/** The first fault of a text that is not JSON, in one pass; undefined for JSON. Depth is bounded by its caller. */
+/** The first error of a text that is not JSON, in one pass; undefined for JSON. The caller bounds the depth. */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const walk = new JsonWalk(text);
   if (walk.document()) return undefined;
@@ -16,7 +16,7 @@ const SPACE = new Set([" ", "\t", "\n", "\r"]);
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Each method answers whether the text goes on as it must; `at` stays where it does not. */
+/** Each method returns whether the text is valid so far; on an error, `at` is its position. */
 class JsonWalk {
   readonly #text: string;
   at = 0;

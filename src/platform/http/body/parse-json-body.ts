@@ -2,16 +2,16 @@ import { GatewayError } from "../../gateway-error.ts";
 import { findJsonSyntaxError } from "./json-syntax-error.ts";
 
 const MAX_DEPTH = 64;
-/** What a body may be made of, unless its route takes more. */
+/** Most values in a body, unless its route allows more. */
 const MAX_VALUES = 500_000;
-/** What one object may hold: a schema checks every field of a map before it counts them. */
+/** Most fields per object: a schema checks every field of a map before it counts them. */
 const MAX_FIELDS = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const BRACE = 0x7b;
 const OPENING = new Set([0x5b, BRACE]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Reads a JSON body; nothing at all is `{}`. Throws VALIDATION_ERROR when it is not JSON in UTF-8. */
+/** Parses a JSON body; an empty one is `{}`. Throws VALIDATION_ERROR if it is not JSON in UTF-8. */
 export function parseJsonBody(bytes: Buffer, maxValues = MAX_VALUES): unknown {
   if (bytes.length === 0) return {};
   checkShape(bytes, maxValues);
@@ -33,7 +33,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Bounds what the body would cost in memory, and how deep a walk through it goes, before it is parsed. */
+/** Limits the memory and depth of a body before it is parsed. */
 function checkShape(bytes: Buffer, maxValues: number): void {
   const shape = new BodyShape(maxValues);
   for (let at = 0; at < bytes.length; at++) {
@@ -45,11 +45,11 @@ function checkShape(bytes: Buffer, maxValues: number): void {
   }
 }
 
-/** Counts as far as a body was read. Throws VALIDATION_ERROR once it is too much. */
+/** Counts the values of a body as it is read. Throws VALIDATION_ERROR above the limits. */
 class BodyShape {
   depth = 0;
   readonly #maxValues: number;
-  /** Of the object that is open at each depth; a list has as many as it likes. */
+  /** Number of fields of the open object at each depth; lists are not limited here. */
   readonly #fields: number[] = [];
   #values = 0;
 

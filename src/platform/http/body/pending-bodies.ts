@@ -2,21 +2,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../gateway-error.ts";
 import { overloadedError } from "../load-shedder.ts";
 
-/** Of one account, or of all strangers, whose bodies have at most 64 KiB each. */
+/** Per account, or for all unauthenticated clients together, whose bodies have at most 64 KiB each. */
 const MOST_AT_ONCE = 500;
 const STRANGERS = "strangers";
 
 type Message = FastifyRequest["raw"];
 
 export interface PendingBodies {
-  /** Requests whose body has not arrived whole. */
+  /** Requests whose body has not arrived completely. */
   count(): number;
 }
 
 /**
- * Bounds the bodies that are on their way at the same time, for each account and for all strangers together, so that
- * bodies sent byte by byte keep nobody else from the gateway. Beyond the bound an account is refused; of the strangers,
- * who cannot be told apart, the slowest is cut off.
+ * Limits the bodies arriving at the same time, per account and for all unauthenticated clients together, so
+ * that slow bodies cannot block the gateway for other callers. Above the limit an account is rejected.
+ * Unauthenticated clients are indistinguishable, so the slowest one is disconnected.
  */
 export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): PendingBodies {
   const bySender = new Map<unknown, Set<Message>>();
@@ -32,16 +32,17 @@ export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): P
       if (arriving.size === 0) bySender.delete(sender);
     };
     raw.once("end", leave).once("close", leave);
-    // One that is answered is no longer waited for, even if its body never comes.
+    // After the response the body no longer counts, even if it never arrives.
     reply.once("close", leave);
     return arriving;
   }
 
   app.addHook("preParsing", (request, reply, _payload, done) => {
     const { raw, routeOptions } = request;
-    // Whoever hung up while the credential was looked at closes no second time, to give back what is taken here.
+    // A client that disconnected during the check of its credential emits no second `close`, so it must not
+    // be counted.
     if (reply.raw.closed || (raw.destroyed && !raw.complete)) return done(cutOff());
-    // Other nodes have counted what they pass on.
+    // Other nodes have counted the bodies that they forward.
     if (raw.complete || routeOptions.config.isExpected) return done();
     const sender = senderOf(request);
     if (sender !== STRANGERS && (bySender.get(sender)?.size ?? 0) >= most) return done(tooMany());
@@ -53,7 +54,7 @@ export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): P
   return { count: () => count };
 }
 
-/** While the database is away nobody is known. */
+/** While the database is unavailable every caller is unknown. */
 function senderOf({ caller }: FastifyRequest): unknown {
   if (caller === undefined || caller.kind === "public") return STRANGERS;
   return "account_id" in caller ? caller.account_id : caller.kind;
@@ -63,7 +64,7 @@ function tooMany() {
   return overloadedError("Too many bodies of this account are on their way. Send fewer requests at once.");
 }
 
-/** Nobody reads it. */
+/** The client is gone, so nothing reads this error. */
 function cutOff() {
   return new GatewayError("VALIDATION_ERROR", "The connection was closed before the body had arrived.");
 }

@@ -1,9 +1,9 @@
 import { GatewayError } from "../../gateway-error.ts";
 
-/** One part of a form; its content follows piece by piece. */
+/** One part of a form; its content follows in pieces. */
 export interface MultipartHeader {
   name: string;
-  /** Set for a file, and empty where the field was left empty. */
+  /** Set for a file, and empty if the field was left empty. */
   file_name?: string;
   mime_type?: string;
 }
@@ -13,7 +13,7 @@ export type MultipartChunk = { part: MultipartHeader } | { piece: Buffer };
 const HEAD_LIMIT = 16_384;
 const END_OF_HEAD = "\r\n\r\n";
 
-/** Takes a multipart/form-data body apart as it arrives. Throws VALIDATION_ERROR when it is malformed or cut off. */
+/** Parses a multipart/form-data body as it arrives. Throws VALIDATION_ERROR if it is malformed or truncated. */
 export async function* readMultipart(
   body: AsyncIterable<Buffer>,
   contentType: string,
@@ -39,7 +39,7 @@ function boundaryOf(contentType: string): string {
 
 class Splitter {
   readonly #delimiter: Buffer;
-  // The first delimiter may stand without a line before it.
+  // The first delimiter may have no line break before it.
   #held: Buffer = Buffer.from("\r\n");
   #state: "before" | "after_delimiter" | "head" | "content" | "over" = "before";
 
@@ -55,7 +55,7 @@ class Splitter {
     if (!this.isOver) this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
   }
 
-  /** Undefined until more has come. */
+  /** Undefined until more data arrives. */
   next(): MultipartChunk | undefined {
     switch (this.#state) {
       case "over":
@@ -100,7 +100,7 @@ class Splitter {
     if (end > HEAD_LIMIT || (end < 0 && this.#held.length > HEAD_LIMIT)) throw malformedForm();
     if (end < 0) return undefined;
     const part = parseHead(this.#held.toString("utf8", 0, end));
-    // The line end before the delimiter may be the one that ends the head.
+    // The line break before the delimiter may be the one that ends the header.
     this.#drop(end + 2);
     this.#state = "content";
     this.#isAtStart = true;
@@ -149,7 +149,7 @@ const PARAMETERS = {
   filename: /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
 };
 
-/** Quotes and line ends inside stand as browsers write them. */
+/** Quotes and line breaks in the value are decoded as browsers encode them. */
 function parameterOf(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
   const [, quoted, bare] = PARAMETERS[name].exec(disposition) ?? [];
   return (quoted ?? bare)

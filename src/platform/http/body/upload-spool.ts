@@ -1,22 +1,22 @@
 import { TemporaryFile } from "../../media/temporary-file.ts";
 import type { SpooledUpload, UploadedFile } from "../route.ts";
 
-/** What a form says of its file. */
+/** What a form declares about its file. */
 export interface DeclaredFile {
   file_name?: string | undefined;
   mime_type?: string | undefined;
 }
 
-/** Takes the file of a form in. */
+/** Receives the file of a form. */
 export interface UploadSink {
   write(piece: Buffer): Promise<void>;
   end(said: DeclaredFile): Promise<UploadedFile | SpooledUpload>;
 }
 
-/** The files of one request, on the disk while it lasts. */
+/** The files of one request, on disk until the request ends. */
 export interface UploadSpool {
   open(): Promise<UploadSink>;
-  /** Removes them. */
+  /** Deletes the files. */
   drop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createUploadSpool(directory: string): UploadSpool {
   };
 }
 
-/** Shows what it is to whoever goes through its fields, and not where it lies. */
+/** Shows its metadata as plain fields and hides its path. */
 class SpooledFile implements SpooledUpload {
   readonly size: number;
   readonly sha256: string;

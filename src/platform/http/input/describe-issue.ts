@@ -3,7 +3,7 @@ import { z } from "zod";
 type RawIssue = z.core.$ZodRawIssue;
 type Schema = z.core.$ZodType;
 
-/** What a field takes, without "must be". */
+/** What a field accepts, without "must be". */
 type Describe = (schema: Schema) => string[];
 
 const FLAG = "true or false";
@@ -16,17 +16,19 @@ const FORMATS: Readonly<Record<string, string>> = {
   base64url: "must be base64url without padding",
 };
 
-/** A body may hold hundreds of thousands of issues, and a refusal names 50; a union describes each of its branches. */
+/**
+ * A body may have hundreds of thousands of issues, but an error names 50, and a union describes each branch.
+ */
 const MAX_DESCRIBED = 10_000;
 
-/** The gateway's sentences for what the schemas of one parse refuse, where a schema has none of its own. */
+/** Describes the issues of one parse, if a schema has no message of its own. */
 export function createIssueDescriber(): (issue: RawIssue) => string {
   let described = 0;
   return (issue) => (++described > MAX_DESCRIBED ? "is not valid" : describeIssue(issue));
 }
 
 function describeIssue(issue: RawIssue): string {
-  // A check, such as the largest number, stands on the schema that it is part of.
+  // A check, such as a maximum, is attached to the schema that it belongs to.
   const schema = (issue.schema ?? issue.inst) as Schema | undefined;
   if (issue.code === "too_small" || issue.code === "too_big") return describeSize(issue, schema);
   if (issue.code === "invalid_format") return FORMATS[issue.format] ?? "has the wrong form";
@@ -36,7 +38,7 @@ function describeIssue(issue: RawIssue): string {
   return schema === undefined ? "is not valid" : mustBe(schema);
 }
 
-/** Texts that stand for a flag. */
+/** Texts accepted as booleans. */
 const FLAG_WORDS = ["true", "false", "1", "0"];
 
 function mustBe(schema: Schema): string {
@@ -68,7 +70,7 @@ function describeRange(schema: Schema | undefined, code: string, limit: number):
   return mustBe(schema);
 }
 
-/** By the kind of a schema. A kind that is not here wraps another, or says nothing. */
+/** By the kind of a schema. Any other kind wraps a schema or has no description. */
 const KINDS: Readonly<Record<string, Describe>> = {
   string: () => ["text"],
   number: (schema) => [describeNumber(schema)],
@@ -90,7 +92,7 @@ function describe(schema: Schema): string[] {
   return KINDS[type]?.(schema) ?? (innerType ? describe(innerType) : []);
 }
 
-/** What comes out says it better than what goes in, unless a function of ours makes it. */
+/** The output schema describes the value better, unless it is a transformation. */
 function describePipe({ in: before, out: after }: { in: Schema; out: Schema }): string[] {
   const words = describe(after);
   return words.length > 0 ? words : describe(before);
@@ -110,7 +112,7 @@ interface Limits {
   most?: number | undefined;
 }
 
-/** A JSON Schema takes longer to build than a value to check, so each schema is read once. */
+/** Building a JSON Schema is slower than checking a value, so each schema is read once. */
 const knownLimits = new WeakMap<Schema, Limits>();
 
 function limitsOf(schema: Schema): Limits {
@@ -129,7 +131,7 @@ function readLimits(schema: Schema): Limits {
   return { isWhole, least: real(least), most: real(most) };
 }
 
-/** The bounds of what a number can hold are nobody's rule. */
+/** Omits the safe-integer bounds, which are no rule of a field. */
 function real(limit: number | undefined): number | undefined {
   return limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : undefined;
 }

@@ -6,7 +6,7 @@ export interface Page<Row> {
   pagination: { limit: number; next_cursor: string | null; has_more: boolean };
 }
 
-/** The id after which a page begins; undefined, for none or an empty one, is the first page. */
+/** The id after which a page begins; undefined (the first page) for an absent or empty cursor. */
 export function readCursor(cursor: string | undefined): number | undefined {
   if (!cursor) return undefined;
   const id = Number(Buffer.from(cursor, "base64url").toString("utf8"));
@@ -14,14 +14,14 @@ export function readCursor(cursor: string | undefined): number | undefined {
   return id;
 }
 
-/** Where a page begins in a list that goes by a time and then by id. */
+/** Start of a page in a list ordered by time and then by id. */
 export interface TimeCursor {
-  /** Microseconds since 1970: as exactly as the database keeps times. */
+  /** Microseconds since 1970, the precision of the database. */
   at: number;
   id: number;
 }
 
-/** As `readCursor`, of a list by time; written by `toTimeCursor`. */
+/** Like `readCursor`, for a list by time; `toTimeCursor` writes these cursors. */
 export function readTimeCursor(cursor: string | undefined): TimeCursor | undefined {
   if (!cursor) return undefined;
   const [at, id, more] = Buffer.from(cursor, "base64url").toString("utf8").split(".").map(Number);
@@ -31,31 +31,31 @@ export function readTimeCursor(cursor: string | undefined): TimeCursor | undefin
   throw invalidField("cursor", "is not a cursor of this list");
 }
 
-/** The place of a row in a list by time, for `toPage`. */
+/** The cursor of a row in a list by time, for `toPage`. */
 export function toTimeCursor({ at, id }: TimeCursor): string {
   return `${at}.${id}`;
 }
 
-/** SQL of a time cursor, to compare with a pair of time and id. */
+/** SQL for a time cursor, to compare with a (time, id) pair. */
 export function timeCursorRow({ at, id }: TimeCursor): RawBuilder<unknown> {
   return sql`(timestamptz 'epoch' + ${at} * interval '1 microsecond', ${id}::bigint)`;
 }
 
-/** SQL of the microseconds since 1970 of a column, as a time cursor has them. */
+/** SQL for the microseconds since 1970 of a column, as used in time cursors. */
 export function microsecondsOf(column: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`(extract(epoch from ${column}) * 1000000)::bigint`;
 }
 
-/** The order of a list in SQL, and its cursors, which name a place in the order and no row of anybody. */
+/** The SQL order of a list and its cursors. A cursor names a position, so it reveals no other account's row. */
 export interface ListOrder {
   by: RawBuilder<unknown>;
-  /** What comes after a cursor: a condition. */
+  /** The condition for the rows after a cursor. */
   after(cursor: string | undefined): RawBuilder<unknown>;
-  /** The place of a row, for the next cursor. */
+  /** The position of a row, for the next cursor. */
   placeOf(row: { id: number; at: number }): number | string;
 }
 
-/** The highest id first. */
+/** Highest id first. */
 export function newestById(id: RawBuilder<unknown>): ListOrder {
   return {
     by: sql`${id} desc`,
@@ -67,7 +67,7 @@ export function newestById(id: RawBuilder<unknown>): ListOrder {
   };
 }
 
-/** The latest time first; rows have `at`, the microseconds of that time. */
+/** Latest time first; rows have `at`, that time in microseconds. */
 export function newestByTime(time: RawBuilder<unknown>, id: RawBuilder<unknown>): ListOrder {
   return {
     by: sql`${time} desc, ${id} desc`,
@@ -79,7 +79,7 @@ export function newestByTime(time: RawBuilder<unknown>, id: RawBuilder<unknown>)
   };
 }
 
-/** Cuts `limit + 1` rows, read in the list's order, into one page and its cursor. */
+/** Cuts `limit + 1` rows, in the list's order, into one page and its cursor. */
 export function toPage<Row>(rows: Row[], limit: number, idOf: (row: Row) => number | string): Page<Row> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

@@ -7,7 +7,7 @@ import { nameAsSent, readPath, resolveAliases } from "./resolve-aliases.ts";
 import { withoutAbsentNulls } from "./without-absent-nulls.ts";
 
 const MAX_FIELDS = 50;
-/** Of the name of a field in an answer, and of what is wrong with it. */
+/** Longest field name and longest issue in a response. */
 const MAX_NAME = 300;
 const MAX_ISSUE = 1500;
 const IDEMPOTENCY_KEY = /^(?:"([\x21-\x7e]{1,255})"|([\x21-\x7e]{1,255}))$/;
@@ -21,8 +21,8 @@ export interface RequestParts {
 }
 
 /**
- * Path, query and body of a request as the route's input; `convert` runs after the aliases and before the check. Throws
- * VALIDATION_ERROR with the fields that are wrong, by the names that they were sent under.
+ * Merges path, query and body into the route's input. `convert` runs after the aliases and before validation.
+ * Throws VALIDATION_ERROR with the invalid fields, under the names that the caller used.
  */
 export function readInput<R extends Route>(
   route: R,
@@ -38,13 +38,13 @@ export function readInput<R extends Route>(
   throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);
 }
 
-/** The fields of a request as they were sent, without those of the path. */
+/** The fields of a request as sent, without the path's. */
 export function sentFields(route: Route, { query, body }: Omit<RequestParts, "path">): Fields {
   const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
   return route.http.startsWith("GET ") ? { ...query } : { ...query, ...fields };
 }
 
-/** The same refusal, with each field named as it was sent, which may be an alias. */
+/** The same error, with each field named as the caller sent it, possibly by an alias. */
 export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fields): GatewayError {
   const { fields } = refusal.details ?? {};
   if (refusal.code !== "VALIDATION_ERROR" || !Array.isArray(fields)) return refusal;
@@ -59,7 +59,7 @@ export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fiel
   return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
 }
 
-/** A filter that is misspelt would list everything and look like an answer. */
+/** Without this, a misspelt filter would return the whole list. */
 function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void {
   const names = filtersOf(route);
   if (!names) return;
@@ -74,7 +74,7 @@ function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void 
   });
 }
 
-/** What a list takes in its query; undefined for what is no list, in pages or as a table. */
+/** The query fields of a list; undefined for a route that returns no list. */
 function filtersOf({ http, input, beside, raw }: Route): string[] | undefined {
   const isList = (beside !== undefined && "pagination" in beside.shape) || raw === "text/csv";
   if (!http.startsWith("GET ") || !isList || !isObject(input)) return undefined;
@@ -99,7 +99,7 @@ function collect(route: Route, { query, body }: RequestParts): Record<string, un
   return route.http.startsWith("DELETE ") ? { ...query, ...fields } : { ...fields };
 }
 
-/** A refusal for what a schema found wrong with a value: one sentence per field. */
+/** The error for issues that a schema found: one sentence per field. */
 export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
   const faults = issues
     .slice(0, MAX_FIELDS)
@@ -122,13 +122,15 @@ interface Fault {
 
 function describeFault({ path, code, message }: Fault, input: unknown): { field: string; issue: string } {
   const field = path.map(String).join(".");
-  // A rule over several fields may name one that is not there.
+  // A rule over several fields may name an absent one.
   const isAbsent = code !== "custom" && field !== "" && readPath(input, field) === undefined;
-  // The key of a map is the caller's own, and may be as long as the body.
+  // The caller chooses the key of a map, which may be as long as the body.
   return { field: field.slice(0, MAX_NAME), issue: isAbsent ? "is required" : message.slice(0, MAX_ISSUE) };
 }
 
-/** A union says only that nothing fitted; the branch with the fewest faults inside its fields says what is wrong. */
+/**
+ * A union reports only that no branch matched; the branch with the fewest issues in its fields explains why.
+ */
 function flatten(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ ...issue, message }));
   if (issue.code !== "invalid_union") return [issue];
@@ -138,7 +140,7 @@ function flatten(issue: z.core.$ZodIssue): Fault[] {
   return nearest.flatMap(flatten).map((fault) => ({ ...fault, path: [...issue.path, ...fault.path] }));
 }
 
-/** The `Idempotency-Key` header, with or without the quotes of the draft. Throws VALIDATION_ERROR when malformed. */
+/** The `Idempotency-Key` header, with or without the draft's quotes. Throws VALIDATION_ERROR if malformed. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const found = IDEMPOTENCY_KEY.exec(String(header).trim());

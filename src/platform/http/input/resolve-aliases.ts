@@ -1,6 +1,6 @@
 import type { Aliases } from "../route.ts";
 
-/** The fields with every canonical name filled in from the first alias that is given, where it is itself absent or null. */
+/** Fills each absent or null canonical field from its first given alias. */
 export function resolveAliases(
   fields: Readonly<Record<string, unknown>>,
   aliases: Aliases | undefined,
@@ -14,7 +14,7 @@ export function resolveAliases(
   return resolved;
 }
 
-/** How the request names a field of the input (a dotted path): by its own name, or by the alias that filled it in. */
+/** The name that the request used for an input field (a dotted path): its own name, or an alias. */
 export function nameAsSent(
   fields: Readonly<Record<string, unknown>>,
   path: string,

@@ -17,8 +17,8 @@ interface Parts {
 const partsOf = (schema: Schema) => schema._zod.def as unknown as Parts;
 
 /**
- * The value without the fields that are null where null has no meaning of its own: many clients send null for what they
- * leave out. Entries of lists stay.
+ * Removes fields that are null where the schema gives null no meaning: many clients send null for an absent
+ * field. Entries of lists stay.
  */
 export function withoutAbsentNulls(schema: Schema, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -42,7 +42,7 @@ function withoutNullFields(fields: Fields, schemaOf: (name: string) => Schema | 
   return Object.fromEntries(kept);
 }
 
-/** The schema of the object or list that stands there, without what is around it. */
+/** The object or list schema inside its wrappers. */
 function insideOf(schema: Schema, isList: boolean): Schema {
   const { innerType, in: before, out: after, options } = partsOf(schema);
   if (innerType) return insideOf(innerType, isList);
@@ -58,7 +58,7 @@ function isMap(schema: Schema): boolean {
   return ["object", "record"].includes(partsOf(schema).type);
 }
 
-/** Whether null means something there. Coercion does not count: it would make 0 or "null" of it. */
+/** Whether the schema gives null a meaning. Coercion does not count: it would turn null into 0 or "null". */
 function takesNull(schema: Schema): boolean {
   const { type, innerType, in: before, options } = partsOf(schema);
   if (["null", "nullable", "any", "unknown"].includes(type)) return true;
