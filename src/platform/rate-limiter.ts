@@ -1,48 +1,51 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "./clock.ts";
 
-/** What a request takes from one allowance. */
+/** What a request costs in one rate limit. */
 export interface RateLimitCost {
-  /** Whose allowance it is. */
+  /** Whose rate limit it is. */
   key: string;
-  /** What the headers call it. */
+  /** Its name in the headers. */
   policy: string;
-  /** So much comes back in a minute, and so much can be taken at once. */
+  /** Refill per minute and burst size. */
   perMinute: number;
   cost: number;
 }
 
-/** How an allowance stands after a request. */
+/** State of a rate limit after a request. */
 export interface RateLimitState {
   policy: string;
   limit: number;
   remaining: number;
-  /** It has not enough for the request. */
+  /** The request exceeds it. */
   isShort: boolean;
-  /** Short: until it would do; else until all of it is there again. */
+  /** If exceeded: until the request would pass; otherwise until the limit is full again. */
   resetMs: number;
 }
 
 export interface RateLimiter {
-  /** Takes from all of the allowances, or, when one has not enough, from none. */
+  /** Takes the cost from all rate limits, or from none if one is exceeded. */
   take(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
-  /** The same, without taking anything. */
+  /** The same without taking anything. */
   look(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
 }
 
 export interface RateLimiterOptions {
   clock: Clock;
-  /** Allowances remembered at most; the least recently used are full again. */
+  /** Most rate limits in memory; the least recently used ones are evicted because they are full again. */
   max: number;
-  /** Among how many processes an allowance is divided. */
+  /** Number of processes that share each rate limit. */
   shares?: () => number;
 }
 
 const MINUTE_MS = 60_000;
-/** Less than the clock can tell: sums of fractions are not exact. */
+/** Tolerance for rounding errors of fractions. */
 const TOLERANCE_MS = 0.001;
 
-/** Token buckets by the generic cell rate algorithm: one number per allowance, the moment at which it is full again. */
+/**
+ * Token buckets by the generic cell rate algorithm: one number per rate limit, the time at which it is full
+ * again.
+ */
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
   const fullAt = new LRUCache<string, number>({ max });
 
@@ -60,7 +63,7 @@ export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterO
 
 interface BucketState {
   claim: RateLimitCost;
-  /** Milliseconds in which one unit comes back. */
+  /** Milliseconds until one unit is refilled. */
   interval: number;
   burst: number;
   fullBefore: number;
@@ -72,7 +75,7 @@ function look(claim: RateLimitCost, parts: number, now: number, fullBefore: numb
   const { perMinute, cost } = claim;
   const burst = Math.max(1, Math.floor(perMinute / parts));
   const interval = (MINUTE_MS * parts) / Math.max(1, perMinute);
-  // What costs more than there ever is takes all of it, and not for ever nothing.
+  // A cost above the burst size takes the whole burst; otherwise it could never pass.
   const fullAfter = fullBefore + Math.min(cost, burst) * interval;
   const waitMs = perMinute > 0 ? Math.max(0, fullAfter - burst * interval - now) : MINUTE_MS;
   return { claim, interval, burst, fullBefore, fullAfter, waitMs };
@@ -88,7 +91,7 @@ function standingOf(
   const remaining = claim.perMinute > 0 ? Math.max(0, Math.floor(left + TOLERANCE_MS)) : 0;
   const isShort = waitMs > TOLERANCE_MS;
   const exactMs = isShort ? waitMs : full - now;
-  // To the microsecond: what is 20 s but for the error of the sum is not shown as 21 s.
+  // Rounded to a microsecond, so that a rounding error does not turn 20 s into 21 s.
   const resetMs = Math.round(exactMs * 1000) / 1000;
   return { policy: claim.policy, limit: claim.perMinute, remaining, isShort, resetMs };
 }

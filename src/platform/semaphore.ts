@@ -3,7 +3,7 @@ interface QueuedWaiter {
   start(): void;
 }
 
-/** Bounds what goes on at once: first come, first served; what is heavier than the limit goes alone. */
+/** Limits concurrent work, in order of arrival; work heavier than the limit runs alone. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: QueuedWaiter[] = [];
@@ -13,7 +13,7 @@ export class Semaphore {
     this.#limit = limit;
   }
 
-  /** Does the work once there is room for its weight, which is held until it ends. */
+  /** Runs the work once its weight is available, and frees the weight when it ends. */
   async use<T>(weight: number, work: () => Promise<T>): Promise<T> {
     const held = Math.min(weight, this.#limit);
     await this.#enter(held);

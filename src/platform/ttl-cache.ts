@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
 
-/** Remembers for a moment what the database said, and asks once for those who ask together. */
+/** Caches database results briefly, and merges concurrent loads of one key. */
 export interface TtlCache<Value> {
   get(key: string): Promise<Value | undefined>;
-  /** Whether `get` asks nobody. */
+  /** Whether `get` needs no load. */
   has(key: string): boolean;
   forget(key: string): void;
 }
 
-/** An answer is at most `ttlMs` old, counted from before the question; "there is none" is never remembered. */
+/** A value is at most `ttlMs` old, counted from before its load; absent values are never cached. */
 export function createTtlCache<Value>(options: {
   max: number;
   ttlMs: number;
@@ -19,7 +19,7 @@ export function createTtlCache<Value>(options: {
     ttl: options.ttlMs,
   });
 
-  /** The number tells an answer from a later one under the same key. */
+  /** The number distinguishes a load from a later one of the same key. */
   async function ask(key: string, number: number): Promise<Value | undefined> {
     let value: Value | undefined;
     try {

@@ -4,7 +4,7 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const HALF = 2 ** 40;
 
-/** The last id of one line of ids: its millisecond and its 80 random bits as two halves. */
+/** The last id of a sequence: its millisecond and its 80 random bits as two halves. */
 interface UlidState {
   ms: number;
   high: number;
@@ -15,14 +15,14 @@ const now: UlidState = { ms: 0, high: 0, low: 0 };
 const given: UlidState = { ms: 0, high: 0, low: 0 };
 
 /**
- * A ULID of 26 characters. Without `at`, ids rise within the process even when the clock goes back.
- * With `at` (a date from 1970 to 10889) the id carries exactly that millisecond, and ids of the same millisecond rise.
+ * A ULID of 26 characters. Without `at`, ids rise within the process even if the clock goes back. With `at`
+ * (a date from 1970 to 10889) the id has exactly that millisecond, and ids of the same millisecond rise.
  */
 export function ulid(at?: Date): string {
   return at === undefined ? next(now, Math.max(Date.now(), now.ms)) : next(given, at.getTime());
 }
 
-/** The millisecond in which the id was made; throws a RangeError for anything that is not a ULID. */
+/** The millisecond of the id's creation; throws a RangeError if the text is not a ULID. */
 export function ulidTime(id: string): Date {
   if (!isUlid(id)) {
     throw new RangeError("not a ULID");
@@ -51,7 +51,7 @@ function next(line: UlidState, ms: number): string {
   } else {
     const random = randomBytes(10);
     line.ms = ms;
-    // Half the range, so that counting up never overflows.
+    // Half the range, so that increments never overflow.
     line.high = random.readUIntBE(0, 5) % (HALF / 2);
     line.low = random.readUIntBE(5, 5);
   }

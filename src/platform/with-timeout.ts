@@ -1,4 +1,4 @@
-/** What the promise resolves with, or undefined once the time is up; what comes of it later is the caller's. */
+/** The promise's value, or undefined after the timeout; the caller must handle a later result. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<undefined>((resolve) => {

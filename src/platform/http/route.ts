@@ -3,14 +3,14 @@ import { boundedText } from "../text/bounded-text.ts";
 
 /**
  * Who may call a route:
- * - `public`: anybody
+ * - `public`: any caller
  * - `account`: a signed-in user (JWT)
  * - `instance`: the API key of the instance named by `:id`, or a JWT of its account
  * - `key`: any API key, or a JWT; the route finds its own instances
  * - `key_or_admin`: any API key, or the administrative token
  * - `admin`: the administrative token
  * - `owner`: a JWT of the owner account, or the administrative token
- * - `manager`: as `owner`, or a JWT of a reseller, whom the route shows nothing but its own customers
+ * - `manager`: as `owner`, or a JWT of a reseller, who sees only its own customers
  */
 export type RouteAccess =
   | "public"
@@ -22,13 +22,13 @@ export type RouteAccess =
   | "owner"
   | "manager";
 
-/** What a plan can switch off; a plan that says nothing has it. */
+/** Features that a plan can switch off; a plan that does not mention one includes it. */
 export const PLAN_FEATURES = ["campaigns", "crm", "integrations"] as const;
 export type PlanFeature = (typeof PLAN_FEATURES)[number];
 
 /**
- * Other spellings of a field, by its canonical name; a dot reaches into an object (`key.id`).
- * The canonical name wins, then the first alias that is given. Applied to query and body, never to the path.
+ * Alternative names of a field, by its canonical name; a dot reaches into an object (`key.id`). The canonical
+ * name wins, then the first given alias. Applies to query and body, never to the path.
  */
 export type Aliases = Readonly<Record<string, readonly string[]>>;
 
@@ -37,72 +37,81 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface AcceptedShape {
   readonly output: z.ZodType;
   readonly beside?: z.ZodObject;
-  /** Whether an input asks for the 202: then a database that is away is QUEUE_UNAVAILABLE, not UNAVAILABLE. */
+  /** Whether an input requests the 202: then an unavailable database is QUEUE_UNAVAILABLE, not UNAVAILABLE. */
   readonly wanted?: (input: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** One thing the gateway can be asked: who may ask, shape in, shape out. */
+/** One endpoint of the gateway: who may call it, its input and its output. */
 export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   /** Method and path, as in the specification: `POST /api/v1/instances/:id/webhooks`. */
   readonly http: `${Method} /${string}`;
   readonly access: RouteAccess;
-  /** The least role of a signed-in user; absent: an agent may, too. */
+  /** The minimum role of a signed-in user; if absent, agents may call it too. */
   readonly role?: "admin";
-  /** A signed-in user must have given the password within the last ten minutes. */
+  /** Requires that a signed-in user has entered the password within the last ten minutes. */
   readonly needsPassword?: true;
-  /** What the plan of the caller's account must not have switched off. */
+  /** The plan feature that the caller's account must have. */
   readonly feature?: PlanFeature;
   readonly summary: string;
-  /** What the summary leaves open, in Markdown, for the interactive reference. */
+  /** Details beyond the summary, in Markdown, for the interactive reference. */
   readonly description?: string;
-  /** A JSON body that can be sent as it stands; absent: one is made from the schema. */
+  /** A JSON body that can be sent unchanged; if absent, one is generated from the schema. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** Group in the interactive reference. */
   readonly tag: string;
-  /** Path, query and body in one flat object; the path wins. Values of path and query arrive as text: coerce them. */
+  /**
+   * Path, query and body in one flat object; the path wins. Path and query values arrive as text: coerce
+   * them.
+   */
   readonly input: Input;
-  /** Shape of `data`. A field it does not name never leaves the gateway. `z.never()` where every answer is raw. */
+  /**
+   * Shape of `data`. A field that it does not name never leaves the gateway. `z.never()` if every response is
+   * raw.
+   */
   readonly output: Output;
-  /** Fields that stand beside `data` at the top of the answer, such as `token` or `pagination`. */
+  /** Fields beside `data` at the top of the response, such as `token` or `pagination`. */
   readonly beside?: z.ZodObject;
-  /** Set where the route can answer 202: shapes of that answer. */
+  /** Set if the route can return 202: the shapes of that response. */
   readonly accepted?: AcceptedShape;
-  /** Sentence of the envelope, unless the handler says another. */
+  /** Message of the envelope, unless the handler sets another. */
   readonly message?: string;
   readonly aliases?: Aliases;
-  /** Content type of an answer that is not JSON, such as `image/png`. */
+  /** Content type of a response that is not JSON, such as `image/png`. */
   readonly raw?: string;
-  /** The output is the whole body of the answer, without an envelope. */
+  /** The output is the whole response body, without an envelope. */
   readonly bare?: boolean;
-  /** The answer may be longer than memory: the client returns it as a stream. */
+  /** The response may exceed memory: the client returns it as a stream. */
   readonly streamed?: true;
-  /** Statuses other than 200 that carry the same body. */
+  /** Statuses other than 200 with the same body. */
   readonly statuses?: readonly number[];
-  /** What a call takes from the rate limits; 1 unless said. */
+  /** Cost of a request in the rate limits; 1 by default. */
   readonly cost?: number;
-  /** Answered under any load, and to anybody; for health alone. */
+  /** Served under any load, and to any caller; only for health checks. */
   readonly neverHeldUp?: true;
-  /** Opened by the token in the path (`:id` of an instance, `:token`), which is checked before the body is read. */
+  /** Authorised by the token in the path (`:id` of an instance, `:token`), checked before the body is read. */
   readonly pathToken?: true;
-  /** Whether a call counts as a message in the rate limits. */
+  /** Whether a request counts as a message in the rate limits. */
   readonly sends?: boolean;
   /** Whether `Idempotency-Key` is honoured. */
   readonly idempotent?: boolean;
-  /** The field that a file part of a multipart/form-data body fills, as UploadedFile; other routes take JSON only. */
+  /**
+   * The field that takes the file of a multipart/form-data body, as UploadedFile; other routes accept only
+   * JSON.
+   */
   readonly upload?: string;
-  /** The file of a form arrives as ArrivedFile instead, however large it is. */
+  /** The file of a form arrives as SpooledUpload instead, whatever its size. */
   readonly spooled?: boolean;
-  /** Media types that may also be the whole body, which is then that file; of those that the server can read. */
+  /** Media types that the whole body may have; the body is then the file. */
   readonly uploadTypes?: readonly "text/csv"[];
-  /** Hands the handler the bytes of the JSON body, unread, so that it can check their signature first. */
+  /** Passes the raw JSON body to the handler, so that it can verify the signature first. */
   readonly signed?: boolean;
-  /** Largest body; absent: that of the server, which is larger where a route takes files. */
+  /** Largest body; by default the server's limit, which is higher on routes that take files. */
   readonly bodyLimitBytes?: number;
-  /** How many values a JSON body may be made of, objects and lists counted in; absent: 500,000. */
+  /** Most values in a JSON body, including objects and lists; 500,000 by default. */
   readonly bodyLimitValues?: number;
 }
 
-/** A file of a form that has arrived whole and can be read once, while its request lasts. */
+/** A file of a form that has arrived completely. It can be read once, during its request. */
 export interface SpooledUpload {
   readonly size: number;
   /** Hex. */
@@ -112,7 +121,7 @@ export interface SpooledUpload {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A file as it is sent, and as it arrives in a form. */
+/** A file as sent, and as it arrives in a form. */
 export interface UploadedFile {
   readonly bytes: Uint8Array;
   readonly file_name?: string;
@@ -121,7 +130,7 @@ export interface UploadedFile {
 
 export type Contract = Readonly<Record<string, Route>>;
 
-/** Declares a route; keeps the exact types of its shapes. A property that `Route` does not know is a compile error. */
+/** Declares a route and preserves the exact types of its shapes. An unknown property is a compile error. */
 export function route<const R extends Route>(
   declared: R & { readonly [Unknown in Exclude<keyof R, keyof Route>]: never },
 ): R {
@@ -131,22 +140,22 @@ export function route<const R extends Route>(
 export type InputOf<R extends Route> = z.output<R["input"]>;
 export type OutputOf<R extends Route> = z.input<R["output"]>;
 
-/** A row number, as it stands in paths. */
+/** A row id, as used in paths. */
 export const rowId = z.coerce.number().int().positive();
 
-/** A point in time; ISO 8601 in UTC on the wire. */
+/** A point in time; ISO 8601 in UTC in JSON. */
 export const isoTime = z
   .date()
   .transform((date) => date.toISOString())
   .pipe(z.iso.datetime());
 
-/** What a list takes. */
+/** The query fields of a list. */
 export const pageInput = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
   cursor: boundedText(200).optional().describe("`next_cursor` of the page before."),
 };
 
-/** What a list answers beside its rows. */
+/** The pagination of a list's response. */
 export const pagination = z.object({
   limit: z.number().int(),
   next_cursor: z.string().nullable(),

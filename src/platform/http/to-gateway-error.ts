@@ -13,7 +13,7 @@ const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 
 const DISK_FULL = new Set(["ENOSPC", "53100"]);
 
-/** What the caller is told about anything that was thrown. What is not meant for callers becomes INTERNAL, without detail. */
+/** The error that the caller gets for a thrown value. Internal errors become INTERNAL, without details. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const code = codeOf(error);

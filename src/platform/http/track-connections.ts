@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 
 export interface TrackedConnections {
   closeUnused(): void;
-  /** Requests that are being answered, or are still arriving. */
+  /** Requests that are arriving or being answered. */
   requests(): number;
 }
 
 /**
- * Lets a server close without waiting for connections on which nothing is being answered, such as those that a browser
- * opens ahead of need; node itself would wait for their first request.
+ * Lets a server close at once if connections are idle, such as those that browsers open in advance. Node
+ * itself would wait for their first request.
  */
 export function trackConnections(server: Server): TrackedConnections {
   const answering = new Map<Socket, number>();

@@ -1,8 +1,8 @@
-/** First parts of the paths of Evolution API, uazapi and WAHA that are not ours. */
+/** First path segments of Evolution API, uazapi and WAHA that Waygate does not use. */
 const OTHER_GATEWAYS =
   /^\/(api\/)?(call|chat|contacts?|group|groups|instance|label|labels|message|profile|proxy|send|sender|sessions?|settings|webhook|(send|start|stop)[A-Z]\w{0,30}|reply|reaction)(\/|$)/;
 
-/** What a caller of a route that does not exist is told, by the path. */
+/** The error message for an unknown route, by its path. */
 export function unknownRouteMessage(path: string): string {
   if (path === "/metrics") return "There is no such route while WAYGATE_METRICS_TOKEN is not set.";
   const sentence = "There is no such route. /docs lists every route.";

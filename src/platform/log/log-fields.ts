@@ -1,6 +1,9 @@
-/** The only fields that reach the log. Values are texts, numbers, booleans or lists of them; no bodies, no message text. */
+/**
+ * The only fields that may be logged. Values are texts, numbers, booleans or lists of them; no bodies, no
+ * message text.
+ */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
-  // who and what
+  // subjects
   "account_id",
   "instance_id",
   "user_id",
@@ -18,7 +21,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "access",
   "account_type",
   "role",
-  // requests and calls
+  // requests
   "method",
   "route",
   "url",

@@ -1,18 +1,18 @@
 import { writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
-/** For a reader that is slow; then lines are dropped without waiting, until it takes one. */
+/** Timeout for a slow reader; after it, lines are dropped without waiting until the reader continues. */
 const PATIENCE_MS = 200;
 const PAUSE_MS = 5;
 
 type Write = (fd: number, bytes: Uint8Array) => number;
 
 /**
- * Lines to a file descriptor, each written before the call returns. What it does not take (no room, no reader) is
- * dropped: nobody's work may fail or hang because of a log.
+ * Writes lines to a file descriptor, each before the function returns. Drops a line if the write fails or
+ * there is no reader: a log must never block or fail the gateway's work.
  */
 export function createLogOutput(fd: number, write: Write = writeSync): DestinationStream {
-  // A piece of a line stands there already, and the next line must not become part of it.
+  // Part of a line was written, so the next line must start on a new one.
   let isTorn = false;
   let patienceMs = PATIENCE_MS;
 

@@ -14,8 +14,8 @@ const CREDENTIAL = /\b(?:wg|whsec)_[A-Za-z0-9+/=_-]{8,}|\b(?:Bearer|Basic) +[A-Z
 const ERROR_FIELDS = ["code", "errno", "syscall", "severity", "constraint", "table", "routine"] as const;
 
 /**
- * JSON lines, to standard output unless `destination` says otherwise. Only the fields of `LOG_FIELDS` get out, in calls
- * and in children alike; phone numbers are masked, credentials are cut, errors keep their stack.
+ * Logs JSON lines to standard output, or to `destination`. Only the fields of `LOG_FIELDS` are logged, in
+ * child loggers too. Phone numbers are masked, credentials removed, and errors keep their stack.
  */
 export function createLog(level: string, destination?: DestinationStream): Log {
   const options = {
@@ -27,7 +27,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     hooks: { logMethod: scrubCall },
   };
   const log: Log = pino(options, destination ?? createLogOutput(STANDARD_OUTPUT));
-  // pino formats the bindings of the root logger only, so children pass through the list here; they inherit this method.
+  // pino filters only the root logger's bindings, so this method filters those of children; they inherit it.
   const child = log.child;
   return Object.assign(log, {
     child(this: Log, bindings: Record<string, unknown>, ...rest: unknown[]) {

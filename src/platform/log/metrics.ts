@@ -5,21 +5,21 @@ import type { Secret } from "../secrets/secret.ts";
 
 export interface CompletedRequest {
   method: string;
-  /** The pattern of the contract, never the concrete address. */
+  /** The route pattern, never the concrete path. */
   route: string;
   status: number;
   seconds: number;
   request_id: string;
   ip: string;
-  /** Who asked, as far as that became known. */
+  /** The caller, if known. */
   caller?: Caller;
-  /** Code of the refusal. */
+  /** Code of the error. */
   code?: string;
-  /** The instance that the address names. */
+  /** The instance in the path. */
   instance_id?: number;
 }
 
-/** The figures of this process in Prometheus' format. Other parts register their own in `registry`. */
+/** The metrics of this process in Prometheus format. Other parts register theirs in `registry`. */
 export interface Metrics {
   readonly registry: Registry;
   observe(answered: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
@@ -28,7 +28,7 @@ export interface Metrics {
   isToken(given: string): boolean;
 }
 
-/** Without a token nobody can read the figures. */
+/** Without a token, `/metrics` does not exist. */
 export function createMetrics(token?: Secret): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -6,7 +6,7 @@ export interface RateLimitedWarningsOptions<Fields> {
   log: Pick<Log, "warn">;
   clock?: Clock;
   message: string;
-  /** Who causes the warning; one source cannot use up the lines of all. */
+  /** The source of the warning; each source has its own budget of lines. */
   sourceOf(fields: Fields): string;
 }
 
@@ -14,7 +14,7 @@ const SOURCE_PER_MINUTE = 10;
 const ALL_PER_MINUTE = 120;
 const MOST_SOURCES = 10_000;
 
-/** Warns of what strangers cause; a flood costs a bounded number of lines, and `count` says how many events had none. */
+/** Rate-limits warnings that unauthenticated clients can cause; `count` is the number of suppressed events. */
 export function createRateLimitedWarnings<Fields extends object>({
   log,
   clock = systemClock,

@@ -7,7 +7,7 @@ const MAX_LENGTH = 200;
 const MAX_HEADER = 2048;
 const MAX_ENDING = 10;
 
-/** Where several endings stand for a type, the one that phones and people know. */
+/** Types with several extensions: the most common one. */
 const ENDINGS = {
   "audio/aac": ["aac"],
   "audio/mpeg": ["mp3"],
@@ -18,19 +18,19 @@ const ENDINGS = {
 };
 const types = new Mime(standardTypes, otherTypes).define(ENDINGS, true);
 
-/** A name only, without path or characters that are not seen; cut between characters, not within one. */
+/** A bare name, without path or invisible characters; truncated between characters. */
 export function cleanFileName(name: string): string {
   const last = (name.split(/[\\/]/).at(-1) ?? "").replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
   const cut = [...last].slice(0, MAX_LENGTH).join("");
   return /^\.*$/.test(cut) ? "file" : cut;
 }
 
-/** The name of a file that has none: `file` with the ending of its type. */
+/** A name for a file that has none: `file` plus the extension of its type. */
 export function nameForType(mimeType: string): string {
   return withExtension("file", mimeType);
 }
 
-/** Adds the ending of the type to a name without one. */
+/** Appends the type's extension to a name without one. */
 export function withExtension(name: string, mimeType: string): string {
   const ending = types.getExtension(mimeType);
   const isPlain = ending === null || ending === "bin" || hasExtension(name);
@@ -43,15 +43,15 @@ export function hasExtension(name: string): boolean {
 }
 
 /**
- * The type that the ending of a name stands for. None for pictures, sound and video, which their content must show, and for
- * what a browser would run.
+ * The type for a file name's extension. None for images, audio and video, whose content must show the type,
+ * and for types that a browser would execute.
  */
 export function typeByExtension(name: string): string | undefined {
   const found = hasExtension(name) ? types.getType(name) : null;
   return found === null || /^(image|audio|video)\/|html|javascript|\bsvg\b/.test(found) ? undefined : found;
 }
 
-/** The name in a Content-Disposition header, as its sender wrote it; undefined where there is none. */
+/** The name in a Content-Disposition header, as its sender wrote it; undefined if absent. */
 export function fileNameInDisposition(header: string | undefined): string | undefined {
   if (header === undefined || header.length > MAX_HEADER) return undefined;
   try {
@@ -62,7 +62,7 @@ export function fileNameInDisposition(header: string | undefined): string | unde
   }
 }
 
-/** Many servers put UTF-8 into the header as it is, where HTTP reads each byte as a character. */
+/** Many servers put raw UTF-8 into the header, where HTTP reads each byte as one character. */
 function asUtf8(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: any byte
   if (!/^[\x00-\xff]*$/.test(text)) return text;

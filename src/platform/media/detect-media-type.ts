@@ -1,32 +1,35 @@
 import { fileTypeFromBuffer } from "file-type";
 import { invalidField } from "../gateway-error.ts";
 
-/** What a file goes as. */
+/** The kind of message that carries a file. */
 export type SendMediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
 
-/** Chooses what a file goes as by the type that it was found to have. */
+/** Chooses the kind of message by the detected type of the file. */
 export type MediaTypeRule = (mimeType: string) => SendMediaType;
 
-/** What is said of a file; the caller's own words weigh more than those of where it came from. */
+/** Declared properties of a file; the caller's override those of the source. */
 export interface DeclaredMedia {
   type?: SendMediaType | MediaTypeRule;
-  /** A voice note, whatever `type` says. */
+  /** A voice note, regardless of `type`. */
   ptt?: boolean;
   mime_type?: string;
-  /** From the form, the data URI or the server that gave it out. */
+  /** Declared by the form, the data URI or the server of the file. */
   source_mime_type?: string;
-  /** What the ending of its name stands for. */
+  /** The type for the extension of its name. */
   name_mime_type?: string;
 }
 
-/** The type of a file that has come in: what was declared, where the content does not say otherwise. */
+/** The type of a received file: the declared one, unless the content contradicts it. */
 export async function detectReceivedType(head: Buffer, declared: string): Promise<string> {
   const found = (await fileTypeFromBuffer(head))?.mime;
   if (found === undefined) return familyOf(declared) ? ANYTHING : declared;
   return isRefinedBy(found, declared) ? declared : found;
 }
 
-/** The type of a file by its first bytes. Throws VALIDATION_ERROR for a file that is not what it is said to be. */
+/**
+ * Detects the type of a file from its first bytes. Throws VALIDATION_ERROR if the file is not what it is
+ * declared as.
+ */
 export async function detectMediaType(
   head: Buffer,
   { type, ptt, mime_type, source_mime_type, name_mime_type }: DeclaredMedia,
@@ -43,9 +46,9 @@ export async function detectMediaType(
 
 const ANYTHING = "application/octet-stream";
 
-/** Containers look alike: an office document is a zip, a picture of vectors is XML, and sound may come in an mp4. */
+/** Containers are ambiguous: an office document is a zip, an SVG is XML, and an mp4 may hold only audio. */
 function isRefinedBy(found: string, claimed: string | undefined): boolean {
-  // Content that names its codec is exact already.
+  // Content that names its codec is already specific.
   if (claimed === undefined || found.includes("codecs=")) return false;
   if (found === "application/zip" || found === "application/x-cfb") return claimed.startsWith("application/");
   if (found === "application/xml") return claimed.endsWith("xml");
@@ -72,7 +75,7 @@ function kindOf(mime: string): SendMediaType {
   return isDrawing(mime) ? "document" : (familyOf(mime) ?? "document");
 }
 
-/** A picture must be a picture; anything may go as a document. */
+/** An image must be an image; any file may be a document. */
 function requireFitting(kind: SendMediaType, mime: string, isRecognised: boolean): void {
   if (kind === "document") return;
   if (!isRecognised || !FITS[kind](mime)) throw invalidField("type", `the file is not ${WORDS[kind]}`);
@@ -94,7 +97,7 @@ const WORDS: Record<Exclude<SendMediaType, "document">, string> = {
   sticker: "a WebP, PNG or JPEG picture, of which a sticker is made",
 };
 
-/** Shown by browsers only, and a program as much as a picture. */
+/** An SVG: only browsers display it, and it can contain scripts. */
 function isDrawing(mime: string): boolean {
   return mime.startsWith("image/svg");
 }

@@ -13,12 +13,12 @@ export interface FolderMediaStoreOptions {
   isShared: boolean;
 }
 
-/** Files below one folder (directories 0700, files 0600). */
+/** Files in one folder (directories 0700, files 0600). */
 export class FolderMediaStore implements MediaStore {
   readonly words: string;
   readonly isShared: boolean;
   readonly #root: string;
-  /** On the same volume, so that a file moves into its place at once. */
+  /** On the same volume, so that a file moves to its final place atomically. */
   readonly #arriving: string;
   #isFull = false;
 
@@ -96,7 +96,7 @@ export class FolderMediaStore implements MediaStore {
   }
 }
 
-/** A name is durable only once its directory is. */
+/** A new name is durable only after its directory is synced. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

@@ -15,20 +15,23 @@ export interface VoiceNote extends VoiceMetadata {
   bytes: Buffer;
 }
 
-/** Makes of files what phones expect. What needs ffmpeg and can be left out is left out where there is none. */
+/** Converts files to the formats that phones expect. Without ffmpeg, optional conversions are skipped. */
 export interface MediaConverter {
-  /** Ogg Opus, mono, of audio in any form. Throws NOT_SUPPORTED where ffmpeg is absent, VALIDATION_ERROR for no audio. */
+  /**
+   * Converts any audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR if it is no
+   * audio.
+   */
   toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
-  /** How long Ogg Opus plays, and how loud it is when. */
+  /** Duration of Ogg Opus audio, and its loudness over time. */
   measureVoice(open: () => Bytes): Promise<VoiceMetadata>;
   /** A small JPEG of the first frame. */
   toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
-  /** A moving GIF as the MP4 that phones play in its place. */
+  /** An animated GIF as MP4, which phones play instead. */
   toGifVideo(gif: Bytes): Promise<Buffer | undefined>;
 }
 
 export interface MediaConverterOptions {
-  /** The program, by name or path. */
+  /** The program's name or path. */
   ffmpeg: string;
   scratchDir: string;
 }
@@ -131,7 +134,7 @@ class Converter {
     return runFfmpeg({ program: this.#ffmpeg, args, maxBytes, ...(onOutput && { onOutput }) });
   }
 
-  /** ffmpeg reads from a file of its own, since many forms of files cannot be read from a pipe. */
+  /** ffmpeg reads from a file, because many formats cannot be read from a pipe. */
   async #onFile<T>(bytes: Bytes, use: (path: string) => Promise<T>): Promise<T> {
     const source = await TemporaryFile.begin(this.#scratchDir);
     try {
@@ -164,7 +167,7 @@ function thumbnailArgs(reader: string, path: string): string[] {
   ];
 }
 
-/** H.264 wants even sides. */
+/** H.264 requires an even width and height. */
 function gifArgs(path: string, target: string): string[] {
   const filter = `scale='min(${GIF_SIDE},iw)':-1,pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p`;
   return [

@@ -1,41 +1,41 @@
 import type { Readable } from "node:stream";
 
-/** Part of a file, first and last byte included. */
+/** A part of a file; first and last byte are inclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** A file on its way into the store; nothing of it is seen before `keep`. */
+/** Writes a file to the store; the file is invisible before `keep`. */
 export interface StoredFileWriter {
-  /** Length so far. */
+  /** Bytes written so far. */
   readonly size: number;
-  /** Throws STORAGE_FULL when there is no room. */
+  /** Throws STORAGE_FULL if the disk is full. */
   write(piece: Uint8Array): Promise<void>;
-  /** Resolves with the hex SHA-256 of what was written. */
+  /** Resolves with the hex SHA-256 of the written bytes. */
   end(): Promise<string>;
-  /** Resolves once the file is durable under this name. Throws STORAGE_FULL when there is no room. */
+  /** Resolves once the file is durable under this name. Throws STORAGE_FULL if the disk is full. */
   keep(name: string): Promise<void>;
-  /** Leaves nothing behind, unless it is kept. */
+  /** Deletes the file unless `keep` has stored it. */
   drop(): Promise<void>;
 }
 
-/** Where files are kept. */
+/** Stores media files. */
 export interface MediaStore {
-  /** For people. */
+  /** A description for the operator. */
   readonly words: string;
   /** Every node reaches the same files. */
   readonly isShared: boolean;
-  /** The last file found no room. */
+  /** The last write failed because the disk is full. */
   readonly isFull: boolean;
   begin(): Promise<StoredFileWriter>;
-  /** Undefined for a file that is not there. */
+  /** Undefined if the file does not exist. */
   open(name: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** Also of what is not there. */
+  /** Succeeds if the file does not exist. */
   remove(name: string): Promise<void>;
 }
 
-/** The name of a file in the store: below two levels, and never the same again for the same content. */
+/** A new store name: below two directory levels, and different every time, even for the same content. */
 export function createStoreName(sha256: string, suffix: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}-${suffix}`;
 }

@@ -5,13 +5,16 @@ import type { MediaStore } from "./media-store.ts";
 import { S3MediaStore } from "./s3-media-store.ts";
 
 export interface MediaStoreOptions {
-  /** `s3://[key:secret@]bucket/prefix?region=..&endpoint=..`, `file:///shared/folder`, or absent: the data directory. */
+  /**
+   * `s3://[key:secret@]bucket/prefix?region=..&endpoint=..`, `file:///shared/folder`, or absent for the data
+   * directory.
+   */
   address: Secret | undefined;
   dataDir: string;
   node: string;
 }
 
-/** Opens the store; throws one clear Error when it cannot be used. */
+/** Opens the store; throws one clear Error if it is unusable. */
 export async function openMediaStore({ address, dataDir, node }: MediaStoreOptions): Promise<MediaStore> {
   const url = address && new URL(address.reveal());
   if (url?.protocol === "s3:") return S3MediaStore.open(url, { scratch: join(dataDir, "media-arriving") });

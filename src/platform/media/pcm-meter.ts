@@ -1,14 +1,14 @@
 import type { WaveformMeter } from "./waveform-meter.ts";
 
-/** Samples of which the mean is one level: 50 ms at 8 kHz. */
+/** Samples per level: 50 ms at 8 kHz. */
 const BLOCK = 400;
 
-/** Measures how loud a sound of 16-bit samples, little-endian and mono, is over its time. */
+/** Measures the loudness over time of 16-bit samples, little-endian and mono. */
 export class PcmMeter {
   readonly #levels: WaveformMeter;
   #sum = 0;
   #samples = 0;
-  /** The first byte of a sample whose second one comes with the next piece. */
+  /** The first byte of a sample whose second byte is in the next piece. */
   #half: Buffer = Buffer.alloc(0);
 
   constructor(levels: WaveformMeter) {

@@ -1,14 +1,14 @@
-/** Reads so many bytes from a position of a file; fewer at its end. */
+/** Reads this many bytes at a file position; fewer at the end. */
 export type RandomAccessRead = (position: number, length: number) => Promise<Buffer>;
 
-/** What phones want to know of a video before they fetch it. */
+/** What phones display of a video before they download it. */
 export interface VideoMetadata {
   width?: number;
   height?: number;
   seconds?: number;
 }
 
-/** Boxes that are looked at, on all levels; a real file has a few dozen. */
+/** Most boxes to read, on all levels; a real file has a few dozen. */
 const MAX_BOXES = 256;
 const MAX_SIDE = 32_768;
 const MAX_SECONDS = 24 * 60 * 60;
@@ -21,8 +21,8 @@ interface Box {
 }
 
 /**
- * Length and size of an MP4 or QuickTime file, from the heads of its boxes. Whatever the file says, at most 256 boxes are
- * looked at and a few bytes of each are read.
+ * Reads the duration and size of an MP4 or QuickTime file from its box headers. Whatever the file contains,
+ * it reads at most 256 boxes and a few bytes of each.
  */
 export async function readMp4Metadata(readAt: RandomAccessRead, size: number): Promise<VideoMetadata> {
   const walk = new BoxWalk(readAt);
@@ -51,7 +51,7 @@ class BoxWalk {
     return undefined;
   }
 
-  /** Ends at the first box that is not inside of its parent. */
+  /** Stops at the first box that exceeds its parent. */
   async *children({ start, end }: Box): AsyncGenerator<Box> {
     for (let at = start; at + 8 <= end && this.#left > 0; ) {
       this.#left -= 1;
@@ -74,14 +74,14 @@ function readBox(head: Buffer, at: number, end: number): Box | undefined {
   const short = head.readUInt32BE(0);
   if (short === 1 && head.length < 16) return undefined;
   const isLong = short === 1;
-  // Zero: to the end of the file.
+  // Zero means: to the end of the file.
   const length = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
   const headLength = isLong ? 16 : 8;
   const isInside = length >= headLength && at + length <= end;
   return isInside ? { type, start: at + headLength, end: at + length } : undefined;
 }
 
-/** Of an mvhd box, whose times are longer in version 1. */
+/** Reads an mvhd box, whose times are longer in version 1. */
 function readLength(body: Buffer): VideoMetadata {
   const isLong = body[0] === 1;
   if (body.length < (isLong ? 32 : 20)) return {};
@@ -91,7 +91,7 @@ function readLength(body: Buffer): VideoMetadata {
   return seconds > 0 && seconds <= MAX_SECONDS ? { seconds: Math.max(1, Math.round(seconds)) } : {};
 }
 
-/** Of a tkhd box; a video that is shown turned by a quarter has its sides the other way round. A sound has none. */
+/** Reads a tkhd box. A rotation by 90 degrees swaps width and height. An audio track has no size. */
 function readSize(body: Buffer): VideoMetadata {
   const matrixAt = body[0] === 1 ? 52 : 40;
   if (body.length < matrixAt + 44) return {};

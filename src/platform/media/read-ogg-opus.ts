@@ -4,19 +4,19 @@ const PAGE_HEAD = 27;
 const SAMPLES_PER_SECOND = 48_000;
 const MAX_SECONDS = 24 * 60 * 60;
 const [POSITION_AT, SEGMENTS_AT, PRE_SKIP_AT] = [6, 26, 10];
-/** OpusHead and OpusTags, before the sound begins. */
+/** OpusHead and OpusTags precede the audio. */
 const HEADER_PACKETS = 2;
 
 export interface VoiceMetadata {
   /** Whole seconds, at least one. */
   seconds: number;
-  /** 64 levels from 0 to 100; absent where they cannot be told. */
+  /** 64 levels from 0 to 100; absent if they cannot be determined. */
   waveform?: number[];
 }
 
 /**
- * Reads length and loudness of an Ogg Opus file without decoding it: louder and busier sound needs larger packets. Each
- * byte is looked at once; of a page only its head is kept.
+ * Reads the duration and loudness of an Ogg Opus file without decoding it: louder and busier audio needs
+ * larger packets. Reads each byte once and holds only page headers.
  */
 export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<VoiceMetadata> {
   const reader = new OggReader();
@@ -27,9 +27,9 @@ export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<Vo
 
 class OggReader {
   readonly #levels = new WaveformMeter();
-  /** What is left of the last piece: the beginning of a page's head. */
+  /** The rest of the last piece: the beginning of a page header. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Bytes of the body of a page that are still to come. */
+  /** Remaining bytes of the current page's body. */
   #toSkip = 0;
   #packet = 0;
   #packets = 0;
@@ -49,7 +49,7 @@ class OggReader {
       if (this.#packets === 1 && this.#preSkip === 0) this.#readPreSkip(bytes.subarray(length));
       bytes = bytes.subarray(length);
     }
-    // Less than the head of a page, so that the copy stays small.
+    // Less than a page header, so the copy is small.
     this.#rest = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
   }
 
@@ -86,7 +86,7 @@ class OggReader {
   }
 }
 
-/** Of the page that begins here; undefined where too little of it is there. */
+/** Length of the header of the page that begins here; undefined if there is too little data. */
 function headLength(bytes: Buffer): number | undefined {
   return bytes.length < PAGE_HEAD ? undefined : PAGE_HEAD + bytes.readUInt8(SEGMENTS_AT);
 }

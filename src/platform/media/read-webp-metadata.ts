@@ -7,7 +7,7 @@ export interface WebpMetadata {
 const ANIMATION = 0x02;
 const [WIDTH_BITS, SIDE_MASK] = [14, 0x3fff];
 
-/** Size of a WebP picture, and whether it moves, from its first 30 bytes; undefined for what is none. */
+/** Size of a WebP image, and whether it is animated, from its first 30 bytes; undefined if it is not WebP. */
 export function readWebpMetadata(head: Buffer): WebpMetadata | undefined {
   const isWebp = head.toString("latin1", 0, 4) === "RIFF" && head.toString("latin1", 8, 12) === "WEBP";
   if (!isWebp || head.length < 30) return undefined;

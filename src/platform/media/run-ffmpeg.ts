@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** `missing`: there is no such program here. `failed`: it could not read the file, or took too much of something. */
+/** `missing`: ffmpeg is not installed. `failed`: it could not read the file, or exceeded a limit. */
 export type FfmpegResult = "done" | "missing" | "failed";
 
 export interface FfmpegRun {
-  /** The program, by name or path. */
+  /** The program's name or path. */
   program: string;
   args: readonly string[];
-  /** Takes what it writes to its standard output. */
+  /** Receives the standard output. */
   onOutput?: (piece: Buffer) => void;
-  /** More output ends it. */
+  /** Most output bytes; more ends the process. */
   maxBytes: number;
 }
 
@@ -19,13 +19,13 @@ const CPU_SECONDS = 60;
 const MEMORY_KIB = 2 * 1024 * 1024;
 const [NOT_RUNNABLE, NOT_FOUND] = [126, 127];
 
-/** It reads the one file that is named, and asks nobody anything. */
+/** Restricts ffmpeg to the given file, without network access or prompts. */
 export const SAFE_ARGS: readonly string[] = [
   ...["-hide_banner", "-loglevel", "error", "-nostdin", "-protocol_whitelist", "file,pipe"],
   ...["-threads", "1"],
 ];
 
-/** The readers of ffmpeg by what a file is: none of them opens another file, as playlists would. */
+/** ffmpeg's demuxers by file type: none of them opens other files, as playlists would. */
 const READERS: readonly [RegExp, string][] = [
   [/^audio\/(mpeg|mp3)/, "mp3"],
   [/ogg|opus/, "ogg"],
@@ -39,21 +39,21 @@ const READERS: readonly [RegExp, string][] = [
   [/^image\/gif/, "gif"],
 ];
 
-/** Undefined for a type that none of the readers takes. */
+/** Undefined if no demuxer reads the type. */
 export function findDemuxer(mimeType: string): string | undefined {
   return READERS.find(([type]) => type.test(mimeType))?.[1];
 }
 
-/** Runs ffmpeg as a process of its own, with bounds, and with nothing of our environment, which holds secrets. */
+/** Runs ffmpeg as a limited child process without the gateway's environment, which holds secrets. */
 export async function runFfmpeg({ program, args, onOutput, maxBytes }: FfmpegRun): Promise<FfmpegResult> {
   const bounded = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB} 2>/dev/null; exec "$0" "$@"`;
   const child = spawn("/bin/sh", ["-c", bounded, program, ...SAFE_ARGS, ...args], {
     env: {},
     stdio: ["ignore", "pipe", "ignore"],
   });
-  // Without a shell there is no ffmpeg either: it ends with no output.
+  // Without a shell, ffmpeg cannot run either: the process ends without output.
   child.on("error", () => {});
-  // A process of its own that it has begun may hold the output open.
+  // A child process of ffmpeg may keep the output open.
   const stop = () => {
     child.kill("SIGKILL");
     child.stdout?.destroy();

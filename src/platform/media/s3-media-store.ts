@@ -5,11 +5,14 @@ import { emptyDirectory, TemporaryFile } from "./temporary-file.ts";
 
 type AwsSdk = typeof import("@aws-sdk/client-s3");
 
-/** Files as objects of a bucket; each is whole on the local disk, and its hash known, before it is sent. */
+/**
+ * Stores files as objects of a bucket; each file is complete on the local disk, with its hash, before the
+ * upload.
+ */
 export class S3MediaStore implements MediaStore {
   readonly words: string;
   readonly isShared = true;
-  /** The bucket has no end; the local disk says it by failing. */
+  /** A bucket has no limit; writes to the local disk report a full disk themselves. */
   readonly isFull = false;
   readonly #s3: AwsSdk;
   readonly #client: S3Client;
@@ -26,9 +29,9 @@ export class S3MediaStore implements MediaStore {
     this.words = `the bucket ${this.#bucket}${this.#prefix && `, below ${this.#prefix}`}`;
   }
 
-  /** Throws an Error that says why the bucket cannot be used. */
+  /** Throws an Error that says why the bucket is unusable. */
   static async open(url: URL, { scratch }: { scratch: string }): Promise<S3MediaStore> {
-    // Loaded only where it is used: it is large.
+    // Loaded on demand, because the library is large.
     const store = new S3MediaStore(await import("@aws-sdk/client-s3"), url, scratch);
     await emptyDirectory(scratch);
     const { HeadBucketCommand } = store.#s3;
@@ -91,12 +94,14 @@ export class S3MediaStore implements MediaStore {
   }
 }
 
-/** Credentials that are not in the address are looked for where the library looks: AWS_* variables, profile, machine. */
+/**
+ * Without credentials in the address, the AWS library searches AWS_* variables, the profile and the machine.
+ */
 function clientOptions({ username, password, searchParams }: URL) {
   const endpoint = searchParams.get("endpoint");
   return {
     region: searchParams.get("region") ?? "us-east-1",
-    // Not every server that speaks S3 knows the checksums that newer clients add.
+    // Not every S3-compatible server supports the checksums that newer clients add.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -109,7 +114,7 @@ function clientOptions({ username, password, searchParams }: URL) {
   } as const;
 }
 
-/** Its codes look like those of a database that is away. */
+/** Hides the library's error codes, which look like those of an unavailable database. */
 function foreign(act: string, cause: unknown): Error {
   const { name, message } = cause as Error;
   return new Error(`The bucket did not ${act} a file: ${name} ${message}`, { cause });

@@ -7,7 +7,7 @@ import { GatewayError } from "../gateway-error.ts";
 
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 
-/** A file of ours (0600) that is gone after use. */
+/** A temporary file (0600) that is deleted after use. */
 export class TemporaryFile {
   readonly path: string;
   readonly #file: FileHandle;
@@ -20,7 +20,7 @@ export class TemporaryFile {
     this.#file = file;
   }
 
-  /** Throws STORAGE_FULL when there is no room. */
+  /** Throws STORAGE_FULL if the disk is full. */
   static async begin(directory: string): Promise<TemporaryFile> {
     const path = join(directory, randomBytes(12).toString("hex"));
     return new TemporaryFile(path, await open(path, "wx", 0o600).catch((error) => throwStorageFull(error)));
@@ -39,7 +39,10 @@ export class TemporaryFile {
     }
   }
 
-  /** Resolves with the hex SHA-256 once all of it is on the disk; without `isDurable` it may still be in memory. */
+  /**
+   * Resolves with the hex SHA-256 once all data is written; without `isDurable`, it may not be synced to disk
+   * yet.
+   */
   async end({ isDurable }: { isDurable: boolean }): Promise<string> {
     if (isDurable) await this.#file.sync().catch((error) => throwStorageFull(error));
     await this.#close();
@@ -62,13 +65,13 @@ export class TemporaryFile {
   }
 }
 
-/** Empties the directory, which only this process uses, and makes it (0700) when it is not there. */
+/** Empties a directory that only this process uses, and creates it (0700) if missing. */
 export async function emptyDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Passes an error on; a disk without room becomes STORAGE_FULL. */
+/** Rethrows an error; a full disk becomes STORAGE_FULL. */
 export function throwStorageFull(cause: unknown): never {
   if (!isDiskFull(cause)) throw cause;
   throw new GatewayError("STORAGE_FULL", "There is no room left to store files.", {

@@ -6,7 +6,7 @@ const MAX_SECONDS = 2;
 const MAX_BYTES = 16_384;
 const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif"]);
 
-/** A picture as a small JPEG for a preview of at most 16 KiB; undefined for what is none, or is too large. */
+/** A small JPEG of an image, at most 16 KiB, for a preview; undefined if it is no image or too large. */
 export async function toPreviewImage(bytes: Uint8Array): Promise<Buffer | undefined> {
   try {
     const { format, width, height } = await sharp(bytes, { limitInputPixels: MAX_PIXELS }).metadata();

@@ -10,12 +10,12 @@ const MAX_SECONDS = 20;
 const QUALITY = 85;
 const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
-/** A decoded picture is much larger than its file: the largest one goes alone. */
+/** A decoded image is much larger than its file, so the largest image is processed alone. */
 const memory = new Semaphore(MAX_PIXELS * BYTES_PER_PIXEL);
 
 /**
- * The middle of a picture as a JPEG square of 640 pixels, as people and groups show theirs. Throws VALIDATION_ERROR, naming
- * `field`, for what is no picture or has more than 50 million pixels.
+ * The centre of an image as a JPEG of 640 x 640 pixels, the format of profile and group pictures. Throws
+ * VALIDATION_ERROR, naming `field`, if it is no image or has more than 50 million pixels.
  */
 export async function toSquareImage(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
@@ -33,7 +33,10 @@ export async function toSquareImage(bytes: Uint8Array, field: string): Promise<B
   );
 }
 
-/** A picture as a sticker: WebP, 512 pixels square, whole, on nothing. Throws as `toSquareImage` does. */
+/**
+ * The whole image as a sticker: WebP, 512 x 512 pixels, on a transparent background. Throws like
+ * `toSquareImage`.
+ */
 export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
   return memory.use(width * height * BYTES_PER_PIXEL, () =>
@@ -49,7 +52,7 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
   );
 }
 
-/** Whether a picture has several frames; false for what cannot be read. */
+/** Whether an image has several frames; false if it is unreadable. */
 export async function isAnimated(bytes: Uint8Array): Promise<boolean> {
   const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS, animated: true })
     .metadata()

@@ -2,9 +2,9 @@ const SAMPLES = 64;
 const HIGHEST = 100;
 const MAX_BINS = 4096;
 
-/** Keeps how loud a sound is over its time, in bounded memory whatever its length. */
+/** Records loudness over time, in bounded memory for any duration. */
 export class WaveformMeter {
-  /** Sums over `#width` levels each. */
+  /** Sums of `#width` levels each. */
   #bins: number[] = [];
   #width = 1;
   #count = 0;
@@ -15,7 +15,7 @@ export class WaveformMeter {
     if (this.#bins.length > MAX_BINS) this.#halve();
   }
 
-  /** 64 levels from 0 to 100, as phones draw them; undefined where there is too little to tell them apart. */
+  /** 64 levels from 0 to 100, as phones draw them; undefined if there is too little data. */
   waveform(): number[] | undefined {
     const bins = this.#bins;
     if (bins.length === 0) return undefined;

@@ -17,33 +17,33 @@ import { createNonceStore } from "./nonce-store.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** When the node that calls stops waiting, on this process's own clock. */
+    /** When the calling node stops waiting, on this process's clock. */
     callerWaitsUntil: number;
   }
 }
 
-/** Stands for "this node does not have it"; nothing was done. */
+/** Means "this node does not have it"; nothing was done. */
 export const NOT_OWNED_HERE = Symbol("not here");
 
-/** What other nodes may ask of this one, by name: plain data or a stream comes back, or `NOT_HERE`. */
+/** What other nodes may request from this one, by name. Returns plain data, a stream, or `NOT_OWNED_HERE`. */
 export type NodeRpcHandlers = Record<string, (input: never) => Promise<unknown>>;
 
-/** Takes the address of somebody with a wrong credential; throws RATE_LIMITED when there were too many. */
+/** Counts a wrong credential from this address; throws RATE_LIMITED above the limit. */
 export type CountUnauthenticated = (ip: string) => void;
 
 export interface NodeRpcRouteOptions {
   secret: string;
-  /** Address at which the others call this node: what is signed for another one is refused. */
+  /** URL of this node for other nodes; a request signed for another node is rejected. */
   url: string;
   handlers: NodeRpcHandlers;
   bodyLimitBytes: number;
 }
 
 const DEFAULT_TIME_LEFT_MS = 20_000;
-/** Calls in two minutes, about 800 in a second; what is more is refused. */
+/** Most requests in two minutes, about 800 per second; further ones are rejected. */
 const MOST_NONCES = 100_000;
 
-/** Takes the calls of other nodes, in a room of its own so that its bodies are read as they are. */
+/** Serves the requests of other nodes, in its own fastify scope so that their bodies stay unparsed. */
 export async function addNodeRpcRoute(
   app: FastifyInstance,
   options: NodeRpcRouteOptions,
@@ -65,10 +65,10 @@ export async function addNodeRpcRoute(
     const isOfNode = (request: FastifyRequest) =>
       isNonce(headerOf(request, "nonce")) &&
       isSignatureValid(secret, senderProofText(identityOf(request)), headerOf(request, "proof"));
-    // What another node asks was admitted there.
+    // The other node has already admitted the request.
     const config = { isExpected: isOfNode };
     room.decorateRequest("callerWaitsUntil", 0);
-    // Of strangers not a byte of the body is read.
+    // Reads no body byte of an unauthenticated client.
     room.addHook("onRequest", async (request, reply) => {
       if (!isOfNode(request)) {
         countStranger(request.ip);
@@ -94,17 +94,17 @@ export async function addNodeRpcRoute(
 async function run(handlers: NodeRpcHandlers, request: FastifyRequest, body: string): Promise<unknown> {
   const { name, input } = decodeMessage(body) as { name: string; input: never };
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-  // An older node does not know what a newer one asks for.
+  // An older node does not know the operations of a newer one.
   if (!handler || !(await isStillWanted(request))) return NOT_OWNED_HERE;
   return handler(input).catch((cause: unknown) => {
-    // Something may have been done, which a 503 would deny.
+    // A 503 would claim that nothing was done.
     throw new GatewayError("INTERNAL", "The call failed.", { cause });
   });
 }
 
-/** What lay unread while this process stood still may have a caller that has long answered for it. */
+/** A request that waited while this process stalled may have a caller that no longer waits. */
 async function isStillWanted({ callerWaitsUntil, raw: { socket } }: FastifyRequest): Promise<boolean> {
-  // That it has hung up is read in the turn after the one that has read the call.
+  // A disconnect is read in the turn after the one that read the request.
   for (let turns = 0; turns < 2; turns++) await nextTurn();
   return !socket.destroyed && !socket.readableEnded && performance.now() < callerWaitsUntil;
 }

@@ -9,7 +9,7 @@ import {
   signMessage,
 } from "./node-rpc-message.ts";
 
-/** Where the nodes take each other's calls. */
+/** Path of requests between nodes. */
 export const NODE_RPC_PATH = "/internal/calls";
 export const NODE_RPC_HEADERS = {
   proof: "x-waygate-cluster-proof",
@@ -18,10 +18,12 @@ export const NODE_RPC_HEADERS = {
   hop: "x-waygate-hop",
   timeLeft: "x-waygate-time-left",
 } as const;
-/** Says that the node does not have what is asked for. */
+/** Means that the node does not have the requested session or file. */
 export const NOT_OWNED_HERE_STATUS = 421;
 
-/** How a call ended. `not_here`: nothing was done. `unreachable`: nothing was done where `executed` is false. */
+/**
+ * Result of a request. `not_here`: nothing was done. `unreachable`: nothing was done if `executed` is false.
+ */
 export type NodeRpcResult =
   | { outcome: "value"; value: unknown }
   | { outcome: "stream"; body: Readable }
@@ -29,22 +31,24 @@ export type NodeRpcResult =
   | { outcome: "unreachable"; executed: boolean; reason: string };
 
 export interface NodeRpcRequest {
-  /** Of the other node. */
+  /** URL of the other node. */
   url: string;
   name: string;
   input: unknown;
-  /** For the whole of a value, and for the head of a stream. */
+  /** For a whole value, or for the head of a stream. */
   timeoutMs: number;
 }
 
-/** Calls of other nodes: one hop, signed with the cluster's secret, bytes and dates kept. */
+/**
+ * Sends requests to other nodes: one hop, signed with the cluster's secret; bytes and dates keep their types.
+ */
 export interface NodeRpcClient {
   call(call: NodeRpcRequest): Promise<NodeRpcResult>;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 3000;
-/** Without a byte although the reader wants some. */
+/** Longest time without a byte while the reader wants some. */
 const IDLE_MS = 60_000;
 
 export function createNodeRpcClient({ secret }: { secret: string }): NodeRpcClient {
@@ -86,13 +90,13 @@ async function send(agent: Agent, secret: string, call: NodeRpcRequest): Promise
     const { message } = error as Error;
     return { outcome: "unreachable", executed: !wasNeverConnected(error), reason: message };
   } finally {
-    // A stream that has begun lasts as long as its reader takes.
+    // A started stream lasts as long as its reader needs.
     clearTimeout(timer);
   }
 }
 
 function wasNeverConnected(error: unknown): boolean {
-  // Of a name with several addresses.
+  // For a name with several addresses.
   if (error instanceof AggregateError) return error.errors.every(wasNeverConnected);
   const { code, syscall } = error as NodeJS.ErrnoException;
   return code === "UND_ERR_CONNECT_TIMEOUT" || syscall === "connect" || syscall === "getaddrinfo";
@@ -111,7 +115,7 @@ async function read({
   if (statusCode === NOT_OWNED_HERE_STATUS) return { outcome: "not_here" };
   return {
     outcome: "unreachable",
-    // What goes wrong once it acts is a 500, whatever it was.
+    // Once the operation runs, every failure is a 500.
     executed: statusCode >= 500 && statusCode !== 503,
     reason: `the other node answered ${statusCode}`,
   };

@@ -1,18 +1,18 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Between the clocks of two nodes, and how long a call may be on its way. */
+/** Allowed clock difference between two nodes plus transit time. */
 const TOLERANCE_MS = 60_000;
-/** From its first arrival on, a signature is good for no longer: the clock of its sender may be ahead by the tolerance. */
+/** A signature expires this long after its first arrival: the sender's clock may be ahead by the tolerance. */
 export const SIGNATURE_LIFETIME_MS = 2 * TOLERANCE_MS;
 /** 16 random bytes. */
 const NONCE = /^[A-Za-z0-9_-]{22}$/;
 const BYTES = "$bytes";
 const DATE = "$date";
 
-/** JSON that keeps bytes and dates. */
+/** JSON that preserves bytes and dates. */
 export function encodeMessage(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key: string, plain: unknown) {
-    // JSON.stringify has turned dates into text already; the holder still has them.
+    // JSON.stringify has already turned dates into text; the holder still has the Date.
     const real = this[key];
     if (real instanceof Date) return { [DATE]: real.toISOString() };
     if (real instanceof Uint8Array) return { [BYTES]: Buffer.from(real).toString("base64") };
@@ -30,9 +30,9 @@ export function decodeMessage(text: string): unknown {
   });
 }
 
-/** Which call it is, and of which node: each signature of it holds for this one alone. */
+/** Identifies the request and its target node: each signature is valid only for this request. */
 export interface NodeRpcIdentity {
-  /** Address of the node that is called. */
+  /** URL of the target node. */
   target: string;
   nonce: string;
 }
@@ -45,17 +45,17 @@ export function isNonce(text: string): boolean {
   return NONCE.test(text);
 }
 
-/** What a caller signs so that it is known before its body is read. */
+/** The text that the sender signs to prove its identity before its body is read. */
 export function senderProofText({ target, nonce }: NodeRpcIdentity): string {
   return `call\n${new URL(target).origin}\n${nonce}`;
 }
 
-/** What a caller signs besides: that this body belongs to this call. */
+/** The text that the sender signs to bind the body to this request. */
 export function signedContentText({ target, nonce }: NodeRpcIdentity, body: string): string {
   return `body\n${new URL(target).origin}\n${nonce}\n${body}`;
 }
 
-/** Proves that the sender knows the cluster's secret, for this text and this minute. */
+/** Proves that the sender knows the cluster's secret, for this text and this time. */
 export function signMessage(secret: string, text: string, at: number = Date.now()): string {
   return `t=${at},v1=${digest(secret, `${at}.${text}`)}`;
 }

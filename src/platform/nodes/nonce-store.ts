@@ -1,19 +1,19 @@
 import type { Clock } from "../clock.ts";
 
 export interface NonceStore {
-  /** `full`: this one could not be remembered, so it cannot be taken. */
+  /** `full`: the nonce cannot be stored, so the request must be rejected. */
   add(nonce: string): "new" | "seen" | "full";
 }
 
 export interface NonceStoreOptions {
   clock: Clock;
-  /** A nonce is remembered for at least this long, and for twice as long at most. */
+  /** Shortest time that a nonce is stored; the longest is twice that. */
   keepMs: number;
-  /** Remembered at most in `keepMs`. */
+  /** Most nonces stored per `keepMs`. */
   max: number;
 }
 
-/** Remembers nonces in bounded memory. It never forgets one early to make room for others: that would let it in again. */
+/** Stores nonces in bounded memory. Never evicts one early, because its request could then be replayed. */
 export function createNonceStore({ clock, keepMs, max }: NonceStoreOptions): NonceStore {
   let recent = new Set<string>();
   let older = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Aliases } from "../http/route.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
-/** The schema with the other accepted spellings in the description of each field that it shows. */
+/** Adds the accepted aliases to the description of each field of the schema. */
 export function withAliasNotes(schema: JsonSchema, aliases: Aliases = {}): JsonSchema {
   if (!schema.properties) return schema;
   const properties = Object.fromEntries(
@@ -15,7 +15,7 @@ export function withAliasNotes(schema: JsonSchema, aliases: Aliases = {}): JsonS
   return { ...schema, properties };
 }
 
-/** What is left to say of aliases whose fields the schema does not show at its top. */
+/** Describes the aliases of fields that are not at the schema's top level. */
 export function aliasNotes({ properties = {} }: JsonSchema, aliases: Aliases = {}): string {
   const others = Object.entries(aliases).filter(([name]) => !Object.hasOwn(properties, name));
   if (others.length === 0) return "";

@@ -2,7 +2,7 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Json = Record<string, unknown>;
 
-/** Shown wherever the schema has a field of this name. */
+/** Values for fields that are always shown. */
 const ALWAYS_SHOWN: Json = {
   number: "5511999990004",
   text: "Hello",
@@ -12,7 +12,7 @@ const ALWAYS_SHOWN: Json = {
   settings: {},
 };
 
-/** Shown where the field is required. */
+/** Values for fields that are shown if required. */
 const SHOWN_IF_REQUIRED: Json = {
   email: "owner@example.com",
   password: "correct horse battery staple",
@@ -33,7 +33,7 @@ const SHOWN_IF_REQUIRED: Json = {
   numbers: ["5511999990004"],
 };
 
-/** A JSON body made from the schema of a request; `schemas` are those that it refers to. */
+/** Generates a JSON body from a request schema; `schemas` are those that it refers to. */
 export function exampleBody(schema: JsonSchema, schemas: Json): unknown {
   return sampleOf(resolve(schema, schemas), schemas);
 }

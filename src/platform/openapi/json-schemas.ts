@@ -12,11 +12,14 @@ type Direction = "input" | "output";
 
 export interface JsonSchemas {
   of(schema: z.ZodType, direction: Direction): JsonSchema;
-  /** The schemas that have a name of their own, in the order of their names. */
+  /** The named schemas, ordered by name. */
   shared(): Record<string, JsonSchema>;
 }
 
-/** Turns zod schemas into JSON Schema and gathers the named ones (`.meta({ id })`, recursive ones) in one place. */
+/**
+ * Converts zod schemas to JSON Schema and collects the named ones (`.meta({ id })`, recursive ones) in one
+ * place.
+ */
 export function createJsonSchemas(): JsonSchemas {
   const named = new Map<string, { original: string; schema: JsonSchema }>();
 
@@ -58,7 +61,7 @@ function toJsonSchema(schema: z.ZodType, io: Direction): JsonSchema {
   }) as JsonSchema;
 }
 
-/** A date, or a date that is written as ISO text on its way out. */
+/** A Date, or a Date that is serialised as ISO text. */
 function isDate(def: z.core.$ZodTypeDef): boolean {
   if (def.type === "date") return true;
   if (def.type !== "pipe") return false;
@@ -76,7 +79,7 @@ function renameReferences(schema: JsonSchema, names: ReadonlyMap<string, string>
 
 const COMBINATIONS = ["allOf", "anyOf", "oneOf"] as const;
 
-/** Takes some fields out of an object schema, also out of its alternatives: they travel another way. */
+/** Removes fields that travel elsewhere (such as in the path) from an object schema and its alternatives. */
 export function splitFields(
   schema: JsonSchema,
   names: readonly string[],

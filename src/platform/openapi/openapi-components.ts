@@ -1,7 +1,7 @@
 import { ERROR_STATUS } from "../gateway-error.ts";
 import type { RouteAccess } from "../http/route.ts";
 
-/** A body that is bytes. */
+/** A binary body. */
 export const FILE_SCHEMA = { type: "string", format: "binary" };
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
@@ -56,7 +56,7 @@ const PROBLEM = {
   required: ["type", "title", "status", "detail", "code", "request_id"],
 };
 
-/** What all operations share. */
+/** Components that all operations share. */
 export const OPENAPI_COMPONENTS = {
   schemas: {
     Envelope: {

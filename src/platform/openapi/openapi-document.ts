@@ -12,7 +12,7 @@ const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp 
 Every answer is an envelope: \`success\`, \`message\`, \`data\`; a refusal carries \`code\`, \`message\`, \`details\` and \`request_id\`.
 Unknown fields are ignored. Lists come newest first, with \`limit\` and \`cursor\`.`;
 
-/** The OpenAPI 3.1 document of a contract; the same contract gives the same bytes. */
+/** The OpenAPI 3.1 document of a contract; the output is deterministic. */
 export function createOpenApiDocument(contract: Contract): Record<string, unknown> {
   const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
@@ -56,7 +56,7 @@ function operation(name: string, route: Route, schemas: JsonSchemas): Record<str
   const description = notes.filter(Boolean).join("\n\n");
   return {
     operationId: name,
-    // A plain text, unlike the description.
+    // The summary is plain text, unlike the description.
     summary: route.summary.replaceAll("`", ""),
     ...(description === "" ? {} : { description }),
     tags: [route.tag],
@@ -105,7 +105,7 @@ function body(schema: JsonSchema, route: Route, schemas: JsonSchemas): Json {
   return {
     required,
     content: {
-      // A file alone has no place in JSON.
+      // A body that is only a file has no JSON form.
       ...(isEmpty(rest) ? {} : toJson(rest)),
       "multipart/form-data": { schema: form },
       ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),

@@ -18,7 +18,7 @@ export type AllowRule =
   | { kind: "cidr"; cidr: Cidr; port: number | undefined }
   | { kind: "name"; name: string; port: number | undefined };
 
-/** Host as it stands in a parsed URL, and the port that will be dialled. */
+/** Host as in a parsed URL, and the port to connect to. */
 export interface NetworkTarget {
   host: string;
   port: number;
@@ -30,18 +30,18 @@ export interface ListenAddress {
 }
 
 export interface AddressPolicy {
-  /** Whether the target may be dialled at this concrete address. */
+  /** Whether a connection to this target at this address is allowed. */
   allows(target: NetworkTarget, address: string): boolean;
-  /** For a name that a proxy will resolve: the name and the port are all there is to judge. */
+  /** For a name that a proxy resolves: only the name and the port can be checked. */
   allowsUnresolved(target: NetworkTarget): boolean;
 }
 
 export interface AddressPolicyOptions {
-  /** Entries of `WAYGATE_ALLOWED_HOSTS`; throws on one that cannot be read. */
+  /** Entries of `WAYGATE_ALLOWED_HOSTS`; throws for an invalid one. */
   allowedHosts: readonly string[];
-  /** Single addresses lifted from the list that is always denied. */
+  /** Single addresses exempted from the list that is always denied. */
   allowAlwaysDenied?: readonly string[];
-  /** Where this gateway and its database listen. */
+  /** The listeners of this gateway and its database. */
   ownListeners?: () => readonly ListenAddress[];
   /** Addresses of this machine. */
   ownAddresses?: () => readonly string[];
@@ -51,7 +51,8 @@ const ALWAYS_DENIED: readonly Cidr[] = readAll(
   [
     "169.254.0.0/16",
     "fe80::/10",
-    // Metadata and host services of AWS, Google, Oracle, Scaleway, Akamai, Alibaba; then Azure, Alibaba, Oracle.
+    // Metadata and host services of AWS, Google, Oracle, Scaleway, Akamai, Alibaba; then Azure, Alibaba,
+    // Oracle.
     "fd00:ec2::/32",
     "fd20:ce::254",
     "fd00:c1::a9fe:a9fe",
@@ -70,7 +71,7 @@ const ALWAYS_DENIED: readonly Cidr[] = readAll(
   parseCidr,
 );
 const LOOPBACK: readonly Ip[] = readAll(["127.0.0.1"], parseIp);
-/** Last labels; an empty one is left of a name with several dots at its end. */
+/** Top-level labels; a name that ends with several dots has an empty one. */
 const INSIDE_ENDINGS = new Set(["localhost", "localdomain", "internal", "local", ""]);
 const DENIED_PORTS = new Set([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017]);
 
@@ -86,7 +87,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   return {
     allows(target, address) {
       const ip = parseIp(bare(address));
-      // What cannot be read cannot be allowed.
+      // An invalid address is not allowed.
       const reached = ip === undefined ? [] : effectiveIps(ip);
       return (
         ip !== undefined &&
@@ -106,7 +107,10 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   };
 }
 
-/** Reads one entry of `WAYGATE_ALLOWED_HOSTS`: a word, an address or CIDR, a host or `*.host`, each with an optional port. */
+/**
+ * Parses one entry of `WAYGATE_ALLOWED_HOSTS`: a keyword, an address or CIDR, a host or `*.host`, each with
+ * an optional port.
+ */
 export function parseAllowRule(text: string): AllowRule | undefined {
   const word = WORDS.find((one) => one === text);
   if (word !== undefined) {
@@ -124,7 +128,7 @@ export function parseAllowRule(text: string): AllowRule | undefined {
   return name === undefined ? undefined : { kind: "name", name, port: parts.port };
 }
 
-/** Entries that open more than the internet and single ports: for every account, whatever listens there. */
+/** Entries that open more than the internet and single ports, for every account. */
 export function findBroadEntries(allowedHosts: readonly string[]): string[] {
   return allowedHosts.filter((text) => {
     const rule = parseAllowRule(text);
@@ -132,7 +136,7 @@ export function findBroadEntries(allowedHosts: readonly string[]): string[] {
   });
 }
 
-/** Reads one entry of `WAYGATE_ALLOW_ALWAYS_DENIED`: a single address, alone or as /32 (/128). */
+/** Parses one entry of `WAYGATE_ALLOW_ALWAYS_DENIED`: a single address, alone or as /32 (/128). */
 export function parseSingleAddress(text: string): Ip | undefined {
   const cidr = parseCidr(text);
   return cidr !== undefined && cidr[1] === (cidr[0].kind() === "ipv4" ? 32 : 128) ? cidr[0] : undefined;
@@ -179,7 +183,7 @@ function labelsOf(host: string): string[] {
   return host.toLowerCase().replace(/\.$/, "").split(".");
 }
 
-/** Whether a name means this machine or its network, wherever it is resolved. */
+/** Whether a name denotes this machine or its network, regardless of the resolver. */
 function isInsideName(host: string): boolean {
   const labels = labelsOf(host);
   const ending = labels.at(-1) ?? "";
@@ -214,7 +218,7 @@ function bare(host: string): string {
 }
 
 function splitPort(text: string): { host: string; port: number | undefined } | undefined {
-  // Brackets belong to IPv6; an IPv6 address without them has no port.
+  // IPv6 with a port needs brackets; an IPv6 address without them has no port.
   const match = /^\[([^\]:]*:[^\]]*)\](?::(\d+))?$/.exec(text) ??
     /^([^:]+)(?::(\d+))?$/.exec(text) ?? [text, text];
   const [, host = "", digits] = match;
@@ -223,13 +227,13 @@ function splitPort(text: string): { host: string; port: number | undefined } | u
 }
 
 function parseName(text: string): string | undefined {
-  // domainToASCII cuts a path off without a word.
+  // domainToASCII silently drops a path.
   if (/[\s/?#@\\%:[\]]/.test(text)) {
     return undefined;
   }
   const wildcard = text.startsWith("*.");
   const name = domainToASCII((wildcard ? text.slice(2) : text).replace(/\.$/, ""));
-  // A last label of digits is a broken address, not a name.
+  // A numeric last label is an invalid address, not a name.
   const isName = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*(?=[0-9-]*[a-z_])[a-z0-9_-]+$/.test(name);
   return isName ? (wildcard ? `*.${name}` : name) : undefined;
 }

@@ -1,23 +1,23 @@
 import { createRateLimitedWarnings, type RateLimitedWarningsOptions } from "../log/rate-limited-warnings.ts";
 
-/** For whom a call goes out, as far as the caller knows. */
+/** The account and instance of an outgoing request, as far as known. */
 export interface Tenant {
   account_id?: number;
   instance_id?: number;
 }
 
-/** What was refused: the URL itself, an address behind its name, or the call by the egress proxy. */
+/** What was blocked: the URL itself, a resolved address, or the request at the egress proxy. */
 export type BlockReason = "url" | "resolved" | "proxy";
 
 export interface BlockedRequest extends Tenant {
-  /** With the port that the URL names. The rest of the URL may be secret. */
+  /** With the port of the URL. The rest of the URL may be secret. */
   host: string;
   reason: BlockReason;
 }
 
 export type LogBlockedRequest = (call: BlockedRequest) => void;
 
-/** Warns of outgoing calls that the policy refused, bounded per tenant. */
+/** Logs a warning for outgoing requests that the policy blocked, rate-limited per tenant. */
 export function createBlockedRequestLog(
   options: Pick<RateLimitedWarningsOptions<BlockedRequest>, "log" | "clock">,
 ): LogBlockedRequest {

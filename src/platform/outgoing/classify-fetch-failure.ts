@@ -1,7 +1,7 @@
 import { DnsResolutionError } from "./dns-resolver.ts";
 import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
 
-/** Why a call never got an answer. */
+/** Why a request got no response. */
 export type FetchFailureCode =
   | "blocked"
   | "dns"
@@ -13,17 +13,17 @@ export type FetchFailureCode =
   | "invalid_url"
   | "protocol";
 
-/** The time of the whole call was up. */
+/** The total time of the request is over. */
 export class DeadlineError extends Error {
   override readonly name = "DeadlineError";
 }
 
-/** The gateway itself has closed its connections. */
+/** The gateway closed its connections. */
 export class ClosedError extends Error {
   override readonly name = "ClosedError";
 }
 
-/** One text for everything that the policy refuses, so that it tells nothing about the network behind it. */
+/** One text for every blocked request, so that it reveals nothing about the internal network. */
 export const BLOCKED_MESSAGE =
   "This address is not allowed by the gateway's policy for outgoing calls. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
 
@@ -51,10 +51,10 @@ const BY_CODE: readonly [RegExp, keyof typeof TEXT][] = [
   ],
 ];
 
-/** This process is out of something, or closing: nothing that the other side did. */
+/** This process lacks a resource or is closing; the receiver is not at fault. */
 const OURS = /^(UND_ERR_DESTROYED|UND_ERR_CLOSED|EMFILE|ENFILE|ENOMEM|ENOBUFS)$/;
 
-/** What a failed call says about the other side; throws the error again when the fault is ours. */
+/** Classifies a failed request by the receiver's fault; rethrows the error if the gateway is at fault. */
 export function classifyFetchFailure(error: unknown): { failure: FetchFailureCode; error: string } {
   const code = codeOf(error);
   if (error instanceof ClosedError || OURS.test(code ?? "")) {
@@ -78,11 +78,12 @@ function classify(error: unknown, code: string): keyof typeof TEXT {
   if (error instanceof DeadlineError) {
     return "timeout_total";
   }
-  // A wild answer can even trip an assertion of the HTTP client, so all the rest is the other side's.
+  // A malformed response can even fail an assertion in the HTTP client, so every other error counts as the
+  // receiver's.
   return classifyProxy(error) ?? BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "protocol";
 }
 
-// undici gives the proxy's refusal of a tunnel in the message only.
+// undici reports a proxy's refusal of a tunnel only in the message.
 function classifyProxy(error: unknown): "blocked" | "refused" | undefined {
   const [, status] = (error instanceof Error && /^Proxy response \((\d+)\)/.exec(error.message)) || [];
   return status === undefined ? undefined : status === "403" || status === "407" ? "blocked" : "refused";

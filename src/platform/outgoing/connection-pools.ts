@@ -13,7 +13,7 @@ const CLOSED = new ClosedError("outgoing calls are closed");
 
 const LIMITS = {
   pipelining: 1,
-  // Each call has a deadline of its own, and no other time limit may end it earlier.
+  // Each request has its own deadline, and no other timeout may end it earlier.
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 30_000,
@@ -21,28 +21,28 @@ const LIMITS = {
   maxHeaderSize: 16 * 1024,
 } as const;
 
-/** One kept-alive socket, lent to one call. */
+/** One keep-alive socket, leased to one request. */
 export interface LeasedSocket {
   readonly dispatcher: Dispatcher;
-  /** Gives the line back, or cuts it when something went wrong on it. Only the first call counts. */
+  /** Returns the socket, or closes it after a fault. Only the first invocation counts. */
   end(fault?: Error): void;
 }
 
 export interface PoolDestination {
   origin: string;
   target: NetworkTarget;
-  /** Keeps sockets apart that were checked under different policies. */
+  /** Separates sockets that were checked under different policies. */
   whose: string;
   policy: AddressPolicy;
-  /** Opens a line where others wait for one of the four. */
+  /** Opens an extra socket instead of waiting for one of the four. */
   isPaced?: boolean;
 }
 
-/** Sockets by origin: one that hangs holds its own four lines and nobody else's. */
+/** Sockets by origin: an origin that hangs blocks only its own four sockets. */
 export interface ConnectionPools {
   borrow(destination: PoolDestination): Promise<LeasedSocket>;
   readonly size: number;
-  /** Cuts every line; whoever uses or awaits one sees a ClosedError. */
+  /** Closes every socket; its users and waiters get a ClosedError. */
   close(): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ interface Origin {
   open(): Dispatcher;
 }
 
-// A pool of undici's own would reconnect after every aborted call and queue calls that have already given up.
+// undici's own pool would reconnect after every aborted request and queue requests that have already timed out.
 export function createConnectionPools(options: {
   lookup: DnsResolver;
   egressProxy: string | undefined;
 }): ConnectionPools {
   const origins = new LRUCache<string, Origin>({
     max: MAX_ORIGINS,
-    // Lines in use go on; idle ones that come back later close by themselves after 30 s.
+    // Leased sockets stay open; once idle, they close after 30 s.
     dispose: (origin) => void cut(origin, origin.idle.splice(0)),
   });
 
@@ -156,7 +156,7 @@ function openProxied(uri: string): Dispatcher {
     uri,
     connections: 1,
     proxyTls: { timeout: CONNECT_MS },
-    // The tunnel is asked for with the limits of the call, too.
+    // The request for the tunnel has the same limits.
     clientFactory: (origin, client) =>
       new Client(origin, { ...client, headersTimeout: LIMITS.headersTimeout }),
   });

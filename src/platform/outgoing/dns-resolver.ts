@@ -1,13 +1,13 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { LRUCache } from "lru-cache";
 
-/** All addresses of a name; rejects when there are none. */
+/** All addresses of a name; rejects if there are none. */
 export type DnsResolver = (hostname: string) => Promise<LookupAddress[]>;
 
 const AT_ONCE = 2;
 const SLOW_MS = 3000;
 const REST_MS = 30_000;
-/** Longer than a connection may take: whoever asked has given up. */
+/** Longer than the connection timeout: after it, the caller has timed out. */
 const PATIENCE_MS = 6000;
 const MAX_RESTING = 1000;
 const MAX_KNOWN = 10_000;
@@ -18,9 +18,9 @@ export class DnsResolutionError extends Error {
 }
 
 /**
- * The system's name resolution, kept from harming others: it runs in the thread pool that files and passwords share,
- * so two lookups run at once, equal ones are merged, and a name that failed slowly rests for 30 s. Domains that do not
- * answer get one of the two turns at most.
+ * Resolves names with the system resolver and limits its load, because it shares a thread pool with files and
+ * passwords. Runs two lookups at once and merges equal ones. Caches a slow failure for 30 s. Domains that do
+ * not respond get at most one of the two slots.
  */
 export function createDnsResolver(lookup: DnsResolver = systemLookup): DnsResolver {
   const line = new LookupQueue(lookup);
@@ -29,7 +29,7 @@ export function createDnsResolver(lookup: DnsResolver = systemLookup): DnsResolv
 
 interface PendingLookup {
   isRunning: boolean;
-  /** When somebody last asked for it, on the clock of `performance`. */
+  /** Time of the last request for this name, on the clock of `performance`. */
   at: number;
   result: Promise<LookupAddress[]>;
   answer(result: Promise<LookupAddress[]>): void;
@@ -40,10 +40,10 @@ class LookupQueue {
   readonly #asked = new Map<string, PendingLookup>();
   readonly #restsUntil = new LRUCache<string, number>({ max: MAX_RESTING });
   readonly #answered = new LRUCache<string, true>({ max: MAX_KNOWN });
-  /** Domains that failed slowly, or are being asked for a name that has not answered yet. */
+  /** Domains that failed slowly, or have a pending lookup of a name that has not resolved yet. */
   readonly #doubted = new LRUCache<string, true>({ max: MAX_KNOWN });
   #running = 0;
-  /** Those of them whose names have not answered yet. */
+  /** Running lookups of names that have not resolved yet. */
   #unproven = 0;
 
   constructor(lookup: DnsResolver) {
@@ -122,7 +122,7 @@ function newlyAsked(): PendingLookup {
   const result = new Promise<LookupAddress[]>((resolve) => {
     answer = resolve;
   });
-  // Who asked may have given up.
+  // The caller may no longer wait.
   result.catch(() => {});
   return { isRunning: false, at: 0, result, answer };
 }
@@ -131,7 +131,7 @@ function systemLookup(hostname: string): Promise<LookupAddress[]> {
   return dns.lookup(hostname, { all: true, verbatim: true });
 }
 
-/** Names that most likely have one name server. */
+/** The part of a name whose subdomains probably share a name server. */
 function domainOf(hostname: string): string {
   return hostname.split(".").slice(-2).join(".");
 }

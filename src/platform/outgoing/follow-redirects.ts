@@ -25,8 +25,9 @@ interface RedirectFailed extends Failed {
 }
 
 /**
- * Calls where an address leads. Each hop is a call of its own under the same policy, all of them share one deadline, and
- * what belongs to one origin (headers, user name and password) goes to no other. An answer says from which `url` it came.
+ * Sends a request and follows its redirects. Each hop is checked under the same policy, and all hops share
+ * one deadline. Headers, user name and password are not sent to another origin. A response includes its final
+ * `url`.
  */
 export async function followRedirects<Request extends Hop, Outcome extends Answered | Failed>(
   first: Request,
@@ -46,7 +47,7 @@ export async function followRedirects<Request extends Hop, Outcome extends Answe
   }
 }
 
-/** Undefined for an answer that leads nowhere. */
+/** Undefined for a response that is no redirect. */
 function nextRequest<Request extends Hop>(
   request: Request,
   { status, headers }: Answered,
@@ -62,7 +63,7 @@ function nextRequest<Request extends Hop>(
   return { ...request, url: to.href, headers: isSameOrigin ? request.headers : undefined };
 }
 
-/** The address that was given is not the one at fault. */
+/** Says that the fault is not at the given URL. */
 function afterRedirect<Outcome extends Answered | Failed>(outcome: Outcome): Outcome {
   if (outcome.outcome !== "failed") return outcome;
   return { ...outcome, error: `After a redirect: ${outcome.error}` };

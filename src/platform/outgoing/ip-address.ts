@@ -3,12 +3,12 @@ import ipaddr from "ipaddr.js";
 export type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 export type Cidr = [Ip, number];
 
-/** What an address may be reached under: a word of the policy, or nothing but an explicit CIDR. */
+/** The scope that a policy must allow for an address: a keyword; `special` needs an explicit CIDR. */
 export type AddressScope = "external" | "private" | "loopback" | "special";
 
-/** A concrete address in its canonical spelling, or undefined. */
+/** A concrete address in canonical form, or undefined. */
 export function parseIp(text: string): Ip | undefined {
-  // Four-part decimal only: other spellings are the URL parser's business, and here they are somebody's trick.
+  // Four-part decimal only: the URL parser normalises other forms, and here they may be an attack.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
     return ipaddr.IPv4.parse(text);
   }
@@ -71,7 +71,7 @@ interface Form {
   unwrap(bytes: number[], ip: Ip): Ip[];
 }
 
-/** Mapped, translated, compatible, NAT64, 6to4, Teredo: `ipaddr.js` calls some of them plain unicast, so the list is ours. */
+/** Mapped, translated, compatible, NAT64, 6to4, Teredo. `ipaddr.js` treats some of them as plain unicast. */
 const FORMS: Form[] = [
   ...cidrs("::ffff:0:0/96", "::ffff:0:0:0/96", "::/96", "64:ff9b::/96").map((cidr) => ({
     cidr,
@@ -79,7 +79,7 @@ const FORMS: Form[] = [
   })),
   ...cidrs("64:ff9b:1::/48").map((cidr) => ({
     cidr,
-    // The operator chose the layout of this prefix: both readings and the address itself must pass.
+    // The operator chose the layout of this prefix, so both readings and the address itself must be allowed.
     unwrap: (bytes: number[], ip: Ip) => [
       ip,
       ...[[...bytes.slice(6, 8), ...bytes.slice(9, 11)], bytes.slice(12)]
@@ -97,12 +97,15 @@ const FORMS: Form[] = [
 const UNWRAPPED = cidrs("::1/128");
 const MAPPED = ipaddr.parseCIDR("::ffff:0:0/96");
 
-/** A server that listens on IPv6 sees its IPv4 clients under mapped addresses; this is the one that they have. */
+/** A server that listens on IPv6 sees IPv4 clients under mapped addresses; returns the IPv4 address. */
 export function withoutIpv4Mapping(ip: Ip): Ip {
   return inCidr(ip, MAPPED) ? ipv4(ip.toByteArray().slice(12)) : ip;
 }
 
-/** The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses inside a transition form of IPv6. */
+/**
+ * The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses inside an IPv6 transition
+ * form.
+ */
 export function effectiveIps(ip: Ip): Ip[] {
   if (ip.kind() === "ipv4" || UNWRAPPED.some((cidr) => inCidr(ip, cidr))) {
     return [ip];
@@ -110,7 +113,7 @@ export function effectiveIps(ip: Ip): Ip[] {
   return FORMS.find(({ cidr }) => inCidr(ip, cidr))?.unwrap(ip.toByteArray(), ip) ?? [ip];
 }
 
-/** The /24 or /48 of an address: enough to see where a caller sits, too little to know who it is. */
+/** The /24 or /48 of an address: shows the caller's network but does not identify the caller. */
 export function anonymiseIp(text: string): string | undefined {
   const parsed = parseIp(text);
   if (!parsed) return undefined;

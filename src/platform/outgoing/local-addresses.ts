@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 
-/** As they are now: interfaces come and go. */
+/** Read at every call, because interfaces change. */
 export function localAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
 }

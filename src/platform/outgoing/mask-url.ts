@@ -1,9 +1,9 @@
-/** Words in lower case, and versions: everything else in a path may be a token. */
+/** Lower-case words and versions; any other path segment may be a token. */
 const PLAIN_SEGMENT = /^(?:v\d{1,2}|[a-z]{1,15}(?:[-_.][a-z]{1,15}){0,3})?$/;
 
 /**
- * A URL fit for a log: user name, password, query values and parts of the path that may be tokens are masked, the fragment
- * is dropped.
+ * A URL safe for logs: masks user name, password, query values and path segments that may be tokens, and
+ * drops the fragment.
  */
 export function maskUrl(url: string): string {
   let parsed: URL;
@@ -17,7 +17,7 @@ export function maskUrl(url: string): string {
   return `${parsed.protocol}//${userinfo}${parsed.host}${maskPath(parsed.pathname)}${query}`;
 }
 
-/** Where a URL leads, without what may be secret in its path. */
+/** The origin of a URL, without secrets in its path. */
 export function originOfUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "[not a URL]";
 }

@@ -7,7 +7,7 @@ import type { DnsResolver } from "./dns-resolver.ts";
 const CONNECT_MS = 5000;
 const NEXT_ADDRESS_MS = 500;
 
-/** The address policy refused the target. Says nothing about what the name resolved to. */
+/** The address policy blocked the target. Does not reveal the resolved address. */
 export class BlockedTargetError extends Error {
   override readonly name = "BlockedError";
 
@@ -16,7 +16,7 @@ export class BlockedTargetError extends Error {
   }
 }
 
-/** No connection within 5 s, name and TLS included. */
+/** No connection within 5 s, including DNS and TLS. */
 export class ConnectTimeoutError extends Error {
   override readonly name = "ConnectTimeoutError";
 
@@ -26,8 +26,8 @@ export class ConnectTimeoutError extends Error {
 }
 
 /**
- * Opens the sockets of one origin. The policy judges the concrete address that is dialled: the literal, or every answer
- * of the name in the very lookup that the socket uses, so a second answer cannot differ from the checked one.
+ * Opens the sockets of one origin. The policy checks the address that is actually connected to: a literal, or
+ * every result of the socket's own lookup. So DNS rebinding cannot bypass the check.
  */
 export function createOutgoingConnector(
   policy: AddressPolicy,
@@ -42,23 +42,23 @@ export function createOutgoingConnector(
     lookup: checkedLookup(policy, target, lookup),
   });
   return (options, callback) => {
-    // A socket asks `lookup` about names only.
+    // A socket uses `lookup` only for names.
     if (isIP(options.hostname) !== 0 && !policy.allows(target, options.hostname)) {
       callback(new BlockedTargetError(), null);
       return;
     }
     let timer: NodeJS.Timeout | undefined;
-    // Its type does not say so, but it returns the socket that it opens.
+    // Despite its type, it returns the socket that it opens.
     const socket = dial(options, (...result) => {
       clearTimeout(timer);
       callback(...result);
     }) as unknown as Socket;
-    // undici's own connect timer ticks in half seconds.
+    // undici's own connect timer has a resolution of half a second.
     timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), CONNECT_MS);
   };
 }
 
-/** Answers every address of a name, or fails when one of them is not allowed. */
+/** Returns every address of a name, or fails if one of them is not allowed. */
 export function checkedLookup(
   policy: AddressPolicy,
   target: NetworkTarget,

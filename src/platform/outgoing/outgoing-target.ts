@@ -4,12 +4,12 @@ import { BLOCKED_MESSAGE, type FetchFailureCode } from "./classify-fetch-failure
 
 const MAX_URL = 2048;
 
-/** A URL that may be dialled as far as it can be told without asking for its name. */
+/** A URL that passed every check that needs no DNS lookup. */
 export interface OutgoingTarget extends NetworkTarget {
   url: URL;
-  /** Whether the host is an address, so that no name stands between the check and the socket. */
+  /** Whether the host is an address, so that no DNS lookup is needed. */
   isLiteral: boolean;
-  /** From the user name and password in the URL, which HTTP itself does not send. */
+  /** From the user name and password in the URL, which the HTTP client does not send itself. */
   authorization: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface TargetRejection {
 export interface TargetRules {
   policy: AddressPolicy;
   httpsOnly: boolean;
-  /** Names are resolved by a proxy, out of our sight. */
+  /** A proxy resolves the names. */
   isProxied: boolean;
 }
 
@@ -50,7 +50,7 @@ function invalidity(text: string, httpsOnly: boolean): string | undefined {
   if (text.length > MAX_URL) {
     return `The URL is longer than ${MAX_URL} characters.`;
   }
-  // The URL parser drops tabs and line breaks, so that the text and what is dialled would differ.
+  // The URL parser drops tabs and line breaks, so the text would differ from the actual target.
   if (/[\p{Cc}\p{Cs}]/u.test(text) || !URL.canParse(text)) {
     return "This is not a valid URL.";
   }

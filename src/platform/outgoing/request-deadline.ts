@@ -1,9 +1,9 @@
 import { DeadlineError } from "./classify-fetch-failure.ts";
 
-/** The end of one call: its time is up, or its caller gives it up. */
+/** The end of one request: a timeout, or an abort by the caller. */
 export interface RequestDeadline {
   readonly signal: AbortSignal;
-  /** The promise's value, or a rejection as soon as the end has come. */
+  /** Resolves with the promise, or rejects at the deadline. */
   race<T>(promise: T | Promise<T>): Promise<T>;
   clear(): void;
 }
@@ -22,7 +22,7 @@ export function startRequestDeadline(totalMs: number, given: AbortSignal | undef
   given?.addEventListener("abort", giveUp, { once: true });
   return {
     signal: controller.signal,
-    // undici hears of a signal only once a socket is there, so waiting for one needs a race.
+    // undici handles a signal only once it has a socket, so waiting for a socket needs a race.
     race: (promise) => Promise.race([promise, over]),
     clear() {
       clearTimeout(timer);

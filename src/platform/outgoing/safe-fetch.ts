@@ -17,34 +17,37 @@ import { type RequestDeadline, startRequestDeadline } from "./request-deadline.t
 const SAVE_LOOKUP_MS = 3000;
 
 export type FetchFailure = FetchFailureCode;
-/** Under whose rules a call goes out: a customer gave the URL, the operator did, or a stranger through the network. */
+/** Whose rules apply: the URL comes from a customer, the operator, or an unknown sender on the network. */
 type RequestOwner = "tenant" | "operator" | "network";
 
 export interface OutgoingRequest {
   url: string;
   method: string;
   headers?: Record<string, string>;
-  /** A stream is read once, and destroyed when the call fails. */
+  /** A stream is read once, and destroyed if the request fails. */
   body?: Uint8Array | string | Readable;
-  /** Longest time of the whole call, from the first step to the last byte. */
+  /** Longest total time of the request, to the last byte. */
   totalMs: number;
-  /** Keeps this much of the answer's body and cuts the connection when there is more. */
+  /** Returns this much of the response body and closes the connection if there is more. */
   maxBytes: number;
-  /** Another limit for an answer with these headers; the body stays unread until it resolves. Only for `fetch`. */
+  /**
+   * Another limit for a response with these headers; the body is not read until it resolves. Only for
+   * `fetch`.
+   */
   maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
   whose?: RequestOwner;
-  /** Named in the log when the call is blocked. */
+  /** Logged if the request is blocked. */
   tenant?: Tenant;
-  /** The caller bounds how many calls it has out at once, so that this one need not wait for others to its origin. */
+  /** The caller limits its concurrent requests, so this one need not wait for others to its origin. */
   isPaced?: boolean;
-  /** Gives the call up; then the promise rejects with the signal's reason. */
+  /** Aborts the request; the promise then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
 interface Failed<F> {
   outcome: "failed";
   failure: F;
-  /** A sentence for logs and people, without addresses. */
+  /** A sentence for logs and users, without addresses. */
   error: string;
   durationMs: number;
 }
@@ -56,55 +59,68 @@ interface ReceivedResponse {
   durationMs: number;
 }
 
-/** Once the answer's headers are there it is a response, even when its body breaks or drips until the deadline. */
+/**
+ * Once the headers have arrived the outcome is a response, even if the body breaks or runs into the deadline.
+ */
 export type FetchOutcome = (ReceivedResponse & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
 
 export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"> {
-  /** Takes the body piece by piece, only of a 2xx answer; the next piece waits for it. What it throws is thrown on. */
+  /** Receives the body of a 2xx response in pieces; the next piece waits for it. Its errors are rethrown. */
   onChunk(chunk: Buffer): void | Promise<void>;
 }
 
-/** A download is whole or failed; an answer other than 2xx is a response without body. `url`: where redirects have led. */
+/**
+ * A download succeeds completely or fails. A response other than 2xx has no body. `url`: the final URL after
+ * redirects.
+ */
 export type DownloadOutcome =
   | (ReceivedResponse & { bytes: number; url: string })
   | Failed<FetchFailure | "too_large" | "too_many_redirects">;
 
-/** The only way out of the gateway: every address is checked when it is dialled, every answer is bounded. */
+/** Every outgoing request goes through here: each address is checked on connect, each response is bounded. */
 export interface SafeFetch {
-  /** One HTTP call, without redirects, cookies or decompression. Their failure is a value; only our own is thrown. */
+  /**
+   * One HTTP request, without redirects, cookies or decompression. Returns remote failures; throws only the
+   * gateway's own.
+   */
   fetch(request: OutgoingRequest): Promise<FetchOutcome>;
-  /** Follows up to three redirects, each under the same rules. */
+  /** Follows up to three redirects under the same rules. */
   download(request: DownloadRequest): Promise<DownloadOutcome>;
-  /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
+  /**
+   * Why a URL cannot be saved, as a message for its owner. A name that does not resolve now may do so later.
+   */
   refusal(url: string, whose?: RequestOwner): Promise<string | undefined>;
-  /** Finds the addresses of the URL's host for somebody else who dials it, and fails for one that is not allowed. */
+  /** A DNS lookup for a client that connects itself; fails if an address of the URL's host is not allowed. */
   lookup(url: string, whose?: RequestOwner): LookupFunction;
-  /** Cuts every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
 export interface SafeFetchOptions {
   allowedHosts: readonly string[];
-  /** The operator's own URLs may go further than those of customers; the same list when not given. */
+  /** The allow-list for the operator's own URLs; by default the customers' list. */
   operatorAllowedHosts?: readonly string[];
-  /** Whether this machine may be called too; asked anew before every call. Absent: only where the list says so. */
+  /**
+   * Whether requests to this machine are allowed, checked before every request. If absent, only the list
+   * decides.
+   */
   allowsLoopback?: () => Promise<boolean>;
   allowAlwaysDenied?: readonly string[];
   httpsOnly?: boolean;
   egressProxy?: string;
   ownListeners?: () => readonly ListenAddress[];
   lookup?: DnsResolver;
-  /** Warned of blocked calls. */
+  /** Receives warnings about blocked requests. */
   log?: Pick<Log, "warn">;
 }
 
 interface Rules extends TargetRules {
-  /** Keeps sockets apart that were checked under different rules. */
+  /** Separates sockets that were checked under different rules. */
   name: string;
 }
 
 interface FetchDeps {
-  /** The rules that hold now. */
+  /** The current rules. */
   rulesOf(whose: RequestOwner | undefined): Promise<Rules>;
   lookup: DnsResolver;
   pools: ConnectionPools;
@@ -122,7 +138,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   return {
     fetch: (request) =>
       call(tools, request, async ({ headers, body }, deadline) => {
-        // While the limit is waited for, nobody else hears that the body breaks.
+        // While the limit is awaited, no other listener handles an error of the body.
         body.on("error", () => {});
         const maxBytes = await deadline.race(request.maxBytesFor?.(flat(headers)) ?? request.maxBytes);
         return readResponseBody(body, maxBytes);
@@ -148,7 +164,7 @@ function createBlockedNote({ log }: SafeFetchOptions): FetchDeps["noteBlocked"] 
   return ({ url, tenant }, reason) => note?.({ host: new URL(url).host, reason, ...tenant });
 }
 
-/** Two sets of rules: what the list allows, and the same with this machine, as long as that is allowed. */
+/** Two sets of rules: the list's, and the same plus this machine while that is allowed. */
 function createRules(options: SafeFetchOptions): FetchDeps["rulesOf"] {
   const { allowedHosts, operatorAllowedHosts = allowedHosts, allowsLoopback } = options;
   const rulesFor = (name: string, hosts: readonly string[]): Rules => ({
@@ -157,7 +173,7 @@ function createRules(options: SafeFetchOptions): FetchDeps["rulesOf"] {
     httpsOnly: options.httpsOnly ?? false,
     isProxied: options.egressProxy !== undefined,
   });
-  // What opens the inside to customers must not open it to people who write to them.
+  // The operator's allow-list for customers must not apply to URLs from unknown senders.
   const network = rulesFor("network", ["external"]);
   const listed = {
     network,
@@ -217,7 +233,7 @@ async function exchange<Body extends object>(
   const { policy, name: whose } = rules;
   const borrowed = tools.pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
   const line = await deadline.race(borrowed).catch((error: unknown) => {
-    // One that comes too late goes to the next in the queue.
+    // A socket that arrives too late goes to the next waiter.
     borrowed.then((late) => late.end()).catch(() => {});
     throw error;
   });
@@ -272,7 +288,7 @@ async function refusalOf(
     return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED_MESSAGE;
   } catch (error) {
     classifyFetchFailure(error);
-    // The name may come to life later; the check that counts is made when it is dialled.
+    // The name may resolve later; the decisive check happens on connect.
     return undefined;
   } finally {
     deadline.clear();

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Hex SHA-256 of a body, whatever the order of its fields; bytes in it count as their own hash. */
+/** Hex SHA-256 of a body, independent of the order of its fields; binary values count as their own hash. */
 export function fingerprint(body: unknown): string {
   return createHash("sha256").update(canonicalJson(body)).digest("hex");
 }
 
-/** JSON with the keys of each object in one order. */
+/** JSON with sorted object keys. */
 function canonicalJson(value: unknown): string {
   if (value instanceof Uint8Array) return createHash("sha256").update(value).digest("hex");
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

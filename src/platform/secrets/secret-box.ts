@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/** Seals a value without its place: such values are opened until they have been resealed, and written no more. */
+/** Format without a context: still opened until resealed, but no longer written. */
 const UNBOUND = 1;
-/** Seals a value for one column of one row: elsewhere it does not open. */
+/** Format bound to one column of one row: the value opens only there. */
 const BOUND = 2;
 const KEY_ID_BYTES = 4;
 const SALT_BYTES = 16;
@@ -11,7 +11,7 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const BODY_AT = HEADER_BYTES + SALT_BYTES + IV_BYTES + TAG_BYTES;
 
-/** The column and row that a sealed value belongs to. */
+/** The column and row of a sealed value. */
 export interface EncryptionContext {
   table: string;
   column: string;
@@ -19,23 +19,20 @@ export interface EncryptionContext {
   key: readonly (string | number)[];
 }
 
-/** Seals texts for the database with AES-256-GCM; the bytes name the format and the key that sealed them. */
+/** Seals texts for the database with AES-256-GCM; the output names its format and key. */
 export interface SecretBox {
-  /** Names the key that seals without giving it away: 8 hex digits, equal on every node that has the same key. */
+  /** Identifies the sealing key without revealing it: 8 hex digits, equal on every node with the same key. */
   readonly key_id: string;
-  /** The first bytes of everything that this box seals: format and key. */
+  /** The first bytes of every value that this box seals: format and key. */
   readonly header: Buffer;
   seal(text: string, place: EncryptionContext): Buffer;
-  /**
-   * Throws when the bytes were changed, cut, sealed for another place, or sealed with a key that is not among those of
-   * this box.
-   */
+  /** Throws if the bytes were changed, truncated, sealed for another context, or sealed with an unknown key. */
   open(sealed: Buffer, place: EncryptionContext): string;
-  /** Opens values of the older format too, which name no place. */
+  /** Also opens values of the older format, which has no context. */
   acceptUnbound(): void;
 }
 
-/** Names a column of a row. */
+/** The context of a column of a row. */
 export function encryptionContextOf(
   table: string,
   column: string,
@@ -48,7 +45,7 @@ export function isUnbound(sealed: Buffer): boolean {
   return sealed[0] === UNBOUND;
 }
 
-/** Seals with `secretKey`; opens what that key or the `second` has sealed. */
+/** Seals with `secretKey`; opens values sealed with that key or with `second`. */
 export function createSecretBox(secretKey: string, second?: string): SecretBox {
   const own = toKey(secretKey);
   const keys = second === undefined ? [own] : [own, toKey(second)];
@@ -90,12 +87,14 @@ function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   };
 }
 
-/** The same bytes for a number and its digits, and for no two places. */
+/** Equal bytes for a number and its digits, but different bytes for different contexts. */
 function toBytes({ table, column, key }: EncryptionContext): Buffer {
   return Buffer.from(JSON.stringify([table, column, ...key.map(String)]));
 }
 
-/** The first part of a key is a number of ours or a fixed name; the others may be a person's. */
+/**
+ * Only the first part of a key may be shown: it is a row id or a fixed name, the others may be personal data.
+ */
 function wordsOf({ table, column, key: [first = ""] }: EncryptionContext): string {
   return `The sealed value ${table}.${column} of ${first}`;
 }
@@ -114,7 +113,8 @@ function decrypt(key: Buffer, sealed: Buffer, place: EncryptionContext): string 
   }
 }
 
-// A key per text: random GCM nonces under one key are safe for 2^32 texts only, and ratchets are sealed at every message.
+// A key per text: random GCM nonces are safe for 2^32 texts per key, and every message seals Signal session
+// state.
 function textKey(key: Buffer, salt: Buffer): Buffer {
   return createHmac("sha256", key).update(salt).digest();
 }

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** Text that no log, answer or error can show; only `reveal()` gives it back. */
+/** Text that no log, response or error can show; only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 

@@ -4,14 +4,14 @@ const DIRTY = /\0|\p{Surrogate}/u;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 const MAX_DEPTH = 100;
 
-/** Text as PostgreSQL takes it: without U+0000, and a lone surrogate becomes U+FFFD. */
+/** Text that PostgreSQL accepts: removes U+0000 and replaces a lone surrogate by U+FFFD. */
 export function cleanText(text: string): string {
   return DIRTY.test(text) ? text.replaceAll("\0", "").replace(LONE_SURROGATE, "\uFFFD") : text;
 }
 
 /**
- * A copy of a JSON value with every text and key cleaned; dates, buffers and other class instances stay as they are.
- * Throws VALIDATION_ERROR for a value nested deeper than 100 levels.
+ * A copy of a JSON value with every text and key cleaned; dates, buffers and other class instances stay
+ * unchanged. Throws VALIDATION_ERROR for a value nested deeper than 100 levels.
  */
 export function cleanJson<T>(value: T): T {
   return clean(value, 0) as T;
@@ -33,7 +33,7 @@ function clean(value: unknown, depth: number): unknown {
   if (!isPlain(value)) {
     return value;
   }
-  // fromEntries defines own properties, so a key "__proto__" stays data.
+  // fromEntries defines own properties, so a key "__proto__" is only data.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [cleanText(key), clean(item, depth + 1)]),
   );

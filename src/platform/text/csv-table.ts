@@ -2,22 +2,22 @@ import { parse } from "csv-parse/sync";
 import { cleanJson } from "./clean-text.ts";
 
 export interface CsvRecord {
-  /** Of the file, from 1. */
+  /** Line of the file, from 1. */
   line: number;
   text: string;
-  /** Undefined for what is no CSV. */
+  /** Undefined if the record is not valid CSV. */
   cells: string[] | undefined;
 }
 
 export interface CsvTable {
-  /** As the first line names them. */
+  /** The names in the first line. */
   columns: string[];
-  /** Records below the first line. */
+  /** Number of records below the first line. */
   count(): number;
   records(): Generator<CsvRecord>;
 }
 
-/** Reads a CSV file with names of columns in its first line, separated by comma, semicolon or tab. */
+/** Parses a CSV file whose first line names the columns, separated by comma, semicolon or tab. */
 export function readCsvTable(bytes: Uint8Array): CsvTable {
   const lines = decode(bytes).split(/\r\n|\n|\r/);
   const delimiter = delimiterOf(lines[0] ?? "");
@@ -36,7 +36,7 @@ function countOf(items: Iterable<unknown>): number {
   return count;
 }
 
-/** UTF-8, else what spreadsheets write in the west. */
+/** UTF-8, otherwise the encoding of Western spreadsheets. */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -50,7 +50,7 @@ function delimiterOf(header: string): string {
   return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
 }
 
-/** A record goes on as long as a quote is open; a quote that is never closed ends with its line. */
+/** A record continues while a quote is open; a quote that never closes ends with its line. */
 function* split(lines: readonly string[]): Generator<{ line: number; text: string }> {
   for (let at = 1; at < lines.length; ) {
     const taken = linesOfRecord(lines, at);
@@ -60,7 +60,7 @@ function* split(lines: readonly string[]): Generator<{ line: number; text: strin
   }
 }
 
-/** Lines that one record may take, a quoted field having line breaks. */
+/** Most lines per record, since a quoted field may have line breaks. */
 const LONGEST_RECORD = 20;
 
 function linesOfRecord(lines: readonly string[], at: number): number {

@@ -1,18 +1,18 @@
 import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
 
-/** A pattern whose matching takes time linear to the text. */
+/** A pattern whose matching time is linear in the length of the text. */
 export interface LinearPattern {
   test(text: string): boolean;
 }
 
-/** Matching costs this much for each character at worst. */
+/** Worst cost per character. */
 const MAX_PROGRAM_SIZE = 600;
 const compiled = new LRUCache<string, LinearPattern | { refused: string }>({ max: 200 });
 
 /**
- * Compiles an expression that a client wrote, in RE2 syntax, without regard to case. Lookahead, backreferences and very
- * large expressions are refused: no engine runs them in linear time.
+ * Compiles a client's expression in RE2 syntax, case-insensitive. Rejects lookahead, backreferences and very
+ * large expressions, because no engine runs them in linear time.
  */
 export function compileLinearPattern(expression: string): LinearPattern | { refused: string } {
   const known = compiled.get(expression);

@@ -3,7 +3,7 @@ import { stringify } from "csv-stringify/sync";
 const FORMULA = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
 const MARKED = /^'(?:[\s\p{Cc}]*[=+\-@＝＋－＠]|\t)/u;
 
-/** One line of CSV. A cell that a spreadsheet would take for a formula is marked as text by a `'`. */
+/** One line of CSV. A `'` marks a cell as text if a spreadsheet would read it as a formula. */
 export function toCsvLine(cells: readonly string[]): string {
   const shown = cells.map((cell) => cell.replace(/[\r\n]+/g, " "));
   return stringify([shown.map((cell) => (FORMULA.test(cell) ? `'${cell}` : cell))], {
@@ -11,7 +11,7 @@ export function toCsvLine(cells: readonly string[]): string {
   });
 }
 
-/** The text of a cell that was marked so. */
+/** The cell's text without that mark. */
 export function unescapeFormulaCell(cell: string): string {
   return MARKED.test(cell) ? cell.slice(1) : cell;
 }
