@@ -69,10 +69,7 @@ type JsonAnswer<R extends Route> = R extends { readonly bare: true }
     : Envelope<R>;
 type StreamOf<R extends Route> = R extends { readonly bare: true } ? JsonStream<Data<R>> : StreamBody;
 
-/**
- * The whole response body of a route. If a route has two kinds of body, the fields of the other kind are
- * undefined.
- */
+/** The whole response body of a route. Of two possible kinds of body, the other kind's fields are undefined. */
 export type AnswerOf<R extends Route> = R extends { readonly streamed: true }
   ? StreamOf<R>
   : R extends { readonly raw: string }

@@ -46,8 +46,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Returns the event of a genuine request; throws a WebhookVerificationError. Needs WebCrypto: Node 20, or a
- * browser.
+ * Returns the event of a genuine request or throws WebhookVerificationError. Needs WebCrypto (Node 20,
+ * browser).
  */
 export async function verifyWebhook<Event = WebhookEvent>(
   { headers, body }: WebhookRequest,

@@ -7,10 +7,7 @@ export interface BatchWriterOptions<Item, Result> {
   write(items: Item[]): Promise<Result[]>;
   /** Most items per statement; 100 by default. */
   maxBatch?: number;
-  /**
-   * Rejects further items with UNAVAILABLE once this many wait. Needed only where nothing else bounds the
-   * input.
-   */
+  /** Rejects further items with UNAVAILABLE once this many wait. Only needed where the input is unbounded. */
   maxWaiting?: number;
   /** Whether one item may have caused this error. By default: any error except an unavailable database. */
   isolate?(error: unknown): boolean;

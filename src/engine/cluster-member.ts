@@ -32,10 +32,7 @@ export interface ClusterMemberOptions {
   onConnected(): void;
 }
 
-/**
- * This node as a cluster member: sends heartbeats, reads those of other nodes, and decides when it must stop
- * acting.
- */
+/** This node as a cluster member: sends and reads heartbeats, and decides when it must stop acting. */
 export class ClusterMember {
   readonly id: string;
   boot = 0;
@@ -71,10 +68,7 @@ export class ClusterMember {
     });
   }
 
-  /**
-   * Whether the last successful heartbeat is recent enough that no other node can have declared this node
-   * dead.
-   */
+  /** Whether the last heartbeat is recent enough that no other node can have declared this node dead. */
   isSafe(): boolean {
     return this.#isIn && performance.now() - this.#goodBeatAt < this.#options.selfFenceMs;
   }

@@ -25,8 +25,7 @@ export interface Engine {
   register(kind: LaneKind): void;
   start(): Promise<void>;
   /**
-   * Starts nothing new, releases each lane once it is idle, and releases all of them after `graceMs`
-   * (10,000).
+   * Starts nothing new and releases each lane once it is idle; releases all of them after `graceMs` (10,000).
    */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
@@ -35,10 +34,7 @@ export interface Engine {
    * lanes and ends their pauses.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
-  /**
-   * A fenced statement did not return this lane: closes it here, and claims it again if this node still owns
-   * it.
-   */
+  /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
   laneLost(lane: number): void;
   /** The lane, if this node owns it now. */
   laneOf(kind: string, key: string): Lane | undefined;
@@ -53,10 +49,7 @@ export interface Engine {
    * and also receive `detail`.
    */
   tell(topic: string, key: string, detail?: unknown): void;
-  /**
-   * Subscribes to notifications; the key `*` means "check everything". Returns the function that
-   * unsubscribes.
-   */
+  /** Subscribes to notifications; the key `*` means "check everything". Returns the unsubscribe function. */
   hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether a node with this role has a fresh heartbeat. */
   hasLive(role: NodeRole): Promise<boolean>;

@@ -12,8 +12,7 @@ interface ObservedNode extends NodeRow {
 }
 
 /**
- * Detects dead nodes from their heartbeats, on this process's own monotonic clock and only from successful
- * reads.
+ * Detects dead nodes from their heartbeats, on this process's monotonic clock and only from successful reads.
  */
 export class FailureDetector {
   readonly #self: string;

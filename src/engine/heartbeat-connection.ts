@@ -11,8 +11,7 @@ export interface HeartbeatConnectionOptions {
 }
 
 /**
- * One connection outside the pool for heartbeats and notifications, so that slow statements cannot delay
- * them.
+ * A connection outside the pool for heartbeats and notifications, so that slow statements cannot delay them.
  */
 export class HeartbeatConnection {
   readonly #options: HeartbeatConnectionOptions;

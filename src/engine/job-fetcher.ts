@@ -12,10 +12,7 @@ interface PendingFetch {
   order: FetchJobsQuery;
 }
 
-/**
- * Reads jobs for many lanes: one statement runs at a time, and all lanes that wait meanwhile share the next
- * one.
- */
+/** Reads jobs for many lanes: one statement runs at a time, and lanes that wait meanwhile share the next. */
 export class JobFetcher {
   readonly #db: Db;
   readonly #outage: DatabaseAvailability;

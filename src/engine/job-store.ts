@@ -78,8 +78,7 @@ export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Prom
 }
 
 /**
- * Like `fetchJobs`, for one lane. Its groups to skip are constants, which PostgreSQL looks up in a hash
- * table.
+ * Like `fetchJobs`, for one lane. The groups to skip are constants: PostgreSQL looks them up in a hash table.
  */
 export async function fetchLaneJobs(db: Db, order: FetchJobsQuery): Promise<JobRow[]> {
   const only = order.only ? sql`and grp = any(${order.only}::text[])` : sql``;
@@ -128,10 +127,7 @@ export interface JobDisposition {
   again: { delay_ms: number; attempts: number; grp: string } | null;
 }
 
-/**
- * Writes the dispositions in one statement. Returns for each whether its lane was still held; if not, nothing
- * was written.
- */
+/** Writes the dispositions in one statement. Returns for each whether its lane was held, and so written. */
 export async function writeJobDispositions(
   db: Db,
   node: string,

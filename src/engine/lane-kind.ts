@@ -42,30 +42,22 @@ export type JobResult = JobResultNotes &
     | { end: "give_up"; reason: string }
   );
 
-/**
- * What a feature adds to the engine: how to run the jobs of its lanes, and what to do when a lane is claimed
- * or lost.
- */
+/** What a feature adds to the engine: how to run the jobs of its lanes, and how to open and close a lane. */
 export interface LaneKind {
   readonly kind: string;
   readonly role: "sessions" | "worker";
   /** Concurrent jobs per lane, at most one per group. */
   readonly width: number;
   /**
-   * Jobs read ahead per lane. Requires that `pos` rises with every new job of a group and that `prio` never
-   * changes.
+   * Jobs read ahead per lane. Requires that `pos` rises with every new job of a group and `prio` is constant.
    */
   readonly lookahead?: number;
-  /**
-   * Starts with one slot, uses `width` once a job ends `proven`, and returns to one slot after `proven:
-   * false`.
-   */
+  /** Starts with one slot, uses `width` once a job ends `proven`, and one slot again after `proven: false`. */
   readonly probation?: boolean;
   /** Groups that also run while their lane is paused. */
   readonly unpaused?: readonly string[];
   /**
-   * Concurrent jobs of this kind per node, a quarter of them for lanes not yet healthy. With `probation`, 256
-   * by default.
+   * Concurrent jobs per node, a quarter of them for lanes not yet healthy. With `probation`, 256 by default.
    */
   readonly budget?: number;
   /** Called when a node with this role starts, before it claims lanes. A throw fails the start. */

@@ -80,7 +80,7 @@ export async function releaseLanes(
 }
 
 /**
- * Marks owners without a row as dead, so that their lanes can be claimed; deletes long-dead nodes without
+ * Marks owners without a row as dead, so that their lanes can be claimed; deletes old dead nodes without
  * lanes.
  */
 export async function deleteStaleNodes(db: Db): Promise<void> {

@@ -34,10 +34,7 @@ export class LaneTakeover {
   #wanted = new Set<number>();
   /** Lanes of other nodes requested since the last full check. */
   #foreign = new Set<number>();
-  /**
-   * The database may assign lanes to this node that it does not know of: at the start, or after a lost
-   * response.
-   */
+  /** The database may assign unknown lanes to this node: at the start, or after a lost response. */
   #mayOwnUnknown = true;
   #running: Promise<void> | undefined;
   #isStopped = false;

@@ -33,8 +33,8 @@ export class NotificationBus {
   }
 
   /**
-   * Notifies local subscribers at once, and other nodes within 10 ms unless the previous notification is
-   * still being sent.
+   * Notifies local subscribers at once, and other nodes within 10 ms unless the previous send is still
+   * running.
    */
   tell(topic: string, key: string, detail?: unknown): void {
     this.#call(topic, key, detail);

@@ -8,8 +8,7 @@ export interface Schedule {
   name: string;
   everyMs: number;
   /**
-   * May run twice in rare cases, such as the death of a node. A throw is logged; the next run starts as
-   * scheduled.
+   * May run twice in rare cases, such as the death of a node. A throw is logged; the next run starts on time.
    */
   run(): Promise<unknown>;
 }
@@ -34,10 +33,7 @@ export function createSchedules(
   });
 }
 
-/**
- * Moves the next run of a schedule to now, on whichever node owns it. After the commit: `wake(lanes, {
- * changed: true })`.
- */
+/** Moves the next run of a schedule to now, on any node. After the commit: `wake(lanes, { changed: true })`. */
 export async function runScheduleSoon(db: Db | Trx, name: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     update job set run_at = now() from lane

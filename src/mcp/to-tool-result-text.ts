@@ -11,8 +11,7 @@ export interface ToolResultTextOptions {
 }
 
 /**
- * A response of the gateway for an assistant: JSON without secrets, marked if third parties wrote parts of
- * it.
+ * A response of the gateway for an assistant: JSON without secrets, marked if third parties wrote any of it.
  */
 export function toToolResultText(answer: object, { isForeign, apiKey }: ToolResultTextOptions): string {
   const marked = isForeign ? { untrusted: UNTRUSTED, ...answer } : answer;

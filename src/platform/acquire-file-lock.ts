@@ -6,10 +6,7 @@ import { findProcess, isOfThisBoot } from "./embedded-postgres/running-process.t
 
 /** A held lock, or information about its holder. */
 export type FileLockResult =
-  /**
-   * `isPredecessorGone`: the holder released the lock or has certainly ended. If false, it was silent but may
-   * still run.
-   */
+  /** `isPredecessorGone`: the holder released the lock or has certainly ended. If false, it may still run. */
   | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
   | { held: false; pid: number; host: string };
 
@@ -93,8 +90,7 @@ function isRunning({ pid, started }: LockFileContent): boolean {
 }
 
 /**
- * Another machine's processes are not visible and its clock may differ, so only a change of the file proves
- * life.
+ * Another machine's processes are invisible and its clock may differ: only a change of the file proves life.
  */
 async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean> {
   const before = await modifiedAt(path);

@@ -43,8 +43,7 @@ const MINUTE_MS = 60_000;
 const TOLERANCE_MS = 0.001;
 
 /**
- * Token buckets by the generic cell rate algorithm: one number per rate limit, the time at which it is full
- * again.
+ * Token buckets by the generic cell rate algorithm: one number per limit, the time at which it is full again.
  */
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
   const fullAt = new LRUCache<string, number>({ max });

@@ -86,10 +86,7 @@ const BASE64_GROWTH = 1.4;
 /** Limit of large JSON bodies, such as files in base64; parsing takes several times that memory. */
 const MOST_BODY_BYTES = 256 * 1_048_576;
 const SANDBOX_MEDIA_MS = 30_000;
-/**
- * Statements waiting for a connection above which requests are rejected; each session that loses the network
- * adds one.
- */
+/** Most statements waiting for a connection; each session that loses the network adds one. */
 const MOST_WAITING_FOR_DATABASE = 1_000;
 
 export interface Api extends Omit<HttpServer, "close"> {

@@ -68,10 +68,7 @@ const MOST_URL_BYTES = 8192;
 const LINE_END = 10;
 
 export interface RestoreCommandOptions {
-  /**
-   * URL of the empty database. `-` reads it from the first line of the input; by default it comes from the
-   * settings.
-   */
+  /** URL of the empty database; `-` reads it from the first line of the input. By default from the settings. */
   databaseUrl?: string;
   /** A file, or the URL of the previous database. */
   erasures?: string;
@@ -150,10 +147,7 @@ async function requireKey(
   );
 }
 
-/**
- * Without that key everything sealed in the backup is lost: pairings, webhook secrets, the keys of the audit
- * log.
- */
+/** Without that key the sealed data of the backup is lost: pairings, webhook secrets, audit log keys. */
 async function requireSecretKeyOf(
   sealed: Buffer | undefined,
   { secretKey, secretKeySecond }: Config,
@@ -171,8 +165,7 @@ async function requireSecretKeyOf(
 }
 
 /**
- * Reads erasures from the operator's source, from beside the backup, and from the embedded database being
- * replaced.
+ * Reads erasures from the operator's source, from beside the backup, and from the replaced embedded database.
  */
 async function gatherErasures(
   config: Config,

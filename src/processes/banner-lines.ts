@@ -3,7 +3,7 @@ import type { Gateway } from "./gateway.ts";
 
 type Owner = Gateway["firstOwner"];
 
-/** What a user who started the gateway by hand needs next. */
+/** The next steps for a user who started the gateway by hand. */
 export function bannerLines(
   {
     url,

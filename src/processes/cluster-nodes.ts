@@ -35,10 +35,7 @@ export interface ClusterNodesOptions {
   backups: { directory: string };
 }
 
-/**
- * Access to the other nodes: their sessions, for operations that leave no row, and the files in their
- * folders.
- */
+/** Access to other nodes: their sessions, for operations that leave no row, and the files in their folders. */
 export interface ClusterNodes {
   /** The live session of an instance on any node; waits briefly for one that is connecting. */
   reachSession(instanceId: number): Promise<SessionOperations | undefined>;

@@ -33,10 +33,7 @@ import { ensureFirstOwner, type OwnerReport, openDatabases, prepareDatabases } f
 import { addSessionHost } from "./session-host.ts";
 import { rethrowAsStartError, throwListenError } from "./start-error.ts";
 
-/**
- * Share of the grace that running requests get before the engine stops; a sync send needs the engine to
- * finish.
- */
+/** Share of the grace for running requests before the engine stops; a sync send needs the engine to finish. */
 const ANSWERS_MS = 8_000;
 /** An integration may request a file that must be downloaded first. */
 const FILE_MS = 45_000;

@@ -58,10 +58,7 @@ function describeExternal(databaseUrl: string): string {
   return `PostgreSQL at ${host}${pathname}`;
 }
 
-/**
- * Creates tables and keys, on connections with a long lock timeout because another node may be doing the
- * same.
- */
+/** Creates tables and keys, on connections with a long lock timeout: another node may be doing the same. */
 export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
@@ -83,10 +80,7 @@ export interface OwnerReport {
   ignoredSetting: string | undefined;
 }
 
-/**
- * Creates the owner's account if there is none. Must be the last step of a start, since its password is shown
- * once.
- */
+/** Creates the owner's account if there is none. Must be the last step: its password is shown once. */
 export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
   const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
   try {
@@ -103,10 +97,7 @@ async function readyDatabase(config: Config, db: Db, store: Databases): Promise<
   await migrateDatabase(db);
 }
 
-/**
- * A lock taken on the direct URL must be visible through the pooler; otherwise the two URLs are different
- * databases.
- */
+/** A lock taken on the direct URL must be visible through the pooler; otherwise the databases differ. */
 async function requireOneDatabase(direct: Db, { database }: Databases): Promise<void> {
   const key = sql`${randomInt(2 ** 31)}, ${randomInt(2 ** 31)}`;
   const isSeen = await direct.transaction().execute(async (trx) => {

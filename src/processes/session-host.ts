@@ -148,7 +148,7 @@ async function control(
 const LAST_WORDS_MS = 5_000;
 
 /**
- * Fails the waiting sends of an instance before its deletion, while its integrations can still receive the
+ * Fails an instance's waiting sends before its deletion, while its integrations can still receive the
  * failures.
  */
 async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }: Job): Promise<void> {

@@ -13,10 +13,7 @@ export interface DataDir {
   release(): Promise<void>;
 }
 
-/**
- * Creates the directory (0700) and locks it; throws one clear Error if it cannot or if another process holds
- * it.
- */
+/** Creates the directory (0700) and locks it; throws a clear Error if it cannot or another process holds it. */
 export async function openDataDir(path: string): Promise<DataDir> {
   const real = await makeDirectory(resolve(path));
   const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
@@ -38,7 +35,7 @@ export async function openDataDir(path: string): Promise<DataDir> {
 }
 
 /**
- * The key that seals secrets at rest, generated (0600) on the first start; throws if the existing key is
+ * The key that seals secrets at rest, generated (0600) on the first start; throws if an existing key is
  * broken.
  */
 export async function loadOrCreateSecretKey(dataDir: string): Promise<string> {

@@ -15,8 +15,8 @@ export interface Database {
   pool: pg.Pool;
   url: string;
   /**
-   * Sends a query on every open connection. The returned function destroys the connections that have received
-   * nothing since, so that their waiting statements fail as if the database were unavailable.
+   * Sends a query on every open connection. The returned function destroys connections without a reply since
+   * then; their statements fail as if the database were unavailable.
    */
   suspect(): () => void;
   /** Waits for running statements, then closes every connection. */

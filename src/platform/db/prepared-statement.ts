@@ -92,8 +92,7 @@ class PreparedStatementClient implements PostgresPoolClient {
   }
 
   /**
-   * Retries a statement that did not run because its table has changed. Inside a transaction the retry fails
-   * too.
+   * Retries a statement that did not run because its table has changed. In a transaction the retry fails too.
    */
   async #again(error: unknown, text: string, values: unknown[]): Promise<pg.QueryResult> {
     if (!isStale(error)) throw error;

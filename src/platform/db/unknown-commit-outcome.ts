@@ -29,10 +29,7 @@ export function isCommitOutcomeUnknown(error: unknown): boolean {
   return backends.has(error) || ("code" in error && /^08...$/.test(String(error.code)));
 }
 
-/**
- * Whether the backend of the failed statement has ended: from then on, reads see everything that it
- * committed.
- */
+/** Whether the backend of the failed statement has ended: then reads see everything that it committed. */
 export async function isBackendGone(db: QueryExecutorProvider, error: unknown): Promise<boolean> {
   const backend = error instanceof Error ? backends.get(error) : undefined;
   if (backend === undefined) return false;

@@ -50,10 +50,7 @@ export async function findBinariesIn(binDir: string): Promise<PostgresBinaries> 
   return { ...found, major };
 }
 
-/**
- * The PostgreSQL of the optional npm package, completed, and copied to `copies` if it is unusable in its
- * place.
- */
+/** The PostgreSQL of the optional npm package, completed, and copied to `copies` if unusable in place. */
 export async function findPackagedBinaries(
   copies: string,
   runner: PostgresRunner | undefined,
@@ -89,8 +86,7 @@ async function findPackage(): Promise<Source> {
 }
 
 /**
- * Creates the library links and run bits that blocked install scripts omit; false if the directory is
- * read-only.
+ * Creates the library links and run bits that blocked install scripts omit; false if it may not write there.
  */
 async function tryComplete(native: string): Promise<boolean> {
   try {

@@ -10,8 +10,7 @@ export interface PostgresRunner {
 const NOBODY: PostgresRunner = { uid: 65534, gid: 65534 };
 
 /**
- * The user that must run PostgreSQL: undefined means the current user; as root, the database's owner or
- * nobody (65534).
+ * The user that must run PostgreSQL: undefined is the current user; as root, the database's owner or nobody.
  */
 export async function findPostgresRunner(database: string): Promise<PostgresRunner | undefined> {
   if (process.getuid?.() !== 0) return undefined;

@@ -88,10 +88,7 @@ export async function findRunningPort(home: PostgresHome): Promise<number | unde
   return found !== undefined && isOurs(home, found.pid) ? found.port : undefined;
 }
 
-/**
- * Fast shutdown, which rolls open transactions back; a server that does not exit gets an immediate shutdown,
- * then SIGKILL.
- */
+/** Fast shutdown, which rolls open transactions back; after a timeout an immediate shutdown, then SIGKILL. */
 export async function shutDownPostmaster({ pid, exited, isRunning }: Postmaster): Promise<void> {
   for (const [signal, limitMs] of [
     ["SIGINT", FAST_LIMIT_MS],

@@ -42,10 +42,7 @@ const SETTINGS: PostgresSettings = {
   timezone: "UTC",
 };
 
-/**
- * Rewrites the configuration; the operator's settings go into postgresql.local.conf beside it, which takes
- * precedence.
- */
+/** Rewrites the configuration; the operator's postgresql.local.conf beside it takes precedence. */
 export async function writePostgresConfig(
   home: PostgresHome,
   major: number,

@@ -14,10 +14,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The caller, once known. */
     caller: Caller | undefined;
-    /**
-     * Set if the database was unavailable when the caller was checked, on a route whose body decides what
-     * that means.
-     */
+    /** The database error of the caller's check, on a route whose body decides the response. */
     databaseAway: unknown;
     /** Code of the error, if there is one. */
     refusal: string | undefined;

@@ -69,7 +69,7 @@ export interface HandlerRequest<R extends Route> {
   /** The raw JSON body, on routes with `signed`. */
   readonly bytes: Buffer | undefined;
   /**
-   * Counts bytes that this request holds in memory until its handler ends. Throws UNAVAILABLE above the
+   * Counts bytes that this request holds in memory until its handler ends. Throws UNAVAILABLE over the
    * budget.
    */
   holdBytes(bytes: number): void;

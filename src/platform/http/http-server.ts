@@ -75,10 +75,7 @@ export interface HttpServer {
   readonly readiness: Readiness;
 }
 
-/**
- * Creates the HTTP server of a contract: it parses, authorises, validates and responds. Call `listen` to
- * start it.
- */
+/** Creates the HTTP server of a contract: it parses, authorises, validates and responds. `listen` starts it. */
 export async function createHttpServer<C extends Contract>(
   options: HttpServerOptions<C>,
 ): Promise<HttpServer> {

@@ -8,10 +8,7 @@ const ROW_ID = /^[1-9]\d{0,15}$/;
 
 type Fields = Record<string, unknown>;
 
-/**
- * Identifies the caller by the single credential of the request. Throws the error of the central access
- * check.
- */
+/** Identifies the caller by the request's single credential. Throws the error of the central access check. */
 export async function identifyCaller(
   route: Route,
   request: FastifyRequest,

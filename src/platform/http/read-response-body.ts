@@ -5,10 +5,7 @@ export class ChunkHandlerError extends Error {
   override readonly name = "ChunkError";
 }
 
-/**
- * Reads the first `maxBytes`, or as much as arrived before the body broke; an early end closes the
- * connection.
- */
+/** Reads the first `maxBytes`, or the part before the body broke; an early end closes the connection. */
 export async function readResponseBody(
   body: Readable,
   maxBytes: number,

@@ -59,15 +59,9 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly example?: Readonly<Record<string, unknown>>;
   /** Group in the interactive reference. */
   readonly tag: string;
-  /**
-   * Path, query and body in one flat object; the path wins. Path and query values arrive as text: coerce
-   * them.
-   */
+  /** Path, query and body in one flat object; the path wins. Path and query values are text: coerce them. */
   readonly input: Input;
-  /**
-   * Shape of `data`. A field that it does not name never leaves the gateway. `z.never()` if every response is
-   * raw.
-   */
+  /** Shape of `data`. Undeclared fields never leave the gateway. `z.never()` if every response is raw. */
   readonly output: Output;
   /** Fields beside `data` at the top of the response, such as `token` or `pagination`. */
   readonly beside?: z.ZodObject;
@@ -94,10 +88,7 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly sends?: boolean;
   /** Whether `Idempotency-Key` is honoured. */
   readonly idempotent?: boolean;
-  /**
-   * The field that takes the file of a multipart/form-data body, as UploadedFile; other routes accept only
-   * JSON.
-   */
+  /** The field for the file of a multipart/form-data body, as UploadedFile; other routes accept only JSON. */
   readonly upload?: string;
   /** The file of a form arrives as SpooledUpload instead, whatever its size. */
   readonly spooled?: boolean;

@@ -1,6 +1,5 @@
 /**
- * The only fields that may be logged. Values are texts, numbers, booleans or lists of them; no bodies, no
- * message text.
+ * The only fields that may be logged: texts, numbers, booleans or lists of them; no bodies, no message text.
  */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
   // subjects

@@ -26,10 +26,7 @@ export async function detectReceivedType(head: Buffer, declared: string): Promis
   return isRefinedBy(found, declared) ? declared : found;
 }
 
-/**
- * Detects the type of a file from its first bytes. Throws VALIDATION_ERROR if the file is not what it is
- * declared as.
- */
+/** Detects a file's type from its first bytes. Throws VALIDATION_ERROR if it differs from the declared type. */
 export async function detectMediaType(
   head: Buffer,
   { type, ptt, mime_type, source_mime_type, name_mime_type }: DeclaredMedia,

@@ -18,8 +18,7 @@ export interface VoiceNote extends VoiceMetadata {
 /** Converts files to the formats that phones expect. Without ffmpeg, optional conversions are skipped. */
 export interface MediaConverter {
   /**
-   * Converts any audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR if it is no
-   * audio.
+   * Converts audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR if it is no audio.
    */
   toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
   /** Duration of Ogg Opus audio, and its loudness over time. */

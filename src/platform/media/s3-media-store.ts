@@ -6,8 +6,7 @@ import { emptyDirectory, TemporaryFile } from "./temporary-file.ts";
 type AwsSdk = typeof import("@aws-sdk/client-s3");
 
 /**
- * Stores files as objects of a bucket; each file is complete on the local disk, with its hash, before the
- * upload.
+ * Stores files as objects of a bucket; each file is complete and hashed on the local disk before the upload.
  */
 export class S3MediaStore implements MediaStore {
   readonly words: string;

@@ -40,8 +40,7 @@ export class TemporaryFile {
   }
 
   /**
-   * Resolves with the hex SHA-256 once all data is written; without `isDurable`, it may not be synced to disk
-   * yet.
+   * Resolves with the hex SHA-256 once all data is written; only with `isDurable` is it also synced to disk.
    */
   async end({ isDurable }: { isDurable: boolean }): Promise<string> {
     if (isDurable) await this.#file.sync().catch((error) => throwStorageFull(error));

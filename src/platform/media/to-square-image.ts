@@ -34,8 +34,7 @@ export async function toSquareImage(bytes: Uint8Array, field: string): Promise<B
 }
 
 /**
- * The whole image as a sticker: WebP, 512 x 512 pixels, on a transparent background. Throws like
- * `toSquareImage`.
+ * The whole image as a sticker: WebP, 512 x 512 pixels, transparent background. Throws like `toSquareImage`.
  */
 export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);

@@ -16,10 +16,7 @@ export interface JsonSchemas {
   shared(): Record<string, JsonSchema>;
 }
 
-/**
- * Converts zod schemas to JSON Schema and collects the named ones (`.meta({ id })`, recursive ones) in one
- * place.
- */
+/** Converts zod schemas to JSON Schema and collects the named ones (`.meta({ id })`, recursive ones). */
 export function createJsonSchemas(): JsonSchemas {
   const named = new Map<string, { original: string; schema: JsonSchema }>();
 
@@ -79,7 +76,7 @@ function renameReferences(schema: JsonSchema, names: ReadonlyMap<string, string>
 
 const COMBINATIONS = ["allOf", "anyOf", "oneOf"] as const;
 
-/** Removes fields that travel elsewhere (such as in the path) from an object schema and its alternatives. */
+/** Splits fields that travel elsewhere (such as in the path) off an object schema and its alternatives. */
 export function splitFields(
   schema: JsonSchema,
   names: readonly string[],

@@ -102,10 +102,7 @@ export function withoutIpv4Mapping(ip: Ip): Ip {
   return inCidr(ip, MAPPED) ? ipv4(ip.toByteArray().slice(12)) : ip;
 }
 
-/**
- * The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses inside an IPv6 transition
- * form.
- */
+/** The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses in an IPv6 transition form. */
 export function effectiveIps(ip: Ip): Ip[] {
   if (ip.kind() === "ipv4" || UNWRAPPED.some((cidr) => inCidr(ip, cidr))) {
     return [ip];

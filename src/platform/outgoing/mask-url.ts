@@ -2,8 +2,7 @@
 const PLAIN_SEGMENT = /^(?:v\d{1,2}|[a-z]{1,15}(?:[-_.][a-z]{1,15}){0,3})?$/;
 
 /**
- * A URL safe for logs: masks user name, password, query values and path segments that may be tokens, and
- * drops the fragment.
+ * A URL safe for logs: masks user name, password, query values and possible tokens in the path; no fragment.
  */
 export function maskUrl(url: string): string {
   let parsed: URL;

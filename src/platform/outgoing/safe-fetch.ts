@@ -30,10 +30,7 @@ export interface OutgoingRequest {
   totalMs: number;
   /** Returns this much of the response body and closes the connection if there is more. */
   maxBytes: number;
-  /**
-   * Another limit for a response with these headers; the body is not read until it resolves. Only for
-   * `fetch`.
-   */
+  /** Another limit for a response with these headers; the body waits until it resolves. Only for `fetch`. */
   maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
   whose?: RequestOwner;
   /** Logged if the request is blocked. */
@@ -69,10 +66,7 @@ export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"
   onChunk(chunk: Buffer): void | Promise<void>;
 }
 
-/**
- * A download succeeds completely or fails. A response other than 2xx has no body. `url`: the final URL after
- * redirects.
- */
+/** A download succeeds completely or fails. Only a 2xx response has a body. `url`: the URL after redirects. */
 export type DownloadOutcome =
   | (ReceivedResponse & { bytes: number; url: string })
   | Failed<FetchFailure | "too_large" | "too_many_redirects">;
@@ -101,8 +95,7 @@ export interface SafeFetchOptions {
   /** The allow-list for the operator's own URLs; by default the customers' list. */
   operatorAllowedHosts?: readonly string[];
   /**
-   * Whether requests to this machine are allowed, checked before every request. If absent, only the list
-   * decides.
+   * Whether requests to this machine are allowed, checked before each one. If absent, only the list decides.
    */
   allowsLoopback?: () => Promise<boolean>;
   allowAlwaysDenied?: readonly string[];

@@ -18,10 +18,7 @@ const QUIET_MS = 1_000;
 /** Accepted sends by job. */
 type Accepted = ReadonlyMap<string, { text: string; isToFriend: boolean }>;
 
-/**
- * Queues many async sends, kills the gateway with SIGKILL, restarts it on the same data, and counts the
- * results.
- */
+/** Queues async sends, kills the gateway with SIGKILL, restarts it on the same data, and counts the results. */
 export async function surviveKill(
   stage: DemoContext,
   from: DemoParticipant,

@@ -6,10 +6,7 @@ interface ReservedMemory {
   isAtWork: boolean;
 }
 
-/**
- * Limits the bytes of bodies and fetched files in memory, per request; rejects at once what exceeds the
- * limit.
- */
+/** Limits the bytes of bodies and fetched files in memory, per request; rejects any excess at once. */
 export class BodyMemoryBudget {
   readonly #limit: number;
   readonly #held = new Map<object, ReservedMemory>();

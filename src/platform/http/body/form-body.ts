@@ -155,10 +155,7 @@ function define(fields: Fields, name: string, value: unknown): void {
   Object.defineProperty(fields, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/**
- * Form values are texts: this converts them to the types of the route's input and leaves the rest to its
- * schema.
- */
+/** Form values are texts: converts them to the types of the route's input and leaves the rest to its schema. */
 export function createFormReader({ input }: Route): (fields: Fields) => Fields {
   const { properties = {} } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const kinds = new Map(Object.entries(properties).map(([name, schema]) => [name, kindOf(schema)]));

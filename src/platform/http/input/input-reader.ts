@@ -12,10 +12,7 @@ export type InputReader<R extends Route> = (
   spool: UploadSpool,
 ) => Promise<InputOf<R>>;
 
-/**
- * Reads a route's input from its requests. Throws VALIDATION_ERROR, or UNSUPPORTED_MEDIA_TYPE for an unwanted
- * form.
- */
+/** Reads a route's input. Throws VALIDATION_ERROR, or UNSUPPORTED_MEDIA_TYPE for an unwanted form. */
 export function createInputReader<R extends Route>(route: R): InputReader<R> {
   const { upload, uploadTypes = [], spooled } = route;
   const readForm = upload === undefined ? undefined : createFormReader(route);
