@@ -1,18 +1,18 @@
-/** Of WhatsApp's web client, such as [2, 3000, 1043857760]. */
+/** Version of WhatsApp's web client, such as [2, 3000, 1043857760]. */
 export type ClientVersion = readonly [number, number, number];
 
-/** Which version of the network's web client the sessions of this process log in as. */
+/** The web client version with which the sessions of this process log in. */
 export interface ClientVersions {
   current(): ClientVersion;
-  /** The network has refused this version: looks for a newer one, and resolves with what follows. */
+  /** The network has rejected this version: searches for a newer one, and resolves with the next step. */
   refused(version: ClientVersion): Promise<ClientVersionRejection>;
 }
 
 export interface ClientVersionRejection {
   /** Whether `current()` is a newer version than the refused one. */
   canRetry: boolean;
-  /** For people: what happened. */
+  /** For users: what happened. */
   message: string;
-  /** For people: what the gateway does now or, when there is no retry, what to do. */
+  /** For users: what the gateway does now or, without a retry, what to do. */
   action: string;
 }

@@ -3,9 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 export interface ConnectionRateLimiterOptions {
   atOnce: number;
   jitterMs: number;
-  /** The first one waits so long for others that may be more urgent. */
+  /** Delay of the first login, so that more urgent ones can arrive. */
   gatherMs: number;
-  /** So many begin in a second at most, however soon they have opened; no limit when absent. */
+  /** Maximum number of starts per second, however fast they open; no limit if absent. */
   perSecond?: number;
 }
 
@@ -15,8 +15,8 @@ interface QueuedConnection {
 }
 
 /**
- * Lets a few connections open at the same time, each a little later than the one before, the last used ones first. For
- * logins after a start and after a lost connection alike, so that neither becomes a storm.
+ * Limits how many connections open at the same time and spaces their starts; the most recently used go first.
+ * It applies to logins after a start and after a lost connection, to prevent login storms.
  */
 export class ConnectionRateLimiter {
   readonly #options: ConnectionRateLimiterOptions;
@@ -32,7 +32,10 @@ export class ConnectionRateLimiter {
     this.#intervalMs = options.perSecond === undefined ? 0 : 1_000 / options.perSecond;
   }
 
-  /** Resolves when it may begin, with what is to be called when it has ended; the second call does nothing. */
+  /**
+   * Resolves when the connection may start, with a function that releases the slot; its second call does
+   * nothing.
+   */
   async enter(activeAt: Date | undefined): Promise<() => void> {
     const { gatherMs } = this.#options;
     await new Promise<void>((begin) => {
@@ -64,7 +67,7 @@ export class ConnectionRateLimiter {
     }
   }
 
-  /** Takes the next moment, or comes back at it. */
+  /** Reserves the next start time if it has come, or sets a timer for it. */
   #isTime(): boolean {
     const now = performance.now();
     if (now >= this.#nextAt) {

@@ -6,16 +6,16 @@ export interface TextContent {
   kind: "text";
   text: string;
   link_preview?: boolean;
-  /** Outbound: what is shown of the first link. */
+  /** Outbound: preview of the first link. */
   preview?: LinkPreview;
-  /** Inbound: what was chosen, where the text is only what the choice is called. */
+  /** Inbound: the choice; the text is only its title. */
   choice?: ChoiceContent;
-  /** Inbound: the group that the recipient is invited into. */
+  /** Inbound: the group to which the recipient is invited. */
   invite?: GroupInvite;
 }
 
 export interface LinkPreview {
-  /** As the text has it. */
+  /** The URL as written in the text. */
   url: string;
   title: string;
   description?: string;
@@ -23,14 +23,14 @@ export interface LinkPreview {
   thumbnail?: string;
 }
 
-/** An answer to buttons, a list or a form. */
+/** A reply to buttons, a list or a form. */
 export interface ChoiceContent {
   kind: "button" | "template_button" | "list" | "flow";
-  /** Chosen by whoever offered it. */
+  /** Defined by the sender of the choices. */
   id: string | null;
   /** Of a form. */
   name: string | null;
-  /** What the form was filled in with: JSON as it came. */
+  /** The values of the form, as the JSON that was received. */
   params: string | null;
 }
 
@@ -60,13 +60,13 @@ export interface MediaContent {
   height?: number;
   /** Of a video: a small JPEG in base64. */
   thumbnail?: string;
-  /** A video that plays again and again without sound. */
+  /** A video that loops without sound. */
   gif_playback?: boolean;
   /** A sticker that moves. */
   is_animated?: boolean;
   /** Outbound: the file itself. */
   bytes?: Uint8Array;
-  /** Inbound: what `downloadMedia` needs to fetch the file; plain data that only the driver reads. */
+  /** Inbound: the data from which `downloadMedia` fetches the file; plain data that only the driver reads. */
   ref?: unknown;
 }
 
@@ -96,15 +96,15 @@ export interface QuotedMessage {
   id: MessageId;
   from_me: boolean;
   sender?: Jid;
-  /** Its text, or the caption of its file, cut to a length that clients show. */
+  /** Its text or the caption of its file, truncated to the length that clients show. */
   text?: string;
-  /** What it is, unless it is a text. */
+  /** Its kind of content, unless it is a text. */
   content?: QuotedContent;
-  /** The chat it is in, when the reply goes to another one. */
+  /** Its chat, if the reply goes to another one. */
   chat?: Jid;
 }
 
-/** A quoted file is described without its address and its key, a quoted card without its vCard. */
+/** A quoted file has no URL and no key; a quoted card has no vCard. */
 export type QuotedContent =
   | Omit<MediaContent, "bytes" | "ref" | "caption">
   | LocationContent
@@ -112,21 +112,21 @@ export type QuotedContent =
 
 export interface EditOptions {
   id: MessageId;
-  /** The text is the caption of such a file. */
+  /** If set, the text is the caption of such a file. */
   media_type?: MediaType;
-  /** People whom the text names. */
+  /** People mentioned in the text. */
   mentions?: Jid[];
 }
 
-/** What goes with any content. */
+/** Fields common to all kinds of content. */
 export interface ContentContext {
   quoted?: QuotedMessage;
   mentions?: Jid[];
-  /** Inbound: the people in `mentions` under all their addresses, as the text may name either. */
+  /** Inbound: the people in `mentions` with all their addresses, because the text may use either one. */
   mentioned?: Mentioned[];
-  /** Inbound: from where it was forwarded; the network's count of how often, which it stops at some number. */
+  /** Inbound: the source and the network's count of forwards, which stops at a maximum. */
   forwarded?: { score: number };
-  /** Inbound: the advertisement that led to it. */
+  /** Inbound: the advertisement from which the chat was opened. */
   ad?: AdReferral;
 }
 
@@ -148,5 +148,5 @@ export interface AdReferral {
   ref: string | null;
 }
 
-/** What a message says, one union by `kind`. */
+/** The content of a message: one union, by `kind`. */
 export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & ContentContext;

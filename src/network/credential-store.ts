@@ -1,52 +1,61 @@
-/** The identity of a pairing, kept by the gateway; the bytes mean something to the driver only. */
+/** The identity of a pairing, stored by the gateway; only the driver reads the bytes. */
 export interface CredentialStore {
   load(): Promise<Uint8Array | undefined>;
   /** Resolves once durable; rejects when another process owns the instance now. */
   save(credentials: Uint8Array): Promise<void>;
-  /** Keys and letters of the pairing go with it, and a registration too. */
+  /** Also deletes the pairing's keys, journal entries and registration. */
   erase(): Promise<void>;
-  /** What a pairing under way needs to go on after a restart; gone once `save` or `erase` has resolved. */
+  /**
+   * State with which a pairing in progress continues after a restart; deleted once `save` or `erase` has
+   * resolved.
+   */
   loadRegistration(): Promise<Uint8Array | undefined>;
-  /** Resolves once durable; rejects when there is a pairing, or another process owns the instance now. */
+  /** Resolves once durable; rejects if a pairing exists or another process owns the instance. */
   saveRegistration(registration: Uint8Array): Promise<void>;
   /** For networks whose pairings change with every message. */
   readonly keys?: PairingStore;
 }
 
-/** One of the many small secrets of a pairing, such as the state of an encrypted conversation; null removes it. */
+/**
+ * One of the many small secrets of a pairing, such as the state of an encrypted conversation; null deletes
+ * it.
+ */
 export interface KeyChange {
   kind: string;
   id: string;
   value: string | null;
 }
 
-/** A piece of a message that is ours once it is kept: the network may be told, the report may follow. */
+/** A decrypted part of a message. Once stored, it can be acknowledged to the network and reported. */
 export interface StoredJournalEntry {
-  /** Names the piece for ever, so that it is known when the network brings it again. */
+  /** Identifies the part permanently, so that a redelivery by the network is recognised. */
   id: string;
-  /** Means something to the driver only. */
+  /** Only the driver reads it. */
   body: string;
-  /** Reported; kept until the network has stopped bringing it. */
+  /** Already reported; kept until the network stops redelivering it. */
   is_done: boolean;
 }
 
-/** What belongs together: all of it is kept, or nothing. */
+/** Changes that are stored atomically. */
 export interface PairingChange {
   credentials?: Uint8Array;
   keys: KeyChange[];
-  /** Take the place of those with the same id. */
+  /** Replace those with the same id. */
   letters: StoredJournalEntry[];
   forgotten_letters: string[];
 }
 
-/** Keys and letters of the pairing that `load` found or `save` began; those of an earlier one are never seen. */
+/**
+ * Keys and journal entries of the pairing that `load` found or `save` began, never those of an earlier
+ * pairing.
+ */
 export interface PairingStore {
   read(kind: string, ids: readonly string[]): Promise<Map<string, string>>;
-  /** All of them, in the order in which they came; or the ones named. */
+  /** All entries in order of arrival, or only the named ones. */
   letters(ids?: readonly string[]): Promise<StoredJournalEntry[]>;
   /**
-   * Resolves once durable; `lost`: nothing is kept, the instance has another owner, or the pairing is over. Rejects when
-   * it cannot be known, and may then be tried again.
+   * Resolves once durable. `lost`: nothing was stored, because the instance has another owner or the pairing
+   * has ended. Rejects if the outcome is unknown; the commit can then be retried.
    */
   commit(change: PairingChange): Promise<"kept" | "lost">;
 }

@@ -50,17 +50,18 @@ export interface NetworkMessage {
   sender: Identity;
   content: Content;
   at: Date;
-  /** Waited in the network's queue while the session was away. */
+  /** Waited in the network's queue while the session was offline. */
   offline?: boolean;
-  /** From before the pairing: for the log, and nobody is told. */
+  /** From before the pairing: stored in the log, not delivered. */
   history?: boolean;
-  /** Could not be decrypted yet; never takes the place of a message, and the message takes its place when it comes. */
+  /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
   unreadable?: boolean;
 }
 
 /**
- * `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. `outdated`:
- * the network does not take this version of its client any more. `pairing_failed`: no phone was linked, see its `error`.
+ * `closed` and `logged_out`: requested by the gateway; an unlink on the phone is also `logged_out`.
+ * `outdated`: the network rejects this client version. `pairing_failed`: no phone was linked, see its
+ * `error`.
  */
 export type DisconnectReason =
   | SessionStartFailure
@@ -97,40 +98,40 @@ export type PairingErrorCode =
   | "client_outdated"
   | "connection_failed";
 
-/** Why a pairing failed: what happened, and what the person who links can do. */
+/** Why a pairing failed: what happened, and what the user can do. */
 export interface PairingError {
   code: PairingErrorCode;
   message: string;
   action: string;
-  /** Before then the network refuses again. */
+  /** Before this time the network rejects every attempt. */
   retry_at?: Date;
 }
 
-/** `refreshed`: takes the place of a QR that was scanned; the network wants the phone to scan once more. */
+/** `refreshed`: replaces a QR that was scanned; the network requires a second scan. */
 export type QrReason = "new" | "refreshed";
 
 /**
- * Everything a session tells; `report` resolves once it is stored, and only then is it acknowledged to the network.
- * A rejection means that it is not stored: the session goes on, and the same is told again later.
+ * All events of a session. `report` resolves once the event is stored, and only then does the session
+ * acknowledge it. A rejection means that it is not stored: the session continues, and reports it again later.
  */
 export type NetworkEvent =
   | { type: "qr"; qr: string; expires_at: Date; attempt: number; max_attempts: number; reason: QrReason }
   | { type: "pairing_code"; code: string; expires_at: Date }
   | { type: "qr_expired"; error?: PairingError }
-  /** A try to link failed; the QR or the code that is shown can still be used. */
+  /** An attempt to link failed; the current QR or code is still valid. */
   | { type: "pairing_failed"; error: PairingError }
-  /** The network wants a passkey before it links, or the ceremony has come further. */
+  /** The network requires a passkey before it links, or the ceremony has progressed. */
   | { type: "passkey_required"; passkey: PasskeyState }
-  /** The network wants a person to do something, or the session may end. */
+  /** The user must act, or the network may end the session. */
   | { type: "attention"; code: AttentionReason }
   | { type: "connected"; me: Identity; platform: string }
   | {
       type: "disconnected";
       reason: DisconnectReason;
       will_retry: boolean;
-      /** For people: what the network said, and which try follows. */
+      /** For users: the network's message, and the number of the next attempt. */
       detail?: string;
-      /** Of a pairing that ended so. */
+      /** The error of a failed pairing. */
       error?: PairingError;
     }
   | { type: "logged_out"; reason: string }
@@ -167,21 +168,21 @@ export type NetworkEvent =
     }
   | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
   | { type: "contact_updated"; contact: ContactUpdate }
-  /** What the paired phone calls itself, where that is told only after `connected`, or changed on the phone. */
+  /** The paired phone's profile name, if it arrives after `connected` or changes on the phone. */
   | { type: "profile_updated"; name: string }
   | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
-/** `passkey_challenge`: the network demands the passkey of the account from a linked session. */
+/** `passkey_challenge`: the network requires the account's passkey from a linked session. */
 export type AttentionReason = "passkey_challenge";
 
-/** How far a message has come, in order; a status never goes back. */
+/** Delivery progress in order; a status never goes back. */
 export type MessageStatus = "sent" | "delivered" | "read" | "played";
 
 /**
- * How a send or an action ended. `not_sent`: it never reached the wire, a later try is safe; `is_offline`: as there was no
- * connection, which says nothing about the message.
- * `unknown`: it may have reached the network, only the same id may be tried again.
+ * The result of a send or an action. `not_sent`: it never reached the network, so a retry is safe.
+ * `is_offline`: there was no connection, so the result says nothing about the message. `unknown`: it may have
+ * reached the network, so only a retry with the same id is safe.
  */
 export type SendResult =
   | { outcome: "accepted"; at: Date /** Of a file: what `downloadMedia` needs. */; media_ref?: unknown }
@@ -200,13 +201,16 @@ export type Presence = "available" | "unavailable" | "typing" | "recording" | "p
 
 /** A live connection of one instance to the network. Absent methods are capabilities that the network lacks. */
 export interface Session {
-  /** Idempotent and never throws: what comes of it arrives as events. With a phone, asks for a pairing code instead of a QR. */
+  /**
+   * Idempotent and never throws: results arrive as events. With a phone, requests a pairing code instead of a
+   * QR.
+   */
   connect(options?: { pairingPhone?: string }): void;
-  /** Closes the connection and keeps the identity. */
+  /** Closes the connection; the identity stays stored. */
   disconnect(): Promise<void>;
-  /** Unlinks from the phone, confirmed by the network where it can, and erases the identity. */
+  /** Unlinks from the phone, with the network's confirmation if possible, and deletes the identity. */
   logout(): Promise<void>;
-  /** Resolves when the network has accepted or refused the message; may stay open as long as the network is silent. */
+  /** Resolves when the network has accepted or refused the message; stays pending until it responds. */
   send(to: Jid, content: Content, options: { id: MessageId }): Promise<SendResult>;
   edit?(target: MessageRef, text: string, options: EditOptions): Promise<SendResult>;
   deleteForEveryone?(target: MessageRef, options: { id: MessageId }): Promise<SendResult>;
@@ -214,8 +218,8 @@ export interface Session {
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
   setPresence?(presence: Presence, to?: Jid): Promise<SendResult>;
   /**
-   * An inbound file by the `ref` of its content, piece by piece as it arrives; `gone` when neither the network nor the
-   * phone has it. Rejects when it could not be fetched whole and unchanged: what came is worth nothing then.
+   * Streams an inbound file by the `ref` of its content; `gone` if neither the network nor the phone has it.
+   * Rejects if the file is incomplete or changed: the chunks received so far are then invalid.
    */
   downloadMedia?(
     ref: unknown,
@@ -226,40 +230,43 @@ export interface Session {
   readonly chats?: ChatOperations;
   readonly profile?: ProfileOperations;
   readonly groups?: GroupOperations;
-  /** While the session is being paired. */
+  /** Available during pairing. */
   readonly passkey?: PasskeyOperations;
 }
 
-/** What may be asked of a session from another process: everything that leaves no row behind. */
+/** Session operations that another process can request; none of them leaves a row. */
 export type SessionOperations = Pick<
   Session,
   "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups" | "passkey"
 >;
 
 export interface OpenSessionOptions {
-  /** Of the instance. On the sandbox it names the network: each account has one of its own. */
+  /** Account of the instance. In the sandbox it selects the network: each account has its own. */
   account_id: number;
   credentials: CredentialStore;
   report: (event: NetworkEvent) => Promise<void>;
-  /** What was sent under an id, for a recipient who asks for it again. */
+  /** Finds a sent message by its id, for a recipient who requests it again. */
   findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
-  /** `http:`, `https:`, `socks5:` or `socks4:` URL through which everything of this session goes. */
+  /** `http:`, `https:`, `socks5:` or `socks4:` URL for all traffic of this session. */
   proxy?: string;
-  /** Finds the addresses of the proxy's name, and fails for one that may not be dialled. */
+  /** Resolves the proxy's host name, and fails for an address that is not allowed. */
   lookup?: LookupFunction;
-  /** Whether the paired account is shown as online while it is connected. */
+  /** Whether the paired account appears online while it is connected. */
   markOnline?: boolean;
-  /** What the phone shows the session as under its linked devices, where it is linked by QR. */
+  /** Name of the session in the phone's list of linked devices, if it was linked by QR. */
   deviceName?: string;
-  /** Which instance of the gateway it is, for the log. */
+  /** Id of the instance, for the log. */
   instance_id?: number;
-  /** When it was used last: where many connect at once, the most recent goes first. */
+  /** Time of the last use: if many sessions connect at once, the most recently used goes first. */
   activeAt?: Date;
-  /** Whether a failure of `credentials` or `report` passes by itself, such as a database that is away; none when absent. */
+  /**
+   * Whether a failure of `credentials` or `report` is temporary, such as an unavailable database; never if
+   * absent.
+   */
   mayPass?: (error: unknown) => boolean;
 }
 
-/** A network as the gateway sees it. */
+/** The gateway's interface to a network. */
 export interface NetworkDriver {
   readonly network: "whatsapp" | "sandbox";
   open(options: OpenSessionOptions): Session;

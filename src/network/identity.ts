@@ -1,22 +1,22 @@
-/** A chat, group or person on the network, such as `5511999990001@s.whatsapp.net`. Only `jid.ts` makes one from digits. */
+/** A chat, group or person, such as `5511999990001@s.whatsapp.net`. Only `jid.ts` builds one from digits. */
 export type Jid = string & { readonly brand: "Jid" };
-/** The network's id of a message; chosen before the first try and the same at every try. */
+/** The network's id of a message; chosen before the first attempt and unchanged in retries. */
 export type MessageId = string & { readonly brand: "MessageId" };
 
-/** One person or chat as the network knows it; a LID is never a phone. */
+/** One person or chat in the network; a LID is never a phone. */
 export interface Identity {
   jid: Jid;
   lid: Jid | null;
-  /** Digits only; null when the network does not tell it. */
+  /** Digits only; null if the network does not provide it. */
   phone: string | null;
   push_name: string | null;
 }
 
-/** Where a message stands, for an action on it. */
+/** Identifies the message that an action changes. */
 export interface MessageRef {
   chat: Jid;
   id: MessageId;
   from_me: boolean;
-  /** The writer, in groups. */
+  /** In groups: the writer. */
   sender?: Jid;
 }

@@ -6,7 +6,7 @@ export function phoneJid(digits: string): Jid {
   return `${digits}@s.whatsapp.net` as Jid;
 }
 
-/** The jid of a person by the digits of a LID, the network's name for somebody whose phone it keeps private. */
+/** The jid of a person by LID digits, the network's identifier for a person whose phone number is private. */
 export function lidJid(digits: string): Jid {
   return `${digits}@lid` as Jid;
 }
@@ -29,7 +29,7 @@ export function phoneOfJid(jid: string): string | null {
   return jid.endsWith("@s.whatsapp.net") ? jid.slice(0, jid.indexOf("@")) : null;
 }
 
-/** A fresh id in the form that the network's web clients use. */
+/** A new id in the format of the network's web clients. */
 export function newMessageId(): MessageId {
   return `3EB0${randomBytes(9).toString("hex").toUpperCase()}` as MessageId;
 }

@@ -1,10 +1,10 @@
 import type { Content, QuotedMessage } from "./content.ts";
 import { truncateText } from "./truncate-text.ts";
 
-/** A quote is shown in a few lines; the whole text is in the quoted message. */
+/** Clients show only a few lines of a quote; the quoted message has the whole text. */
 export const QUOTED_TEXT_MAX = 4096;
 
-/** What a quote keeps of the message it names: bounded, and without anything that opens its file. */
+/** The stored part of a quoted message: bounded, and without the key of its file. */
 export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "content"> {
   switch (content.kind) {
     case "text":

@@ -1,30 +1,30 @@
-/** Only this much of a card is read. Pictures of a card can be longer, and they follow the phones. */
+/** Limit of the part that is parsed. Pictures can exceed it, but they follow the phone numbers. */
 const READ_CHARACTERS = 65_536;
 const MAX_PHONES = 20;
-/** A value that is longer is not a phone. */
+/** Longer values are not phone numbers. */
 const PHONE_CHARACTERS = 100;
 
 export interface VcardPhone {
-  /** As the card spells it. */
+  /** As written in the card. */
   number: string;
-  /** The digits of the WhatsApp number that the card gives beside it. */
+  /** The digits of the `waid` parameter, which holds the WhatsApp number. */
   waid?: string;
 }
 
 export interface Vcard {
   /** Whether the text begins with BEGIN:VCARD. */
   begins: boolean;
-  /** Whether END:VCARD was found in the part that is read. */
+  /** Whether the parsed part contains END:VCARD. */
   ends: boolean;
-  /** The first FN. */
+  /** The first FN property. */
   name?: string;
   /** In the order of the card, at most 20. */
   phones: VcardPhone[];
 }
 
 /**
- * Reads the name and the phones of a vCard, version 2.1 to 4, in time linear to its length, however malformed it is.
- * A second card in the same text is not read.
+ * Reads the name and the phone numbers of a vCard (versions 2.1 to 4) in linear time, even if malformed.
+ * Ignores a second card in the same text.
  */
 export function readVcard(text: string): Vcard {
   const card: Vcard = { begins: false, ends: false, phones: [] };
@@ -40,7 +40,7 @@ export function readVcard(text: string): Vcard {
   return card;
 }
 
-/** The lines of the text; a line that begins with a space or a tab continues the one before. */
+/** The lines of the text; a line that begins with a space or a tab continues the previous one. */
 function unfold(text: string): string[] {
   return text
     .trim()
@@ -58,7 +58,7 @@ function readProperty(line: string): { name: string; parameters: string[]; value
   return { name: name.trim().toUpperCase(), parameters, value: line.slice(colon + 1).trim() };
 }
 
-/** The first colon outside of quotes; in a line whose quotes do not close, the first one. */
+/** The first colon outside quotes, or the first colon of all if a quote is not closed. */
 function endOfHead(line: string): number {
   const first = line.indexOf(":");
   let isQuoted = false;

@@ -3,7 +3,10 @@ import type { SendResult, Session, SessionOperations } from "./driver.ts";
 import type { Jid } from "./identity.ts";
 import type { OperationResult } from "./session-operations.ts";
 
-/** What may be asked of a session of another process by name; `downloadMedia` and `setPresence` have ways of their own. */
+/**
+ * Session operations that another process can request by name; `downloadMedia` and `setPresence` are handled
+ * separately.
+ */
 const GROUPS_OF_CALLS = {
   contacts: ["check", "info", "setBlocked", "blocked", "synchronise"],
   chats: ["setState"],
@@ -14,7 +17,7 @@ const GROUPS_OF_CALLS = {
 
 type OperationGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
 
-/** A call on its way to the process that has the session: plain data, bytes and dates. */
+/** An operation for the process that holds the session: plain data, bytes and dates. */
 export interface RemoteOperation {
   instance: number;
   /** Such as `groups.create`. */
@@ -22,13 +25,13 @@ export interface RemoteOperation {
   args: unknown[];
 }
 
-/** `unreachable`: nothing was done; `unknown`: it may have been. */
+/** `unreachable`: nothing was done; `unknown`: the operation may have been done. */
 export type RemoteOperationResult =
   | { outcome: "value"; value: unknown }
   | { outcome: "stream"; body: Readable }
   | { outcome: "unreachable" | "unknown"; reason: string };
 
-/** A session that another process holds, as far as calls without a row go. */
+/** The session operations of a session that another process holds. */
 export function createRemoteSession(
   instance: number,
   ask: (call: RemoteOperation) => Promise<RemoteOperationResult>,
@@ -71,7 +74,7 @@ export function createRemoteSession(
   };
 }
 
-/** Whether a call is for a session that is being paired, not for one that is connected. */
+/** Whether an operation is for a session in pairing instead of a connected one. */
 export function isPairingOperation(call: string): boolean {
   return call.startsWith("passkey.");
 }
@@ -87,7 +90,7 @@ const NOT_SUPPORTED = {
   retryable: false,
 } as const;
 
-/** Does here what another process asks of a session: a result, or the stream of a file. */
+/** Runs an operation for another process; returns its result or the stream of a file. */
 export async function runRemoteOperation(
   session: Session,
   { call, args }: Omit<RemoteOperation, "instance">,
@@ -112,7 +115,7 @@ function isCall(group: string, method: string): group is OperationGroup {
   return (GROUPS_OF_CALLS[group as OperationGroup] as readonly string[]).includes(method);
 }
 
-/** Begins once the first piece is there, so that a file that is gone is known before anything is sent. */
+/** Waits for the first chunk, so that a missing file is detected before the response starts. */
 async function streamMedia(session: Session, ref: unknown): Promise<unknown> {
   if (!session.downloadMedia) return NOT_SUPPORTED;
   const body = new PassThrough();
@@ -129,7 +132,7 @@ async function streamMedia(session: Session, ref: unknown): Promise<unknown> {
   return body;
 }
 
-/** Also resolves when the reader has gone, so that nothing waits for ever. */
+/** Also resolves when the reader disconnects, so that the writer never waits forever. */
 function drained(body: PassThrough): Promise<void> {
   return new Promise((resolve, reject) => {
     body.once("drain", resolve);

@@ -8,12 +8,12 @@ import type {
   ParticipantResult,
 } from "./session-operations.ts";
 
-/** Who acts, and in which chat of the paired phone. */
+/** The actor, and the chat of the paired phone in which they act. */
 export interface SandboxActor {
   /** Digits of the other person. */
   from: string;
   push_name?: string;
-  /** In this group, and not in the chat with `from`. */
+  /** The actor acts in this group instead of the chat with `from`. */
   group_jid?: Jid;
   /** The paired phone itself acts, in the chat with `from`. */
   from_me?: boolean;
@@ -21,93 +21,94 @@ export interface SandboxActor {
 
 export interface SandboxMessage extends SandboxActor {
   content: Content;
-  /** The message that this one answers. */
+  /** The message to which this one replies. */
   reply_to?: MessageId;
-  /** A given id is kept, also when it has been used before. */
+  /** The message gets this id, even if the id was used before. */
   id?: MessageId;
 }
 
 export type ScanResult =
   | { outcome: "scanned"; device: number; phone: string }
-  /** Nothing awaits this QR or code any more. */
+  /** The QR or code has expired or was already used. */
   | { outcome: "not_found" }
   | { outcome: "refused"; reason: string };
 
-/** What is to be known of somebody; what is absent stays. */
+/** Changes of a person's data; absent fields stay unchanged. */
 export interface SandboxPersonChange {
   /** In the address book of the paired phone. */
   name?: string | null;
-  /** The name that they go by. */
+  /** The profile name. */
   push_name?: string | null;
   about?: string | null;
   picture_url?: string | null;
-  /** Of a business. */
+  /** Set for businesses. */
   verified_name?: string | null;
   business?: ContactInfo["business"];
-  /** Which of their addresses the paired phone is told. */
+  /** Which of the person's addresses the paired phone receives. */
   known?: "both" | "phone" | "lid";
 }
 
-/** Somebody as the network and the paired phone have them. */
+/** A person's data in the network and on the paired phone. */
 export interface SandboxPersonView extends Required<SandboxPersonChange> {
   jid: Jid;
   lid: Jid;
   is_blocked: boolean;
 }
 
-/** A group that somebody makes; people are named by their digits. */
+/** A new group; people are identified by their digits. */
 export interface NewSandboxGroup {
   from: string;
   subject: string;
   participants: string[];
-  /** Those of them who are admins, beside who made it. */
+  /** The members that become admins, besides the creator. */
   admins: string[];
 }
 
 /**
- * What phones and contacts do in the network of one account; what other accounts have there is out of its reach. `phone`
- * is the paired number; false or undefined: no session of this account is paired with it.
+ * Actions of phones and contacts in the network of one account; other accounts' data is out of reach. `phone`
+ * is the paired number. A result of false or undefined means that no session of this account is paired with
+ * it.
  */
 export interface SandboxControl {
-  /** Scans a QR, or enters a pairing code; without a phone with a number that is free. */
+  /** Scans a QR or enters a pairing code; without a phone, with a free number. */
   scan(qrOrCode: string, phone?: string): Promise<ScanResult>;
   receive(phone: string, message: SandboxMessage): Promise<MessageId | undefined>;
   react(phone: string, act: SandboxActor & { message_id: MessageId; reaction: string }): Promise<boolean>;
   edit(phone: string, act: SandboxActor & { message_id: MessageId; text: string }): Promise<boolean>;
   delete(phone: string, act: SandboxActor & { message_id: MessageId }): Promise<boolean>;
   read(phone: string, act: SandboxActor & { message_ids: MessageId[] }): Promise<boolean>;
-  /** Answers the id of the call. */
+  /** Returns the id of the call. */
   call(phone: string, act: SandboxActor & { video?: boolean }): Promise<string | undefined>;
-  /** Cuts the connection; the session comes back by itself. */
+  /** Cuts the connection; the session reconnects automatically. */
   drop(phone: string): Promise<boolean>;
   ban(phone: string): Promise<boolean>;
   /** Unlinks the gateway on the phone. */
   unlink(phone: string): Promise<boolean>;
-  /** Changes what is known of somebody, and tells the paired phone. */
+  /** Changes a person's data, and notifies the paired phone. */
   setPerson(phone: string, from: string, change: SandboxPersonChange): Promise<SandboxPersonView | undefined>;
-  /** The phone itself changes what it shows of a chat; answers all that it shows. */
+  /** Changes the chat state on the phone itself; returns the whole new state. */
   changeChat(phone: string, chat: Jid, change: ChatState): Promise<Required<ChatState> | undefined>;
-  /** Somebody makes a group. */
+  /** A person creates a group. */
   createGroup(group: NewSandboxGroup): Promise<Jid>;
-  /** Somebody changes who is in a group. */
+  /** A person changes the members of a group. */
   changeParticipants(
     group: Jid,
     from: string,
     action: ParticipantAction,
     participants: string[],
   ): Promise<OperationResult<ParticipantResult[]>>;
-  /** Somebody changes one setting of a group. */
+  /** A person changes one setting of a group. */
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<OperationResult<null>>;
   /**
-   * Drops the copies of these messages, and what was noted of the traffic of these phones. Where the writer is null it is
-   * looked for by the message alone; answers the phones that were found so.
+   * Deletes the copies of these messages, and the logged content of these phones. If the writer is null,
+   * finds the writer by the message id; returns the phones found so.
    */
   forget(
     phones: readonly string[],
     messages: readonly { writer: string | null; id: string }[],
   ): Promise<string[]>;
-  /** Drops everything that the account has here: its devices, people, groups, messages and files. */
+  /** Deletes all data of the account: devices, people, groups, messages and files. */
   forgetAccount(): Promise<void>;
-  /** Unlinks a phone that nobody answers for any more, and drops what is kept of it. */
+  /** Unlinks a phone that no instance uses any longer, and deletes its data. */
   forgetPhone(phone: string): Promise<void>;
 }

@@ -1,13 +1,16 @@
 import type { Identity, Jid, MessageRef } from "./identity.ts";
 
-/** How a call that leaves no row ended. `refused` is the network's word; `failed`: no answer, and a later try is safe. */
+/**
+ * The result of an operation without a row. `refused`: by the network. `failed`: no response, and a retry is
+ * safe.
+ */
 export type OperationResult<Value> =
   | { outcome: "done"; value: Value }
   | { outcome: "refused"; code: OperationErrorCode; reason: string; retry_after_seconds?: number }
   | { outcome: "failed"; reason: string }
-  /** The process that has the session cannot be asked just now; nothing was done. */
+  /** The process that holds the session is unreachable at the moment; nothing was done. */
   | { outcome: "unreachable"; reason: string }
-  /** That process was asked and did not answer: it may have been done. */
+  /** That process received the operation but did not respond: it may have been done. */
   | { outcome: "unknown"; reason: string };
 
 export type OperationErrorCode =
@@ -20,17 +23,17 @@ export type OperationErrorCode =
   | "NOT_SUPPORTED"
   | "SEND_FAILED";
 
-/** Whether a number is on the network, and who that is. */
+/** Whether a number is on the network, and the identity of its owner. */
 export interface NumberCheck {
-  /** As it was asked: digits only. */
+  /** As requested: digits only. */
   number: string;
   jid: Jid | null;
   lid: Jid | null;
-  /** Of a business. */
+  /** Set for businesses. */
   verified_name: string | null;
 }
 
-/** Null where the network tells nothing, or may not. */
+/** A field is null if the network does not provide it. */
 export interface ContactInfo extends Identity {
   verified_name: string | null;
   is_business: boolean;
@@ -45,18 +48,18 @@ export interface ContactInfo extends Identity {
   picture_url: string | null;
 }
 
-/** What became known of somebody: a name in the phone's address book, a name of their own, the other address. */
+/** Changed data of a person: address book name, profile name or the other address. */
 export interface ContactUpdate {
   jid: Jid | null;
   lid: Jid | null;
   phone: string | null;
-  /** In the phone's address book; null: nothing was told. */
+  /** In the phone's address book; null: not reported. */
   name: string | null;
   push_name: string | null;
   verified_name: string | null;
 }
 
-/** What a phone shows of a chat; what is absent has not changed. */
+/** The state of a chat on the phone; absent fields are unchanged. */
 export interface ChatState {
   archived?: boolean;
   pinned?: boolean;
@@ -70,7 +73,7 @@ export interface OwnProfile extends Identity {
   picture_url: string | null;
   is_business: boolean;
   business: ContactInfo["business"];
-  /** By the network's words, such as `last` or `groupadd`. */
+  /** With the network's keys, such as `last` or `groupadd`. */
   privacy: Record<string, string>;
 }
 
@@ -86,9 +89,9 @@ export interface Group {
   subject: string;
   description: string | null;
   owner: Jid | null;
-  /** Only admins write. */
+  /** Only admins can send messages. */
   announce: boolean;
-  /** Only admins change the settings. */
+  /** Only admins can change the settings. */
   locked: boolean;
   created_at: Date | null;
   participants: GroupParticipant[];
@@ -96,7 +99,7 @@ export interface Group {
 
 export type ParticipantAction = "add" | "remove" | "promote" | "demote";
 
-/** What changed in a group, as far as the network tells; an empty one says "look again". */
+/** The change of a group, if the network reports it; empty means that the group must be fetched again. */
 export interface GroupUpdate {
   subject?: string;
   description?: string | null;
@@ -105,18 +108,21 @@ export interface GroupUpdate {
   participants?: { action: ParticipantAction; who: GroupParticipant[] };
   /** The whole group as it is now. */
   group?: Group;
-  /** We are not in it any more. */
+  /** The instance is no longer a member. */
   left?: boolean;
   by?: Identity;
 }
 
-/** One person's result, by the network's code (200 done, 403 refuses invitations, 404 unknown, 409 is in it already ...). */
+/**
+ * One person's status code from the network (200 done, 403 refuses invitations, 404 unknown, 409 already a
+ * member).
+ */
 export interface ParticipantResult {
   jid: Jid;
   status: number;
 }
 
-/** One change at a time, so that each has a result of its own. */
+/** One change at a time, so that each has its own result. */
 export type GroupChange =
   | { subject: string }
   | { description: string }
@@ -125,17 +131,17 @@ export type GroupChange =
   | { locked: boolean };
 
 export interface ContactOperations {
-  /** Digits in, one answer each, in order. */
+  /** Takes digits; returns one result per number, in order. */
   check(numbers: readonly string[]): Promise<OperationResult<NumberCheck[]>>;
   info(jid: Jid): Promise<OperationResult<ContactInfo>>;
   setBlocked(jid: Jid, isBlocked: boolean): Promise<OperationResult<null>>;
   blocked(): Promise<OperationResult<Jid[]>>;
-  /** Asks for the phone's address book again; it comes as `contact_updated`. */
+  /** Requests the phone's address book again; the contacts arrive as `contact_updated`. */
   synchronise(): Promise<OperationResult<null>>;
 }
 
 export interface ChatOperations {
-  /** `last`: the newest message of the chat, which the phone's record of some changes names. */
+  /** `last`: the newest message of the chat, to which the phone's record of some changes refers. */
   setState(chat: Jid, change: ChatState, last?: MessageRef & { at: Date }): Promise<OperationResult<null>>;
 }
 
@@ -148,7 +154,7 @@ export interface ProfileOperations {
 }
 
 export interface GroupOperations {
-  /** All that the paired phone is in. */
+  /** All groups of the paired phone. */
   list(): Promise<OperationResult<Group[]>>;
   get(group: Jid): Promise<OperationResult<Group>>;
   create(
@@ -168,8 +174,8 @@ export interface GroupOperations {
 }
 
 /**
- * How far the passkey ceremony of a pairing has come: the browser signs, the phone answers, a person compares the code,
- * the phone links.
+ * The stage of a pairing's passkey ceremony: the browser signs, the phone responds, the user compares the
+ * code, the phone links.
  */
 export type PasskeyStage = "required" | "awaiting_phone" | "confirmation_required" | "finishing";
 
@@ -177,12 +183,12 @@ export interface PasskeyState {
   stage: PasskeyStage;
   /** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn; null once it is signed. */
   options: Record<string, unknown> | null;
-  /** `XXXX-XXXX`, also shown on the phone; null until the phone has answered. */
+  /** `XXXX-XXXX`, also shown on the phone; null until the phone has responded. */
   code: string | null;
   expires_at: Date;
 }
 
-/** What WebAuthn's `credential.toJSON()` returns, as far as the network wants it; all binary in base64url. */
+/** The fields of WebAuthn's `credential.toJSON()` that the network requires; all binary values in base64url. */
 export interface PasskeyAssertion {
   id: string;
   rawId: string;
@@ -195,11 +201,11 @@ export interface PasskeyAssertion {
   };
 }
 
-/** The passkey ceremony of a session that is being paired; refused with CONFLICT where nothing waits for the call. */
+/** The passkey ceremony of a session in pairing; CONFLICT if the ceremony is not at this step. */
 export interface PasskeyOperations {
-  /** Resolves once the network has taken or refused the assertion. */
+  /** Resolves once the network has accepted or rejected the assertion. */
   submitAssertion(assertion: PasskeyAssertion): Promise<OperationResult<PasskeyStage>>;
-  /** The code is the same on both sides. */
+  /** The user confirms that both sides show the same code. */
   confirm(): Promise<OperationResult<PasskeyStage>>;
   /** Ends the pairing. */
   cancel(): Promise<OperationResult<null>>;

@@ -12,26 +12,26 @@ import type {
 export interface SessionRegistryOptions {
   drivers: readonly NetworkDriver[];
   credentials(instance: number): CredentialStore;
-  /** Resolves once the event is stored; a rejection means that it is not. */
+  /** Resolves once the event is stored; rejects if it is not. */
   report(instance: number, event: NetworkEvent): Promise<void>;
-  /** Whether a failure of the two above passes by itself. */
+  /** Whether a failure of the two functions above is temporary. */
   mayPass?(error: unknown): boolean;
-  /** What was sent under an id. */
+  /** Finds a sent message by its id. */
   findSent?(instance: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
 }
 
-/** What is of this session alone. */
+/** The options that belong to one session. */
 export type SessionOptions = Pick<
   OpenSessionOptions,
   "account_id" | "proxy" | "lookup" | "markOnline" | "deviceName" | "activeAt"
 >;
 
-/** The sessions that this process has open, one per instance at most. */
+/** The open sessions of this process, at most one per instance. */
 export interface SessionRegistry {
-  /** The instance's session, opened with these options on the first call; connecting it is the caller's. */
+  /** The instance's session, opened with these options on the first call; the caller connects it. */
   open(instance: number, network: NetworkDriver["network"], options: SessionOptions): Session;
   get(instance: number): Session | undefined;
-  /** Forgets the session and closes its connection; the identity is kept. */
+  /** Removes the session and closes its connection; the identity stays stored. */
   close(instance: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createSessionRegistry({
       instance_id: instance,
       credentials: credentials(instance),
       report: async (event) => {
-        // A late event is refused, so that the network keeps it for the next life.
+        // Rejects a late event, so that the network delivers it again to the next session.
         if (isOver) throw new Error("The session is closed.");
         await report(instance, event);
       },

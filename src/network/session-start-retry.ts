@@ -1,10 +1,10 @@
 import type { NetworkEvent, OpenSessionOptions, SessionStartFailure } from "./driver.ts";
 
-/** How often, and how slowly, a session is started again that could not be started through a fault of ours. */
+/** Number and pace of retries after a session start fails through a fault of the gateway. */
 export interface SessionStartTiming {
-  /** Where nothing says that the fault passes. */
+  /** Limit for faults that are not known to be temporary. */
   startTries: number;
-  /** The wait after the first try; it doubles with each further one ... */
+  /** The delay after the first attempt; it doubles with each further one ... */
   startBackoffMs: number;
   /** ... up to this. */
   startBackoffMaxMs: number;
@@ -26,18 +26,18 @@ const WORDS: Readonly<Record<SessionStartFailure, string>> = {
 };
 const PASSING = "The gateway cannot reach its database, or its machine is short of resources.";
 
-/** The machine has nothing left for now. */
+/** Errors of a machine that is temporarily out of resources. */
 const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN"]);
 
 export interface SessionStartRetryOptions
   extends Pick<OpenSessionOptions, "report" | "mayPass" | "instance_id"> {
   timing: SessionStartTiming;
   log: { warn(fields: object, message: string): void } | undefined;
-  /** Reports until it is stored. */
+  /** Repeats the report until it is stored. */
   tell(event: NetworkEvent): Promise<void>;
 }
 
-/** Counts the starts of a session that failed in a row through a fault of ours, and decides what follows. */
+/** Counts consecutive failed starts through faults of the gateway, and decides the next step. */
 export class SessionStartRetry {
   readonly #options: SessionStartRetryOptions;
   #count = 0;
@@ -51,7 +51,7 @@ export class SessionStartRetry {
     this.#count = 0;
   }
 
-  /** The user sees it from the first try on. What passes by itself is tried for ever, anything else a few times. */
+  /** Reports from the first attempt on. Retries temporary faults without a limit, others a few times. */
   async follow(fault: SessionStartFailure, error: unknown): Promise<{ waitMs: number } | "end"> {
     const { log, instance_id, report, tell, timing } = this.#options;
     this.#count++;
@@ -75,7 +75,9 @@ export class SessionStartRetry {
     return this.#options.mayPass?.(error) === true || isShortage(error);
   }
 
-  /** At random between half of the limit and the limit, so that the sessions of a node do not come all at once. */
+  /**
+   * Random between half of the limit and the limit, so that the sessions of a node do not retry all at once.
+   */
   #waitMs(): number {
     const { startBackoffMs, startBackoffMaxMs } = this.#options.timing;
     const limitMs = Math.min(startBackoffMaxMs, startBackoffMs * 2 ** (this.#count - 1));

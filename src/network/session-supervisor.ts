@@ -6,10 +6,10 @@ interface ConnectionLoop {
   stop(): Promise<void>;
 }
 
-/** Begins a life once the one before has ended. */
+/** Starts a connection loop once the previous one has ended. */
 type StartLoop<Life> = (pairingPhone: string | undefined, after: Promise<void>) => Life;
 
-/** The lives of a session, one after another: each connect() after an end is a new one. */
+/** Runs the connection loops of a session one after another: each connect() after an end starts a new one. */
 export class SessionSupervisor<Life extends ConnectionLoop> {
   readonly #begin: StartLoop<Life>;
   readonly #options: OpenSessionOptions;
@@ -42,7 +42,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
     });
   }
 
-  /** Stops, unlinks and forgets the pairing. */
+  /** Stops, unlinks and deletes the pairing. */
   logout(unlink: (life: Life | undefined) => Promise<void>): Promise<void> {
     return this.#end(async (life) => {
       await unlink(life);
@@ -59,7 +59,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
     await ending;
   }
 
-  // Whoever asked for the end knows of it; a report that is refused changes nothing.
+  // The caller knows that the session ends, so a rejected report changes nothing.
   async #report(event: NetworkEvent): Promise<void> {
     await this.#options.report(event).catch(() => undefined);
   }

@@ -34,7 +34,7 @@ const FULL = 419;
 
 type Changed = OperationResult<ParticipantResult[]>;
 
-/** Nobody else is an admin unless named by phone. */
+/** Only the creator and the phones in `admins` become admins. */
 export async function createGroup(
   acting: NetworkAction,
   subject: string,
@@ -116,7 +116,7 @@ async function setAdmin(
   );
 }
 
-/** Who can be added, and the network's word on each. */
+/** The status of each person who is to be added, and the phones that can be added. */
 function admissions(
   group: SandboxGroup,
   people: readonly Jid[],
@@ -131,7 +131,7 @@ function admissions(
   return { results, admitted: phonesIn({ ...group, members: members.slice(group.members.length) }) };
 }
 
-/** The newcomers are told of the whole group. */
+/** Existing members receive the change; new members also receive the whole group. */
 async function admit(acting: NetworkAction, group: SandboxGroup, phones: string[]): Promise<void> {
   if (phones.length === 0) return;
   const who = phones.map((phone) => ({ phone, admin: null }));
@@ -160,7 +160,7 @@ async function tellOfMembers(
   await notifyMembers(acting, group.jid, gone, { left: true });
 }
 
-/** Without what only the network knows. */
+/** Removes the fields that only the network knows. */
 export function toStoredGroup({ invite: _, picture: __, ...group }: SandboxGroup): StoredGroup {
   return group;
 }
@@ -202,7 +202,7 @@ export async function changeGroup(
   return succeeded(null);
 }
 
-/** Why the network would not take it. */
+/** The reason why the network rejects the change. */
 export function validateGroupChange(change: GroupChange): string | undefined {
   if ("subject" in change && (change.subject === "" || change.subject.length > MAX_SUBJECT)) {
     return `The subject must have 1 to ${MAX_SUBJECT} characters.`;

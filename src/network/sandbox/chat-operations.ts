@@ -17,7 +17,7 @@ export function chatOperations(ask: RunOperation): ChatOperations {
   };
 }
 
-/** Changes what a phone shows of a chat, and tells its devices, except the one that does it. */
+/** Changes the chat state of a phone and notifies its devices, except the one that makes the change. */
 export async function changeChatState(
   acting: NetworkAction,
   chat: Jid,
@@ -51,7 +51,7 @@ async function findChat(
   return rows[0] ?? { archived: false, pinned: false, muted_until: null, unread: false };
 }
 
-/** A chat with a person is one, by whichever address. */
+/** A person's LID and phone number name the same chat. */
 function chatNamed(chat: Jid): Jid {
   const phone = isLidJid(chat) ? phoneOf(chat) : null;
   return phone === null ? chat : phoneJid(phone);

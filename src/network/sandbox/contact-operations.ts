@@ -12,7 +12,7 @@ import {
 } from "./person-store.ts";
 import { identityOf, isOnNetwork, lidOf, phoneOf } from "./test-numbers.ts";
 
-/** The address of a picture that the network keeps. */
+/** The URL of a picture that the network stores. */
 export type PictureUrl = (picture: string | null) => string | null;
 
 export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): ContactOperations {

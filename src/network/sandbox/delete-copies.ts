@@ -1,7 +1,7 @@
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { phoneOf } from "./test-numbers.ts";
 
-/** Drops copies of messages, with their files, and what was noted of the traffic and the people of these phones. */
+/** Deletes copies of messages with their files, and the logged content and contact names of these phones. */
 export async function deleteCopies(
   { client, account_id }: SandboxNetwork,
   phones: readonly string[],
@@ -13,7 +13,8 @@ export async function deleteCopies(
     return phone === null ? [] : [{ phone, id }];
   });
   const known = [...written, ...found];
-  // Account 0 has what an older version wrote, or was not known to be of one account when they were parted.
+  // Account 0 holds rows that an older version wrote, or whose account was unknown when accounts were
+  // separated.
   const accounts = [account_id, 0];
   const [writers, ids] = [known.map(({ phone }) => phone), known.map(({ id }) => id)];
   await client.query(
@@ -43,7 +44,7 @@ export async function deleteCopies(
   return writersFound;
 }
 
-/** Who of the account wrote the messages that name no writer. */
+/** Finds the account's writers of messages whose `writer` is null. */
 async function findWriters(
   { client, account_id }: SandboxNetwork,
   messages: readonly { writer: string | null; id: string }[],
@@ -57,7 +58,7 @@ async function findWriters(
   return rows;
 }
 
-/** With an account goes all that its network holds; each statement can be done again. */
+/** Deletes all network data of an account; every statement can safely run again. */
 export async function deleteAccountData({ client, account_id }: SandboxNetwork): Promise<void> {
   const devices = "(select id from sandbox.device where account_id = $1)";
   for (const rows of [
@@ -68,13 +69,13 @@ export async function deleteAccountData({ client, account_id }: SandboxNetwork):
     await client.query(`delete from ${rows}`, [account_id]);
 }
 
-/** A device after what names it. */
+/** Tables that refer to a device come before `device`. */
 const ACCOUNT_TABLES = [
   ...["message", "media", "group_member", "group_chat", "chat_state", "address_book", "person"],
   ...["pairing", "device"],
 ];
 
-/** Unlinks a phone that nobody here answers for any more, and drops its letters and the log of its traffic. */
+/** Unlinks a phone that no instance uses any longer, and deletes its inbox entries and its ledger. */
 export async function deletePhoneData(network: SandboxNetwork, phone: string): Promise<void> {
   const { client, account_id } = network;
   const { rows } = await client.query<{ id: number }>(

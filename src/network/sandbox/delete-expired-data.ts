@@ -2,12 +2,12 @@ import type { Pool } from "pg";
 import { HOST_LOCK_CLASS } from "./host-lock.ts";
 
 const KEPT = "30 days";
-/** A device that has not been online for so long is unlinked, as on the real network. */
+/** The network unlinks a device that was offline for this long, as WhatsApp does. */
 const LINKED = "14 days";
 
-/** Removes what the network need not keep any longer. */
+/** Deletes expired network data. */
 export async function deleteExpiredData(pool: Pool): Promise<void> {
-  // A lock that is to be had belongs to a process that is gone, and its sockets with it.
+  // If this lock is free, the process that held it has died and its sockets are closed.
   await pool.query(
     `update sandbox.device set unlinked_at = now(), session = null
      where unlinked_at is null and greatest(created_at, logged_in_at) < now() - interval '${LINKED}'

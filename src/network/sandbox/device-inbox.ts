@@ -3,17 +3,17 @@ import type { Jid } from "../driver.ts";
 import type { InboxEntry, QueuedInboxEntry } from "./inbox-entry.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 
-/** Letters read at once for one device: what a session holds in memory is bounded by it. */
+/** Inbox entries read at once for one device; bounds the memory of a session. */
 export const INBOX_PAGE_SIZE = 50;
 
 export interface InboxPageRequest {
   device: number;
   session: string;
-  /** Chats with a letter under way; the next one of the same chat waits. */
+  /** Chats with an entry in progress; later entries of these chats wait. */
   busy: string[];
 }
 
-/** How the network sees a session: still open, or why its socket is closed. */
+/** The network's view of a session: still open, or why its socket is closed. */
 export type SocketState = "open" | "lost" | "replaced" | "unlinked" | "banned";
 
 export interface InboxPage {
@@ -34,7 +34,7 @@ interface PageRow {
   offline: boolean;
 }
 
-/** Reads what is due for several devices, each in order, and whether each session's socket is still open. */
+/** Reads the due entries of several devices, each in order, and whether each session's socket is still open. */
 export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): Promise<InboxPage[]> {
   const asked = requests.map((request, ord) => ({ ...request, ord }));
   const { rows } = await pool.query<PageRow>({
@@ -73,7 +73,7 @@ function stateOf(row: PageRow, session: string): SocketState {
   return row.session === null ? "lost" : "replaced";
 }
 
-/** Marks letters as taken; returns the devices that now hear that their message was delivered. */
+/** Deletes acknowledged entries; returns the devices that now receive a delivery status. */
 export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<number[]> {
   const { rows } = await pool.query<{ device: number }>({
     name: "sandbox-take",
@@ -99,16 +99,19 @@ export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<n
   return rows.map((row) => row.device);
 }
 
-/** A letter of somebody to a phone. */
+/** An inbox entry for a phone. */
 interface NewInboxEntry {
   phone: string;
   chat: Jid;
   letter: InboxEntry;
-  /** Phone of who wrote it. */
+  /** Phone of the writer. */
   writer: string;
 }
 
-/** Puts a letter into the mailbox of every device of a phone, unless it has blocked the writer; returns those devices. */
+/**
+ * Adds an entry to the inbox of every device of a phone, unless it has blocked the writer; returns these
+ * devices.
+ */
 export async function postInboxEntry(
   { client, account_id }: SandboxNetwork,
   { phone, chat, letter, writer }: NewInboxEntry,
@@ -131,7 +134,7 @@ export async function postInboxEntry(
   return rows.map((row) => row.device);
 }
 
-/** The devices with due letters, or whose session has changed, among those that this process serves. */
+/** Devices of this process that have due entries or whose session has changed. */
 export async function findDevicesWithWork(
   pool: Pool,
   served: { device: number; session: string }[],

@@ -8,12 +8,12 @@ export interface SandboxGroupMember {
   admin: GroupParticipant["admin"];
 }
 
-/** A group as the network writes it down. */
+/** A group as the network stores it. */
 export interface StoredGroup {
   jid: Jid;
   subject: string;
   description: string | null;
-  /** Phone of who made it. */
+  /** Phone of the creator. */
   owner: string | null;
   announce: boolean;
   locked: boolean;
@@ -21,7 +21,7 @@ export interface StoredGroup {
   members: SandboxGroupMember[];
 }
 
-/** What a letter tells of a change. */
+/** The change that an inbox entry reports. */
 export interface GroupEvent {
   subject?: string;
   description?: string | null;

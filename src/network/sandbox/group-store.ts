@@ -6,7 +6,7 @@ import type { GroupEvent, SandboxGroupMember, StoredGroup } from "./group-event.
 import { type NetworkAction, rejected } from "./network-action.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 
-/** A group with what only the network knows of it. */
+/** A group with the fields that only the network knows. */
 export interface SandboxGroup extends StoredGroup {
   invite: string;
   picture: string | null;
@@ -18,7 +18,7 @@ const COLUMNS = `
   (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.seat), '[]')
    from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
 
-/** Locked until the commit, so that changes of one group follow each other. */
+/** Locks the group until the commit, so that its changes run sequentially. */
 export async function lockGroup(
   { client, account_id }: NetworkAction,
   jid: string,
@@ -46,7 +46,7 @@ export async function findGroupsOf(
   return rows;
 }
 
-/** Which group an invitation is to. */
+/** The group that an invitation belongs to. */
 export async function findGroupByInvite(
   { client, account_id }: SandboxNetwork,
   invite: string,
@@ -58,7 +58,7 @@ export async function findGroupByInvite(
   return rows[0]?.jid;
 }
 
-/** The group, for one of its members or, where it matters, one of its admins. */
+/** Returns the group if the instance is a member or, with `asAdmin`, an admin of it. */
 export async function requireMembership(
   acting: NetworkAction,
   jid: string,
@@ -82,7 +82,7 @@ export function memberOf(group: StoredGroup, phone: string | null): SandboxGroup
   return group.members.find((member) => member.phone === phone);
 }
 
-/** Makes a group with its maker in it. */
+/** Creates a group with its creator as a member. */
 export async function insertGroup(network: SandboxNetwork, owner: string, subject: string): Promise<Jid> {
   const jid = newGroupJid();
   await network.client.query(
@@ -93,7 +93,7 @@ export async function insertGroup(network: SandboxNetwork, owner: string, subjec
   return jid;
 }
 
-/** Lets all of them be in a group; one that was never spoken of is made, with the first as its admin. */
+/** Adds all these phones to the group. Creates an unknown group, with the first phone as its admin. */
 export async function ensureMembers(network: SandboxNetwork, jid: Jid, phones: string[]): Promise<void> {
   const { rowCount } = await network.client.query(
     `insert into sandbox.group_chat (account_id, jid, subject, owner, invite)
@@ -117,7 +117,10 @@ export async function addMember(
   );
 }
 
-/** A group without an admin is given to who has been in it longest, who is answered; one without anybody ends. */
+/**
+ * In a group left without an admin, the longest-standing member becomes admin and is returned. Deletes an
+ * empty group.
+ */
 export async function removeMember(
   { client, account_id }: NetworkAction,
   jid: string,
@@ -145,7 +148,7 @@ export async function removeMember(
   return rows;
 }
 
-/** Tells some phones of a change. */
+/** Notifies these phones of a change. */
 export function notifyMembers(
   acting: NetworkAction,
   jid: Jid,
@@ -160,7 +163,7 @@ export function phonesIn(group: StoredGroup): string[] {
   return group.members.map(({ phone }) => phone);
 }
 
-// As on the real network; random, so that it tells nothing of other groups.
+// As on the real network; random, so that it reveals nothing about other groups.
 function newGroupJid(): Jid {
   return groupJid(`120363${String(randomInt(10 ** 12)).padStart(12, "0")}`);
 }

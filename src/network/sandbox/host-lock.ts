@@ -1,12 +1,14 @@
 import { randomInt } from "node:crypto";
 import type { Pool } from "pg";
 
-/** First half of the advisory lock that every process with open sockets holds; the second is its host id. */
+/**
+ * First half of the advisory lock that every process with open sockets holds; the second half is its host id.
+ */
 export const HOST_LOCK_CLASS = 0x5a_4d_01;
 
 /**
- * This process as the network knows it. A lock on a connection of its own says that it lives, so that the network
- * knows at once which sockets were closed by a kill -9.
+ * Identifies this process to the network. It holds a lock on a dedicated connection, so the network detects
+ * sockets closed by a kill -9 at once.
  */
 export class HostLock {
   readonly id = randomInt(1, 2 ** 31 - 1);
@@ -17,7 +19,7 @@ export class HostLock {
     this.#pool = pool;
   }
 
-  /** Resolves once the lock is held; takes it again when its connection has died. */
+  /** Resolves once the lock is held; acquires it again when its connection dies. */
   async hold(): Promise<void> {
     this.#lock ??= this.#take();
     await this.#lock;

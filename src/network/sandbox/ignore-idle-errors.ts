@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 
 const kept = new WeakSet<Pool>();
 
-/** Lets the process outlive connections that die while idle or between two statements; without a listener it ends. */
+/** Without a listener, an error on a pooled connection between two statements would end the process. */
 export function ignoreIdleErrors(pool: Pool): void {
   if (kept.has(pool)) return;
   kept.add(pool);

@@ -2,13 +2,13 @@ import type { Jid, NetworkEvent } from "../driver.ts";
 import { INBOX_PAGE_SIZE, type InboxPage, type SocketState } from "./device-inbox.ts";
 import { type QueuedInboxEntry, toInboxEvents } from "./inbox-entry.ts";
 
-/** Chats of one session whose events are reported side by side. */
+/** Chats of one session whose events are reported concurrently. */
 const CHATS_AT_ONCE = 32;
 
 export interface InboxConsumerOptions {
   read(busy: string[]): Promise<InboxPage>;
   report(event: NetworkEvent): Promise<void>;
-  /** Never rejects; false when the letters are still there. */
+  /** Never rejects; false if the entries are still stored. */
   take(mails: number[]): Promise<boolean>;
   onClosed(state: Exclude<SocketState, "open">): void;
   onFailure(error: unknown): void;
@@ -16,8 +16,8 @@ export interface InboxConsumerOptions {
 }
 
 /**
- * Empties the mailbox of an open socket: each chat in order, several chats side by side, and a letter is taken only
- * once its event is stored. A chat whose report failed is tried again after a while.
+ * Reads the inbox of an open socket: chats concurrently, each in order. It deletes an entry only after its
+ * event is stored, and retries a failed report after a pause.
  */
 export class InboxConsumer {
   readonly #options: InboxConsumerOptions;
@@ -37,14 +37,14 @@ export class InboxConsumer {
     if (!this.#isReading) void this.#read();
   }
 
-  /** Starts nothing more, and resolves when the reports under way have ended. */
+  /** Starts no new reports, and resolves when the current ones have ended. */
   async finish(): Promise<void> {
     if (this.#state === "running") this.#state = "finishing";
     this.#clearTimers();
     await Promise.all(this.#deliveries);
   }
 
-  /** The socket is gone: what has not been taken stays where it is. */
+  /** The socket is closed: unacknowledged entries stay in the inbox. */
   kill(): void {
     this.#state = "dead";
     this.#clearTimers();
@@ -63,7 +63,8 @@ export class InboxConsumer {
   }
 
   async #readPage(): Promise<InboxPage | undefined> {
-    // The state of the socket is asked for even when all hands are full; a chat that ends wakes again.
+    // Polls the socket's state even at the limit of concurrent chats; each chat that ends triggers another
+    // poll.
     try {
       return await this.#options.read([...this.#busy]);
     } catch (error) {
@@ -80,7 +81,7 @@ export class InboxConsumer {
       const delivery = this.#deliverChat(chat, ofChat).finally(() => this.#deliveries.delete(delivery));
       this.#deliveries.add(delivery);
     }
-    // With all hands full, the chat that ends first wakes again.
+    // At the limit, the first chat that ends triggers the next poll.
     if (mails.length === INBOX_PAGE_SIZE && this.#busy.size < CHATS_AT_ONCE) this.#isWoken = true;
   }
 

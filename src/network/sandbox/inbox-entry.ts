@@ -4,7 +4,7 @@ import type { ChatState } from "../session-operations.ts";
 import { type GroupEvent, toGroupUpdate } from "./group-event.ts";
 import { identityOf, type SandboxPerson } from "./test-numbers.ts";
 
-/** What lies in a device's mailbox, by kind; the chat and the time stand beside it. */
+/** The content of an inbox entry, by kind; chat and time have columns of their own. */
 export type InboxEntry =
   | {
       kind: "message";
@@ -14,7 +14,7 @@ export type InboxEntry =
         sender: SandboxPerson;
         content: Content;
         at: string;
-        /** Who is told that the message was delivered, and how the chat is called there. */
+        /** The phone that receives the delivery status, and its name for the chat. */
         receipt?: { phone: string; chat: Jid };
       };
     }
@@ -24,7 +24,7 @@ export type InboxEntry =
         ids: MessageId[];
         from_me: boolean;
         status: MessageStatus;
-        /** Of a group: the member. */
+        /** In a group: the member. */
         by?: SandboxPerson | null;
       };
     }
@@ -36,19 +36,19 @@ export type InboxEntry =
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
   | { kind: "chat"; body: ChatStateUpdate };
 
-/** What changed in a chat; the time is text in a letter. */
+/** The change of a chat; its time is text in a stored entry. */
 export type ChatStateUpdate = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
 
-/** A letter as it was read from the mailbox. */
+/** An entry as read from the inbox. */
 export type QueuedInboxEntry = InboxEntry & { id: number; chat: Jid; at: Date; offline: boolean };
 
-/** One event with the letters that it tells. */
+/** One event and the inbox entries that it reports. */
 export interface InboxEvent {
   event: NetworkEvent;
   mails: number[];
 }
 
-/** The letters of one chat as events, in order; statuses that say the same of neighbours become one. */
+/** Converts the entries of one chat to events, in order; merges adjacent equal statuses. */
 export function toInboxEvents(mails: readonly QueuedInboxEntry[]): InboxEvent[] {
   const tellings: InboxEvent[] = [];
   for (const mail of mails) {

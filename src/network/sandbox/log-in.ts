@@ -3,7 +3,7 @@ import { HOST_LOCK_CLASS } from "./host-lock.ts";
 import { tokenDigest } from "./pair-device.ts";
 import type { SandboxPerson } from "./test-numbers.ts";
 
-/** The identity of a pairing as its session knows it. */
+/** The identity of a pairing as its session sees it. */
 export interface LoggedInDevice extends SandboxPerson {
   device: number;
 }
@@ -28,7 +28,7 @@ export interface LoginRequest {
   host: number;
 }
 
-/** Opens the socket of an identity; a session that had it open is replaced. */
+/** Opens the socket of an identity, and replaces a session that had it open. */
 export async function logIn(
   pool: Pool,
   { token, account_id, session, host }: LoginRequest,
@@ -52,7 +52,7 @@ export async function logIn(
   });
 }
 
-// One that was paired before devices had an account belongs to who has its token.
+// A device that was paired before devices had an account belongs to the holder of its token.
 async function lockDevice(
   client: PoolClient,
   token: string,
@@ -69,7 +69,7 @@ async function lockDevice(
   return rows[0];
 }
 
-// `open` counts the sockets of the identity at that moment, the one of the entry included.
+// `open` counts the sockets of the identity at that moment, including the one of this entry.
 async function enter(
   client: PoolClient,
   device: DeviceRow,
@@ -84,7 +84,7 @@ async function enter(
   );
 }
 
-/** Closes the socket of a session, if it is still the open one. */
+/** Closes the socket of a session if it is still the open one. */
 export async function closeSocket(pool: Pool, device: number, session: string): Promise<void> {
   await pool.query(
     `with closed as (
@@ -96,7 +96,7 @@ export async function closeSocket(pool: Pool, device: number, session: string): 
   );
 }
 
-/** Ends a pairing from the gateway's side: its identity is unknown to the network from now on. */
+/** The gateway ends a pairing: the network no longer accepts its identity. */
 export async function unlinkDevice(pool: Pool, token: string): Promise<void> {
   await pool.query(
     `with unlinked as (
@@ -113,7 +113,7 @@ export async function unlinkDevice(pool: Pool, token: string): Promise<void> {
   );
 }
 
-/** Runs statements as one transaction on a connection of its own. */
+/** Runs statements as one transaction on a dedicated connection. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
@@ -124,7 +124,7 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     broken = false;
     return result;
   } finally {
-    // A connection in an unknown state is thrown away, which also rolls back.
+    // Destroys a connection in an unknown state, which also rolls back.
     client.release(broken);
   }
 }

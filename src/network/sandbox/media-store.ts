@@ -1,12 +1,14 @@
 import type { Content, MediaContent } from "../driver.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 
-/** What an inbound file's `ref` holds. */
+/** The fields of an inbound file's `ref`. */
 export interface SandboxMediaRef {
   media: string;
 }
 
-/** Keeps the file of a message at the network, once per id; the content then carries a ref in place of the bytes. */
+/**
+ * Stores the file of a message in the network, once per id; the content then has a ref instead of the bytes.
+ */
 export async function storeMedia(
   { client, account_id }: SandboxNetwork,
   id: string,
@@ -25,7 +27,7 @@ export async function storeMedia(
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Hands a file on piece by piece; `gone` when it has expired or never was. */
+/** Streams a file in chunks; returns `gone` if it has expired or never existed. */
 export async function loadMedia(
   { client, account_id }: SandboxNetwork,
   ref: unknown,

@@ -8,12 +8,14 @@ import type { SandboxNetwork } from "./sandbox-network.ts";
 import type { SandboxPerson } from "./test-numbers.ts";
 import { wakeupBusOf } from "./wakeup-bus.ts";
 
-/** Somebody who does something at the network, in one transaction. */
+/** The actor of one change in the network, within one transaction. */
 export interface NetworkAction extends SandboxNetwork<PoolClient> {
   me: SandboxPerson;
-  /** The device that acts; undefined when it is the phone itself. */
+  /** The acting device; undefined if the phone itself acts. */
   device?: number;
-  /** Lays a letter into the mailbox of every device of these phones, except one that knows already. */
+  /**
+   * Adds an entry to the inbox of every device of these phones, except a device that already has the change.
+   */
   post(
     phones: readonly string[],
     chat: Jid,
@@ -22,7 +24,7 @@ export interface NetworkAction extends SandboxNetwork<PoolClient> {
   ): Promise<void>;
 }
 
-/** Does it, and then wakes the sessions that have got a letter. */
+/** Runs an action, then wakes the sessions that have new inbox entries. */
 export async function runNetworkAction<Result>(
   { client: pool, account_id }: SandboxNetwork<Pool>,
   who: { me: SandboxPerson; device?: number },
@@ -49,14 +51,14 @@ export async function runNetworkAction<Result>(
   return result;
 }
 
-/** What a session asks, as the ledger names it. */
+/** A session operation as the ledger records it. */
 export interface OperationRequest {
   action: string;
   chat?: string;
   target_id?: string;
 }
 
-/** Puts a question of a session to the network. */
+/** Runs a session operation on the network. */
 export type RunOperation = <Value>(
   asked: OperationRequest,
   work: (acting: NetworkAction) => Promise<OperationResult<Value>>,
@@ -64,7 +66,7 @@ export type RunOperation = <Value>(
 
 const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
 
-/** Asks over the socket that is open at that moment; every question that arrives is entered in the ledger. */
+/** Runs operations over the socket that is open at that moment; the ledger records each one that arrives. */
 export function createOperationRunner(
   network: SandboxNetwork<Pool>,
   connectionNow: () => SandboxConnection | undefined,

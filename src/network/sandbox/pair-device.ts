@@ -8,15 +8,18 @@ export interface SandboxPairingOptions {
   host: number;
   account_id: number;
   timing: SandboxTiming;
-  /** Digits; asks for a pairing code in place of QRs. */
+  /** Digits; requests a pairing code instead of QRs. */
   phone?: string;
   tell(event: NetworkEvent): Promise<void>;
-  /** Resolves when somebody scanned it, after the given time, or when the session stops. */
+  /** Resolves after a scan, after the given time, or when the session stops. */
   waitForScan(pairing: string, ms: number): Promise<void>;
   isStopped(): boolean;
 }
 
-/** Shows QRs, or one pairing code, until a phone scans; answers the token of the new pairing, undefined without one. */
+/**
+ * Shows QRs, or one pairing code, until a phone scans; returns the new pairing's token, or undefined without
+ * a scan.
+ */
 export async function pairDevice(options: SandboxPairingOptions): Promise<string | undefined> {
   if (options.phone !== undefined) return pairByCode(options, options.phone);
   const { timing } = options;
@@ -71,12 +74,12 @@ async function offer(
   return rows[0]?.is_scanned ? token : undefined;
 }
 
-/** What the network keeps of a token. */
+/** The digest of a token, which the network stores in its place. */
 export function tokenDigest(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** Which of these pairings have been scanned. */
+/** Returns those of these pairings that were scanned. */
 export async function findScanned(pool: Pool, pairings: string[]): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     "select id from sandbox.pairing where id = any ($1) and device is not null",
@@ -91,7 +94,7 @@ function qrOf(pairing: string): string {
   return `${QR_PREFIX}${pairing}`;
 }
 
-/** The pairing that a scanned QR names; a bare id stands for itself. */
+/** The pairing that a scanned QR names; a bare id is accepted too. */
 export function pairingIdOf(qr: string): string {
   return qr.startsWith(QR_PREFIX) ? qr.slice(QR_PREFIX.length) : qr;
 }
@@ -104,12 +107,12 @@ function newCode(): string {
 
 const TOKEN_PREFIX = "sandbox:";
 
-/** The credentials that the gateway keeps for a pairing. */
+/** The credentials that the gateway stores for a pairing. */
 export function credentialsOf(token: string): Uint8Array {
   return new TextEncoder().encode(`${TOKEN_PREFIX}${token}`);
 }
 
-/** The token in kept credentials; something that no pairing has when they are not of this network. */
+/** The token in stored credentials; if they belong to another network, a token that no pairing has. */
 export function tokenOf(credentials: Uint8Array): string {
   const text = new TextDecoder().decode(credentials);
   return text.startsWith(TOKEN_PREFIX) ? text.slice(TOKEN_PREFIX.length) : "";

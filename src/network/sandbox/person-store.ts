@@ -3,18 +3,18 @@ import type { InboxEntry } from "./inbox-entry.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { ownerOf, type SandboxPerson } from "./test-numbers.ts";
 
-/** What somebody shows of themselves. */
+/** The profile that a person shows to others. */
 export interface SandboxProfile {
   phone: string;
   name: string | null;
   about: string | null;
-  /** The id of a picture at the network, or an address elsewhere. */
+  /** The id of a picture in the network, or an external URL. */
   picture: string | null;
   verified_name: string | null;
   business: ContactInfo["business"];
 }
 
-/** What is kept of each of these people; somebody of whom nothing is kept is on the network all the same. */
+/** Returns the stored profiles of these people; a person without one is on the network too. */
 export async function findProfiles(
   { client, account_id }: SandboxNetwork,
   phones: readonly string[],
@@ -49,13 +49,13 @@ export async function saveProfile(
   return profile;
 }
 
-/** The owner of a phone that is paired, by the name that the phone was given. */
+/** The owner of a paired phone, with the name of the profile. */
 export async function findPhoneOwner(network: SandboxNetwork, phone: string): Promise<SandboxPerson> {
   const { name } = await findProfile(network, phone);
   return name === null ? ownerOf(phone) : { phone, push_name: name };
 }
 
-/** Somebody as a phone has them: in its address book, blocked, and by which of their addresses. */
+/** A person as a phone stores them: address book name, blocked or not, and known addresses. */
 export interface SandboxContact {
   phone: string;
   name: string | null;
@@ -94,7 +94,7 @@ export async function saveContact(
   return contact;
 }
 
-/** Somebody as they are told of to a phone. */
+/** A person as the network reports them to a phone. */
 export function asSeenByPhone(
   { phone, known }: Pick<SandboxContact, "phone" | "known">,
   push_name: string | null,

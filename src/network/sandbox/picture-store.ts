@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 
-/** Keeps a picture in place of another one, and answers its id; null for none. The id cannot be guessed. */
+/** Replaces a picture and returns the new id, null for no picture. The id cannot be guessed. */
 export async function replacePicture(
   client: PoolClient,
   before: string | null,

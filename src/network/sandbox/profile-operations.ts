@@ -8,7 +8,7 @@ import { identityOf } from "./test-numbers.ts";
 const MAX_NAME = 25;
 const MAX_ABOUT = 139;
 
-/** What a phone lets others see that was never asked. */
+/** The privacy settings of a phone that has changed none. */
 const PRIVACY = {
   readreceipts: "all",
   profile: "all",
@@ -62,7 +62,7 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
   };
 }
 
-/** Whoever is written to from now on sees the new name. */
+/** Chats that receive a message after this see the new name. */
 async function rename(acting: NetworkAction, name: string): Promise<void> {
   const { client, account_id, me } = acting;
   await saveProfile(acting, me.phone, { name });

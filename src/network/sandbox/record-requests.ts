@@ -1,19 +1,19 @@
 import type { Pool } from "pg";
 import type { SandboxRequest } from "./sandbox-request.ts";
 
-/** What became of an act; `closed` means that its session no longer had the open socket. */
+/** The result of a request; `closed` means that its session no longer had the open socket. */
 export type RequestOutcome = "accepted" | "slow" | "silent" | "refused" | "missing" | "closed";
 
 export interface RecordedRequests {
   outcomes: RequestOutcome[];
-  /** Devices with new letters, and in how many milliseconds these are due. */
+  /** Devices with new entries, and in how many milliseconds these are due. */
   wakes: { device: number; after_ms: number }[];
 }
 
 /**
- * Takes acts in, in order, as one statement: every arrival is entered in the ledger, what it causes happens once per
- * message id. Nothing is written for the recipient of an act that is refused or never answered. The sender's device says
- * of which account's network the act is.
+ * Accepts requests in order, as one statement. The ledger records every arrival, but its effects happen once
+ * per message id. A refused or unacknowledged request writes nothing for its recipient. The sender's device
+ * determines the account.
  */
 const RECORD_ARRIVALS = `
   with item as (
@@ -115,7 +115,7 @@ export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Pr
   return { outcomes: row.outcomes, wakes: row.wakes ?? [] };
 }
 
-/** What a session tells the network about messages that it has read. */
+/** A session's read receipts for messages. */
 export interface ReadReceiptRequest {
   device: number;
   session: string;
@@ -125,7 +125,7 @@ export interface ReadReceiptRequest {
   messages: { id: string; writer: string | null }[];
 }
 
-/** Tells the writers that their messages were read; false when the session has no open socket. */
+/** Notifies the writers that their messages were read; false if the session has no open socket. */
 export async function recordReadReceipt(
   pool: Pool,
   reading: ReadReceiptRequest,

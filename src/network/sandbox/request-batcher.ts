@@ -5,14 +5,14 @@ interface QueuedRequest<Item, Result> {
 }
 
 export interface RequestBatcherOptions<Item, Result> {
-  /** Does all items in one statement; results in the order of the items. */
+  /** Runs all items in one statement; results in the order of the items. */
   run(items: Item[]): Promise<Result[]>;
   max: number;
-  /** Whether an item can be at fault, so that each is run again by itself. */
+  /** Whether an item may have caused the error, so that each item runs again separately. */
   isolate?(error: unknown): boolean;
 }
 
-/** Merges what is asked while one statement is under way into the next one; no delay is added. */
+/** Merges requests that arrive during one statement into the next one; adds no delay. */
 export class RequestBatcher<Item, Result> {
   readonly #options: RequestBatcherOptions<Item, Result>;
   #waiting: QueuedRequest<Item, Result>[] = [];
@@ -31,7 +31,7 @@ export class RequestBatcher<Item, Result> {
 
   async #drain(): Promise<void> {
     this.#running = true;
-    // What is asked in the same turn of the event loop belongs together.
+    // Requests of the same turn of the event loop share a statement.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#run(this.#waiting.splice(0, this.#options.max));
     this.#running = false;

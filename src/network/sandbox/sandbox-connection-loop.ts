@@ -10,10 +10,12 @@ import { identityOf } from "./test-numbers.ts";
 
 export const SANDBOX_PLATFORM = "sandbox";
 
-/** Whether to try again at once, after a pause, after this one, or not. */
+/** Retry at once, after a pause, after this pause, or not at all. */
 type Next = "again" | "later" | { waitMs: number } | "end";
 
-/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+/**
+ * The loop that connect() starts: pairing, login and logins again, until the network or the gateway ends it.
+ */
 export class SandboxConnectionLoop {
   readonly #hub: SandboxRuntime;
   readonly #account: number;
@@ -45,22 +47,22 @@ export class SandboxConnectionLoop {
     this.#ended = this.#run(after);
   }
 
-  /** The open socket, if there is one. */
+  /** The open socket, if any. */
   get connection(): SandboxConnection | undefined {
     return this.#connection;
   }
 
-  /** Nothing more will come of it by itself. */
+  /** The loop has ended and reports nothing more. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  /** Whether a connect() with this phone requests another pairing method than the current one. */
   pairsOtherwise(pairingPhone: string | undefined): boolean {
     return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#pairingPhone;
   }
 
-  /** Ends it from our side without a report; the identity is kept. */
+  /** Ends the loop without a report; the identity stays stored. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#connection?.close();
@@ -120,7 +122,7 @@ export class SandboxConnectionLoop {
     return "end";
   }
 
-  // Nobody hears that it is paired before the identity is durable.
+  // Stores the identity before any report that the device is paired.
   async #keep(token: string): Promise<Next> {
     try {
       await this.#credentials.save(credentialsOf(token));
@@ -165,7 +167,7 @@ export class SandboxConnectionLoop {
   async #stayOnline(me: LoggedInDevice, session: string): Promise<Next> {
     const connection = new SandboxConnection(this.#hub, me, session, (event) => this.#report(event));
     this.#connection = connection;
-    // A session of this process that was replaced hears of it now.
+    // Notifies a replaced session of this process.
     this.#hub.wakes.device(me.device);
     if (this.#isStopped()) await connection.close();
     await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
@@ -196,7 +198,7 @@ export class SandboxConnectionLoop {
     }
   }
 
-  // How a session stands must reach the gateway, so a report that fails is repeated.
+  // The gateway must learn the session's state, so a failed report is repeated.
   async #tell(event: NetworkEvent): Promise<void> {
     while (!this.#isStopped()) {
       try {

@@ -9,11 +9,11 @@ import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "./send-resul
 
 export type CloseReason = Exclude<SocketState, "open"> | "closed";
 
-/** An open socket: acts go out, the mailbox comes in, until one side closes it. */
+/** An open socket: sends requests and reads the inbox until one side closes it. */
 export class SandboxConnection {
   readonly me: LoggedInDevice;
   readonly session: string;
-  /** Resolves once, with why the socket is closed. */
+  /** Resolves once, with the reason why the socket is closed. */
   readonly closed: Promise<CloseReason>;
   readonly #hub: SandboxRuntime;
   readonly #drain: InboxConsumer;
@@ -47,7 +47,7 @@ export class SandboxConnection {
     if (this.#isOpen) this.#drain.wake();
   }
 
-  /** Resolves with what the network says; open as long as it says nothing. */
+  /** Resolves with the network's result; stays pending while the network does not respond. */
   act(arrival: SandboxRequest): Promise<SendResult> {
     if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
     return new Promise((resolve) => {
@@ -69,7 +69,7 @@ export class SandboxConnection {
     });
   }
 
-  /** Closes from our side: reports under way may end, then the network is told. */
+  /** Closes from the gateway's side: waits for current reports, then notifies the network. */
   async close(): Promise<void> {
     const { closeMs } = this.#hub.timing;
     await withTimeout(this.#drain.finish(), closeMs);
@@ -78,7 +78,7 @@ export class SandboxConnection {
     await withTimeout(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
   }
 
-  /** Forgets the socket without a word to the network, as a killed process does. */
+  /** Drops the socket without notifying the network, as a killed process does. */
   abandon(): void {
     this.#end("closed");
   }
@@ -114,7 +114,7 @@ export class SandboxConnection {
   }
 }
 
-/** Waits for work, but no longer than so many milliseconds; its failure is nobody's business any more. */
+/** Waits at most this many milliseconds for work, and ignores its failure. */
 export async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise((resolve) => {

@@ -17,7 +17,10 @@ import { lidOf, type SandboxPerson } from "./test-numbers.ts";
 import { wakeupBusOf } from "./wakeup-bus.ts";
 import { createWorldControls } from "./world-controls.ts";
 
-/** Acts in the network of one account, from any process; sessions elsewhere hear of it within their poll. */
+/**
+ * Acts in one account's network from any process; sessions in other processes receive it with their next
+ * poll.
+ */
 export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
   ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
@@ -81,7 +84,7 @@ function createCuts(network: SandboxNetwork<Pool>): Pick<SandboxControl, "drop" 
   };
 }
 
-/** Where something happens, and who does it, as the paired phone sees them. */
+/** The chat and the actor as the paired phone sees them. */
 interface ActorContext {
   chat: Jid;
   writer: SandboxPerson;

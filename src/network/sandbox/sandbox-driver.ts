@@ -6,20 +6,20 @@ import { SandboxSession } from "./sandbox-session.ts";
 import { SANDBOX_TIMING, type SandboxTiming } from "./sandbox-timing.ts";
 
 export interface SandboxDriverOptions {
-  /** The network's own pool, of 4 connections or more; one is held for as long as a session is open. */
+  /** The network's own pool, with at least 4 connections; one is held while a session is open. */
   pool: Pool;
   log?: SandboxLog;
   timing?: Partial<SandboxTiming>;
-  /** Where the pictures of people and groups are given out, up to their id. */
+  /** Base URL of the pictures of people and groups; the picture's id follows. */
   pictureBase?: string;
 }
 
 export interface SandboxDriver extends NetworkDriver {
-  /** Forgets every session without a report and without a word to the network, as kill -9 does. */
+  /** Drops every session without reporting or notifying the network, as kill -9 does. */
   abandon(): void;
 }
 
-/** The network without phones; its state is in the schema `sandbox`, so it is one network for all processes. */
+/** The network without phones. Its state is in the schema `sandbox`, so all processes share one network. */
 export function createSandboxDriver({
   pool,
   log,

@@ -5,37 +5,37 @@ import type { LoggedInDevice } from "./log-in.ts";
 import type { SandboxTiming } from "./sandbox-timing.ts";
 import { behaviourOf, phoneOf, type SandboxPerson } from "./test-numbers.ts";
 
-/** A letter that the network itself sends back after a while. */
+/** An inbox entry that the network itself sends back after a delay. */
 export type DelayedInboxEntry = InboxEntry & { after_ms: number };
 
-/** One act of a session as it reaches the network. */
+/** One request of a session as it reaches the network. */
 export interface SandboxRequest {
   device: number;
   session: string;
   /** Phone of the session. */
   me: string;
-  /** What others call the chat with it. */
+  /** The recipient's name for this chat. */
   my_chat: Jid;
   action: "send" | "edit" | "delete" | "react" | "presence";
   message_id: string | null;
   target_id: string | null;
   chat: string | null;
-  /** Phone of the one person it goes to. */
+  /** Phone of the recipient, if the chat is with one person. */
   phone: string | null;
   kind: string | null;
   content: unknown;
-  /** What a reply to it quotes. */
+  /** The text that a reply to this message quotes. */
   text: string | null;
-  /** What becomes of it when nobody has paired the number. */
+  /** The test number's behaviour, used if no instance has paired the number. */
   rule: string;
-  /** For the devices of the other person. */
+  /** For the recipient's devices. */
   peer: InboxEntry | null;
-  /** For the other devices of one's own phone. */
+  /** For the other devices of the sender's phone. */
   own: InboxEntry | null;
   answers: DelayedInboxEntry[];
 }
 
-/** Where an act comes from and goes to. */
+/** Source and destination of a request. */
 export interface RequestContext {
   me: LoggedInDevice;
   session: string;
@@ -166,7 +166,7 @@ function echoOf(phone: string, text: string, after_ms: number): DelayedInboxEntr
   return { kind: "message", body, after_ms };
 }
 
-/** What a quote of this content shows. */
+/** The text that a quote of this content shows. */
 export function quoteTextOf(content: Content): string | null {
   switch (content.kind) {
     case "text":
@@ -179,7 +179,7 @@ export function quoteTextOf(content: Content): string | null {
   }
 }
 
-// The one who reads a quote sees themselves where the writer saw the other; in a group there are several others.
+// Converts a quote to the recipient's view; in a group, a quote of another member may not be the recipient's.
 function quotedForPeer(quoted: QuotedMessage, { me, to }: RequestContext): QuotedMessage {
   if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me.phone) };
   return isGroupJid(to) ? quoted : { ...quoted, from_me: true, sender: undefined };

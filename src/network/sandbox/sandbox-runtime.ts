@@ -29,10 +29,10 @@ interface Terminable {
 
 const TAKE_AT_ONCE = 1_000;
 const FORGET_EVERY_MS = 3_600_000;
-/** Wake-ups of one device within this time are one. */
+/** Wake-ups of one device within this time are merged. */
 const WAKE_GRAIN_MS = 10;
 
-/** One process's end of the network: the sockets it has open, and the statements that they share. */
+/** One process's end of the network: its open sockets, and the statements that they share. */
 export class SandboxRuntime implements WakeupListener {
   readonly pool: Pool;
   readonly timing: SandboxTiming;
@@ -86,7 +86,7 @@ export class SandboxRuntime implements WakeupListener {
     this.host.release();
   }
 
-  /** Wakes a socket's session until it is closed. */
+  /** Wakes the session of a socket until the socket is closed. */
   attach(connection: SandboxConnection): void {
     const { device } = connection.me;
     const ofDevice = this.#connections.get(device) ?? new Set();
@@ -97,13 +97,13 @@ export class SandboxRuntime implements WakeupListener {
     });
   }
 
-  /** Calls back when the pairing is scanned, here or by another process; answers how to stop that. */
+  /** Calls back after a scan of the pairing in any process; returns a function that stops the wait. */
   awaitScan(pairing: string, onScan: () => void): () => void {
     this.#pairings.set(pairing, onScan);
     return () => this.#pairings.delete(pairing);
   }
 
-  /** Marks letters as taken; never rejects, false when they are still there. */
+  /** Acknowledges entries; never rejects, false if they are still stored. */
   take(mails: number[]): Promise<boolean> {
     return this.#taken.add(mails).then(
       () => true,
@@ -114,7 +114,7 @@ export class SandboxRuntime implements WakeupListener {
     );
   }
 
-  /** Forgets every socket without a word to the network. */
+  /** Drops every socket without notifying the network. */
   abandon(): void {
     for (const life of [...this.#lives]) life.abandon();
   }
@@ -154,7 +154,8 @@ export class SandboxRuntime implements WakeupListener {
     return mails.map(() => undefined);
   }
 
-  // The poll is the truth: what other processes wrote, what became due, and whether a socket still is the open one.
+  // The poll is authoritative: entries of other processes, entries that became due, and whether a socket is
+  // still the open one.
   async #poll(): Promise<void> {
     const timer = this.#pollTimer;
     try {
@@ -167,7 +168,7 @@ export class SandboxRuntime implements WakeupListener {
     } catch (error) {
       this.log?.warn({ err: error }, "sandbox: the network cannot be reached");
     }
-    // Stopped, or stopped and started again, in the meantime.
+    // The runtime was stopped, or stopped and restarted, in the meantime.
     if (this.#pollTimer !== timer) return;
     this.#pollTimer = setTimeout(() => void this.#poll(), this.timing.pollMs);
   }

@@ -46,7 +46,7 @@ interface SandboxActionOptions {
   id: MessageId;
 }
 
-/** A session of the sandbox network; each connect() after an end is a new life. */
+/** A session of the sandbox network; each connect() after an end starts a new connection loop. */
 export class SandboxSession implements Session {
   readonly contacts: ContactOperations;
   readonly chats: ChatOperations;
@@ -101,7 +101,7 @@ export class SandboxSession implements Session {
       const isFile = result.outcome === "accepted" && kept.kind === "media";
       return isFile ? { ...result, media_ref: kept.ref } : result;
     } catch (error) {
-      // Before the statement that sends it only the network's database can fail.
+      // Before the statement that sends the message, only the network's database can fail.
       return { outcome: "not_sent", reason: String(error), is_offline: true };
     }
   }

@@ -10,17 +10,17 @@ export interface SandboxTiming extends SessionStartTiming {
   readMs: number;
   echoMs: number;
   slowAckMs: number;
-  /** How long a send without an ack is kept open. */
+  /** How long a send without an ack stays pending. */
   silentMs: number;
-  /** Mean pause before the connection is tried again. */
+  /** Mean pause before a reconnect. */
   reconnectMs: number;
-  /** How often what other processes did is looked for. */
+  /** Interval of the poll for changes by other processes. */
   pollMs: number;
-  /** After a report that failed, how long until the same is reported again. */
+  /** Delay before a failed report is repeated. */
   redeliverMs: number;
-  /** How long a closing session waits for reports in flight. */
+  /** How long a closing session waits for current reports. */
   closeMs: number;
-  /** Sessions that log in at the same time, and in a second, at most. */
+  /** Maximum number of sessions that log in at the same time, and per second. */
   openAtOnce: number;
   openPerSecond: number;
 }

@@ -9,7 +9,7 @@ import type { SandboxNetwork } from "./sandbox-network.ts";
 import { AVAILABLE_NUMBERS, nthNumber } from "./test-numbers.ts";
 import { wakeupBusOf } from "./wakeup-bus.ts";
 
-/** Scans a QR, or enters a pairing code, with a phone of this number; without one with a number that is free. */
+/** Scans a QR or enters a pairing code with a phone of this number, or of a free number if none is given. */
 export async function scanPairing(
   { client: pool, account_id }: SandboxNetwork<Pool>,
   qrOrCode: string,
@@ -28,12 +28,12 @@ export async function scanPairing(
 interface PairingRow {
   id: string;
   phone: string | null;
-  /** The digest of the token that its device is known by. */
+  /** The digest of the device's token. */
   token: string;
 }
 
-// A pairing whose process is gone is nobody's: the lock of a living one is not to be had. One that an older version
-// shows says of no account, but only its own instance knows it.
+// A pairing whose process has died is invalid: a live process holds the lock. Pairings of older versions name
+// no account, but only their own instance knows the id.
 async function findPairing(
   { client, account_id }: SandboxNetwork<PoolClient>,
   qrOrCode: string,
@@ -69,7 +69,7 @@ async function pairWith(
   return { outcome: "scanned", device, phone };
 }
 
-// Random, so that it tells nothing of how many others there are.
+// Random, so that it does not reveal how many other numbers exist.
 async function freeNumber({ client, account_id }: SandboxNetwork): Promise<string> {
   for (;;) {
     const phone = nthNumber(randomInt(AVAILABLE_NUMBERS));

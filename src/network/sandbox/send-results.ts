@@ -14,7 +14,7 @@ export function refusedResult(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reaso
 /** The database refused the connection, so the statement never ran. */
 const NEVER_SENT = new Set(["ECONNREFUSED", "57P03", "53300"]);
 
-/** What a failed statement says about its act: never sent, refused for what it holds, or unknown. */
+/** The result after a failed statement: never sent, refused because of its data, or unknown. */
 export function failedResult(error: unknown): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
   if (isInvalidData(error))
@@ -24,7 +24,7 @@ export function failedResult(error: unknown): SendResult {
     : { outcome: "unknown", reason };
 }
 
-/** Whether a statement failed for what one item holds, such as U+0000. */
+/** Whether a statement failed because of one item's data, such as U+0000. */
 export function isInvalidData(error: unknown): boolean {
   return /^(22|54)/.test(codeOf(error));
 }

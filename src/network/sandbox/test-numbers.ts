@@ -3,15 +3,15 @@ import type { Identity, Jid } from "../driver.ts";
 import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../jid.ts";
 import type { SandboxTiming } from "./sandbox-timing.ts";
 
-/** A person as the network writes them down: the phone, and the name that they go by. */
+/** A person as the network stores them: phone and name. */
 export interface SandboxPerson {
   phone: string;
   push_name: string | null;
-  /** All that is told of them to whoever reads it: not the LID, or not the phone. */
+  /** Limits the addresses that others receive to the phone or to the LID. */
   known?: "phone" | "lid";
 }
 
-/** What becomes of a message to a number that nobody has paired. */
+/** The outcome of a message to a number that no instance has paired. */
 export interface NumberBehaviour {
   rule: "accepted" | "slow" | "silent" | "refused" | "missing";
   deliveredMs?: number;
@@ -19,7 +19,7 @@ export interface NumberBehaviour {
   echoMs?: number;
 }
 
-/** The fixed behaviours by the last four digits, in the manner of payment test cards. */
+/** Fixed behaviours by the last four digits, like the test cards of payment providers. */
 export function behaviourOf(phone: string | null, timing: SandboxTiming): NumberBehaviour {
   const { deliveredMs, readMs, echoMs, slowAckMs } = timing;
   if (phone !== null && !isOnNetwork(phone)) return { rule: "missing" };
@@ -40,8 +40,8 @@ export function behaviourOf(phone: string | null, timing: SandboxTiming): Number
 }
 
 /**
- * Nobody has a number that ends in 0000 or has no country code; a Brazilian one in 0007 is known without the ninth digit
- * only.
+ * Numbers that end in 0000 or have no country code are not on the network. A Brazilian number in 0007 exists
+ * only without the ninth digit.
  */
 export function isOnNetwork(phone: string): boolean {
   return !phone.endsWith("0000") && !/^55\d{2}9\d{4}0007$/.test(phone) && hasCountryCode(phone);
@@ -49,37 +49,37 @@ export function isOnNetwork(phone: string): boolean {
 
 const SHORTEST_WITH_COUNTRY = 10;
 
-/** False where the first digits belong to no country; after the 1 of North America no area begins with 0 or 1. */
+/** False if no country code matches; after the 1 of North America, no area code begins with 0 or 1. */
 function hasCountryCode(phone: string): boolean {
   if (phone.length < SHORTEST_WITH_COUNTRY || /^1[01]/.test(phone)) return false;
   return parsePhoneNumberFromString(`+${phone}`) !== undefined;
 }
 
-/** Whether the person lets nobody put them into a group. */
+/** Whether the person does not allow others to add them to groups. */
 export function rejectsGroupInvites(phone: string): boolean {
   return phone.endsWith("0006");
 }
 
-/** The person with every name that is told of them. */
+/** The person with every address that the network reports. */
 export function identityOf({ phone, push_name, known }: SandboxPerson): Identity {
   if (known === "lid") return { jid: lidOf(phone), lid: lidOf(phone), phone: null, push_name };
   return { jid: phoneJid(phone), lid: known === "phone" ? null : lidOf(phone), phone, push_name };
 }
 
-// A permutation of the numbers below 2^54: stable, different for each phone, and undone without a table.
+// A permutation of the numbers below 2^54: stable, different for each phone, and reversible without a table.
 const BITS = 54;
 const FACTOR = 0x1d_9f3b_52c7_4e6dn;
 const MASK = 0x2a_5c31_7be0_94f3n;
 const UNDO = inverseOf(FACTOR);
 
-/** The LID of a phone, derived by the network; the same for ever. */
+/** The LID of a phone, derived by the network; never changes. */
 export function lidOf(phone: string): Jid {
-  // A leading 1 keeps the zeros in front of a number.
+  // A leading 1 preserves leading zeros.
   const mixed = BigInt.asUintN(BITS, BigInt(`1${phone}`) * FACTOR) ^ MASK;
   return lidJid(mixed.toString().padStart(17, "0"));
 }
 
-/** Whose phone a person's jid or LID stands for; null for a group and for a LID that was never given out. */
+/** The phone of a person's jid or LID; null for a group and for a LID that was never assigned. */
 export function phoneOf(jid: string): string | null {
   if (!isLidJid(jid)) return phoneOfJid(jid);
   const digits = /^(\d{17})@/.exec(jid)?.[1];
@@ -102,14 +102,17 @@ export function ownerOf(phone: string): SandboxPerson {
 
 const NUMBERS_OF_A_BLOCK = 9_000;
 
-/** How many numbers the network can give out by itself. */
+/** How many free numbers the network can assign. */
 export const AVAILABLE_NUMBERS = 3_000 * NUMBERS_OF_A_BLOCK;
 
-/** The n-th of them: Brazilian mobile, never one with a fixed behaviour. */
+/** The n-th assigned number: Brazilian mobile, never one with a fixed behaviour. */
 export function nthNumber(n: number): string {
   const block = 7_000 + Math.floor(n / NUMBERS_OF_A_BLOCK);
   return `55119${block}${1_000 + (n % NUMBERS_OF_A_BLOCK)}`;
 }
 
-/** Then a send to a number that never acknowledges has its outcome, after minutes and not after the whole hold time. */
+/**
+ * With this limit, a send that is never acknowledged has its outcome after minutes instead of the whole hold
+ * time.
+ */
 export const MOST_UNCONFIRMED_TRIES = 2;

@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
 
-/** Hears that something may wait for a device or a pairing; `afterMs` says when it is due. */
+/** Receives wake-ups for devices and pairings; `afterMs` is the delay until the entry is due. */
 export interface WakeupListener {
   deviceWoken(device: number, afterMs: number): void;
   pairingWoken(pairing: string): void;
 }
 
-/** Tells the sessions of this process at once what other processes find by polling. */
+/** Notifies the sessions of this process at once; other processes find the same by polling. */
 export class WakeupBus {
   readonly #listeners = new Set<WakeupListener>();
 
@@ -26,7 +26,7 @@ export class WakeupBus {
 
 const wakesByPool = new WeakMap<Pool, WakeupBus>();
 
-/** The wake-ups shared by everything in this process that reaches the network through the same pool. */
+/** The wake-ups of all users of one pool in this process. */
 export function wakeupBusOf(pool: Pool): WakeupBus {
   const wakes = wakesByPool.get(pool) ?? new WakeupBus();
   wakesByPool.set(pool, wakes);

@@ -19,7 +19,7 @@ type World = Pick<
   "setPerson" | "changeChat" | "createGroup" | "changeParticipants" | "changeGroup"
 >;
 
-/** What other people, and the phone itself, do beside messages. */
+/** Actions of other people and of the phone itself, except messages. */
 export function createWorldControls(network: SandboxNetwork<Pool>): World {
   const as = async (phone: string): Promise<{ me: SandboxPerson }> => ({
     me: { phone, push_name: (await findProfile(network, phone)).name },
