@@ -59,9 +59,9 @@ export interface NetworkMessage {
 }
 
 /**
- * `closed` and `logged_out`: requested by the gateway; an unlink on the phone is also `logged_out`.
- * `outdated`: the network rejects this client version. `pairing_failed`: no phone was linked, see its
- * `error`.
+ * `closed` and `logged_out`: requested by the gateway; an unlink on the phone is the event `logged_out`
+ * instead. `outdated`: the network rejects this client version. `pairing_failed`: no phone was linked, see
+ * its `error`.
  */
 export type DisconnectReason =
   | SessionStartFailure

@@ -7,11 +7,11 @@ import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
 import type { SessionTransport } from "./session-transport.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
-/** Why a connection ended: the network's code, or one of ours for what it never said. */
+/** Why a connection ended: the network's code, or our own if it sent none. */
 export interface SocketClose {
   code: number;
   detail: string;
-  /** That the connection logged in as. */
+  /** The version with which the connection logged in. */
   version?: ClientVersion;
 }
 
@@ -20,10 +20,10 @@ export const CONNECTION_LOST_CODE = 428;
 
 export interface BaileysSocket {
   sock: WASocket;
-  /** Resolves once, with why the socket is closed. */
+  /** Resolves once, with the reason why the socket is closed. */
   closed: Promise<SocketClose>;
   isClosed(): boolean;
-  /** Closes it without waiting for the other side. */
+  /** Closes the socket without waiting for the other side. */
   end(ending: SocketClose): void;
 }
 
@@ -36,7 +36,7 @@ export interface BaileysSocketOptions {
   config?: Partial<SocketConfig>;
 }
 
-/** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
+/** A Baileys socket that always ends, even if the network does not respond or responds with plain HTTP. */
 export function openBaileysSocket({
   hub,
   creds,
@@ -58,7 +58,7 @@ export function openBaileysSocket({
       generateHighQualityLinkPreview: false,
       connectTimeoutMs: timing.connectMs,
       keepAliveIntervalMs: timing.pingMs,
-      // The key store waits by itself, and what it gives up is over for good.
+      // The key store retries by itself; a write that it abandons must not be retried.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
       ...(version && { version: [...version] }),
       ...libraryPart(way),
@@ -83,7 +83,7 @@ function libraryPart({ agent, fetchAgent, options }: SessionTransport): Partial<
   return { ...(agent && { agent }), fetchAgent, options };
 }
 
-/** The client library leaves failures of its listeners to nobody, which would end the process. */
+/** Baileys does not catch failures of its listeners, which would end the process. */
 function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
   for (const name of ws.eventNames()) {
     const onFailure = name === "message" ? onMalformed : () => {};
@@ -110,7 +110,7 @@ function watchEnd(
   });
   const end = (ending: SocketClose): void => {
     settle(ending);
-    // It would wait for the other side to say goodbye; a socket that is gone needs none.
+    // Baileys would wait for the other side's close frame, which a dead socket never sends.
     void sock.end(undefined).catch(() => {});
     setImmediate(() => terminate(sock));
   };

@@ -20,13 +20,16 @@ export interface ConnectionContextOptions {
   keys: PairingStore;
   creds: BaileysCredentials;
   report: OpenSessionOptions["report"];
-  /** Nothing can be kept any more: somebody else has the pairing, or it is over. */
+  /** Nothing can be stored any more: another process owns the pairing, or it has ended. */
   onLost(): void;
-  /** Our own phone told something, which is kept. */
+  /** A peer message of our own phone is stored. */
   onPeer(entry: JournalEntry): void;
 }
 
-/** Where one connection keeps its ratchets and its letters, and from where it reports them; nothing outlives it. */
+/**
+ * Stores the Signal session state and journal entries of one connection and reports the entries; nothing
+ * outlives it.
+ */
 export class ConnectionContext {
   readonly store: WriteBehindKeyStore;
   readonly reports: EventReporter;
@@ -61,12 +64,15 @@ export class ConnectionContext {
     });
   }
 
-  /** Tells the gateway in the order of a chat; what cannot be read is nobody's. */
+  /** Reports an event in the order of its chat; ignores an event that cannot be read. */
   tell(chat: string, event: Promise<NetworkEvent | undefined>): void {
     void this.reports.tell(chat, event).catch(() => {});
   }
 
-  /** As `tell`; once it is stored, or nobody's, it is known whether the network may forget it. */
+  /**
+   * Like `tell`; resolves with whether the network may delete the message, because it is stored or
+   * unreadable.
+   */
   async keep(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
     try {
       await this.reports.tell(chat, events);
@@ -76,13 +82,16 @@ export class ConnectionContext {
     }
   }
 
-  /** Lets what is under way come to its end; what is left is taken up by the next connection. */
+  /** Waits for the current work; the next connection handles the rest. */
   async finish(): Promise<void> {
     const finished = this.reports.finish().then(() => this.store.finish());
     await withTimeout(finished, this.#options.hub.timing.finishMs);
   }
 
-  /** After the end of the connection: no ratchet moves any more, and what was reported is not reported again. */
+  /**
+   * After the end of the connection: no Signal state changes any more, and the reports done so far are
+   * stored.
+   */
   async settle(): Promise<void> {
     const { closeMs } = this.#options.hub.timing;
     this.store.close();
@@ -91,7 +100,7 @@ export class ConnectionContext {
     await withTimeout(this.store.keepLeft(), closeMs);
   }
 
-  /** As the death of the process: nothing settles any more. */
+  /** Acts like the death of the process: pending work never resolves. */
   close(): void {
     this.reports.close();
     this.store.close();
@@ -108,7 +117,7 @@ export class ConnectionContext {
   }
 }
 
-/** All messages of a chat under one name, also where the network addresses it in two ways. */
+/** One key for all messages of a chat, even if the network uses two addresses for it. */
 export function orderingKeyOf(stanza: Record<string, string>): string {
   const { from = "", recipient, participant, sender_pn, recipient_pn, peer_recipient_pn } = stanza;
   const address = recipient

@@ -1,18 +1,21 @@
 import type { DisconnectReason } from "../driver.ts";
 
-/** The code of an end of our own: another process has the pairing, or it is over, and nothing can be kept any more. */
+/**
+ * Our own close code: another process owns the pairing, or it has ended, and nothing can be stored any more.
+ */
 export const PAIRING_LOST_CODE = -1;
 
 /**
- * What follows from the end of a connection. `at_once`: the network wants us anew; `later`: we try again after a while;
- * `replaced`: somebody else has the identity, whom we do not fight; `unlinked`: the identity is void and forgotten;
- * `banned`: it is kept, and nothing helps; `outdated`: the network does not take our version of its client any more.
+ * The action after the end of a connection. `at_once`: the network asks for a new connection. `later`: retry
+ * after a delay. `replaced`: another client uses the identity; do not compete. `unlinked`: the identity is
+ * void and deleted. `banned`: the identity stays, and a retry is useless. `outdated`: the network rejects our
+ * client version.
  */
 export type DisconnectAction = "at_once" | "later" | "replaced" | "unlinked" | "banned" | "outdated";
 
 export const TEMPORARY_BAN_CODE = 402;
 
-/** The one table from the network's code to what happens; any other code is `later`. */
+/** The only mapping from the network's codes to actions; any other code is `later`. */
 const FOLLOWS: Readonly<Record<number, DisconnectAction>> = {
   401: "unlinked",
   [TEMPORARY_BAN_CODE]: "banned",
@@ -40,7 +43,7 @@ export const DISCONNECT_REASONS: Readonly<
   replaced: "replaced",
 };
 
-/** Full jitter: any time up to a limit that doubles with each try. */
+/** Full jitter: a random delay up to a limit that doubles with each attempt. */
 export function backoffMs(tries: number, { baseMs, maxMs }: { baseMs: number; maxMs: number }): number {
   return Math.random() * Math.min(maxMs, baseMs * 2 ** tries);
 }

@@ -1,4 +1,4 @@
-/** The connection is over, and with it everything that was under way in it. */
+/** The connection has ended, and with it all its pending work. */
 export class ConnectionClosedError extends Error {
   constructor() {
     super("The connection is over.");
@@ -10,8 +10,8 @@ const LIBRARY = /[\\/]node_modules[\\/](baileys|libsignal)[\\/]/;
 let isGuarding = false;
 
 /**
- * The client library starts works that nobody waits for; when one of them fails, mostly because its connection is over,
- * the process would end. Failures of anybody else still end it.
+ * Baileys starts promises that nothing awaits; most fail because their connection has ended, and would end
+ * the process. Other unhandled rejections still end it.
  */
 export function ignoreBaileysRejections(onFailure: (error: unknown) => void): void {
   if (isGuarding) return;

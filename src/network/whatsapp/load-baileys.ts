@@ -4,20 +4,20 @@ import { ignoreBaileysRejections } from "./ignore-baileys-rejections.ts";
 
 export interface LoadBaileysOptions {
   url: string | undefined;
-  /** Hex; of a test server on this machine. */
+  /** Hex; root key of a test server on this machine. */
   rootKey: string | undefined;
-  /** Of works that the client library starts and forgets. */
+  /** Receives failures of promises that Baileys does not await. */
   onFailure(error: unknown): void;
 }
 
-/** What needs the client library. */
+/** The functions that need Baileys. */
 export interface BaileysModule {
   Connection: typeof import("./whatsapp-connection.ts")["WhatsAppConnection"];
   pair: typeof import("./pairing/pair-device.ts")["pairDevice"];
   readCredentials: typeof import("./keys/baileys-credentials.ts")["parseCredentials"];
 }
 
-/** Loads the client library, which takes time and memory, and mends what must be mended before its first use. */
+/** Loads Baileys, which takes time and memory, and applies the fixes that must precede its first use. */
 export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOptions): Promise<BaileysModule> {
   silenceLibsignalLog();
   patchAsyncLocalStorage();

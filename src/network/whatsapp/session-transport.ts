@@ -15,11 +15,11 @@ export interface SessionTransportOptions {
   lookup?: LookupFunction;
 }
 
-/** How a session without a proxy of its own reaches the network. */
+/** How a session without its own proxy reaches the network. */
 export interface SessionEgress {
-  /** Finds the addresses of a host of files that the network names, and fails for one that may not be dialled. */
+  /** Resolves the media hosts that the network names, and fails for an address that is not allowed. */
   lookup?: LookupFunction;
-  /** HTTP proxy for all outgoing calls of the gateway. */
+  /** HTTP proxy for all outgoing requests of the gateway. */
   proxy?: string;
 }
 
@@ -29,21 +29,21 @@ export interface FileResponse {
 }
 
 export interface SessionTransport extends Required<Pick<SocketConfig, "fetchAgent" | "options">> {
-  /** Of the WebSocket. */
+  /** Agent of the WebSocket. */
   agent?: SocketConfig["agent"];
   fetchFile(url: URL): Promise<FileResponse>;
 }
 
 const SOCKS_PORT = 1080;
-/** The proxy asks for the names of the network, so that nobody sees them here. */
+/** The proxy resolves the network's host names, so that no local DNS query reveals them. */
 const BY_NAME: Readonly<Record<string, string>> = { "socks4:": "socks4a:", "socks5:": "socks5h:" };
-/** Of a file that Baileys fetches by itself and holds in memory: history and settings. */
+/** Maximum size of a file that Baileys fetches itself and holds in memory: history and settings. */
 const LIBRARY_BYTES = 128 * 1024 * 1024;
 const FILE_HEADERS_MS = 30_000;
 
 /**
- * How a session reaches the network: its WebSocket, and whatever Baileys or we fetch or upload. Each file goes through one
- * of the two guarded transports here, which open no connection to a host that `hosts` does not allow and follow no redirect.
+ * A session's transport for its WebSocket and for all downloads and uploads, by Baileys or by us. Each file
+ * uses one of two guarded transports, which connect only to hosts that `hosts` allows and follow no redirect.
  */
 export function createSessionTransport(
   options: SessionTransportOptions,
@@ -61,11 +61,11 @@ export function createSessionTransport(
   return {
     ...(proxy !== undefined && { agent: proxyAgentOf(proxy, options.lookup) }),
     fetchAgent: uploadAgentOf(options, egress, hosts),
-    // The types of Node's own `fetch` are of another version of undici.
+    // The types of Node's own `fetch` belong to another version of undici.
     options: { dispatcher: guarded(LIBRARY_BYTES) } as object,
     async fetchFile(url) {
       const answer = await request(url, { dispatcher: files, headersTimeout: FILE_HEADERS_MS });
-      // An answer that nobody reads is cut, which is no failure of the process.
+      // Cutting an unread response emits an error, which must not end the process.
       return { status: answer.statusCode, body: answer.body.on("error", () => {}) };
     },
   };
@@ -94,7 +94,7 @@ function proxyAgentOf(proxy: string, lookup?: LookupFunction): SocksProxyAgent |
     : new HttpsProxyAgent(proxy, { lookup });
 }
 
-/** Baileys uploads through Node's own client, which asks its agent for the connection of each redirect too. */
+/** Baileys uploads through Node's own client, which gets the connection of each redirect from its agent too. */
 function uploadAgentOf(
   options: SessionTransportOptions,
   egress: SessionEgress,

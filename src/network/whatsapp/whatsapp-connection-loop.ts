@@ -26,16 +26,18 @@ import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
   hub: WhatsAppRuntime;
-  /** Digits; asks for a pairing code in place of QRs. */
+  /** Digits; requests a pairing code instead of QRs. */
   pairingPhone: string | undefined;
-  /** What must have ended before. */
+  /** Work that must end first. */
   after: Promise<void>;
 }
 
-/** Whether to try again at once, after a pause, after this one, or not. */
+/** Retry at once, after a pause, after this pause, or not at all. */
 type Next = "at_once" | "later" | { waitMs: number } | "end";
 
-/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+/**
+ * The loop that connect() starts: pairing, login and logins again, until the network or the gateway ends it.
+ */
 export class WhatsAppConnectionLoop {
   readonly #options: WhatsAppConnectionLoopOptions;
   readonly #hub: WhatsAppRuntime;
@@ -43,7 +45,7 @@ export class WhatsAppConnectionLoop {
   readonly #failures: SessionStartRetry;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
-  /** Resolves with the first connection; rejects when it is over without one. */
+  /** Resolves with the first connection; rejects if the loop ends without one. */
   readonly online: Promise<WhatsAppConnection>;
   #resolveOnline: (connection: WhatsAppConnection) => void = () => {};
   #rejectOnline: (error: Error) => void = () => {};
@@ -72,27 +74,27 @@ export class WhatsAppConnectionLoop {
     void this.online.catch(() => {});
   }
 
-  /** The open connection, if there is one. */
+  /** The open connection, if any. */
   get connection(): WhatsAppConnection | undefined {
     return this.#connection;
   }
 
-  /** What the account wants of people before it links. */
+  /** The passkey ceremony that the account requires before it links, if any. */
   get ceremony(): PasskeyCeremony | undefined {
     return this.#ceremony;
   }
 
-  /** Nothing more will come of it by itself. */
+  /** The loop has ended and reports nothing more. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  /** Whether a connect() with this phone requests another pairing method than the current one. */
   pairsOtherwise(pairingPhone: string | undefined): boolean {
     return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#options.pairingPhone;
   }
 
-  /** Ends it from our side without a report; the identity is kept. */
+  /** Ends the loop without a report; the identity stays stored. */
   async stop(): Promise<void> {
     this.#stop.abort();
     const connection = this.#opening;
@@ -100,7 +102,7 @@ export class WhatsAppConnectionLoop {
     await withTimeout(this.#ended, this.#hub.timing.closeMs);
   }
 
-  /** As the death of the process: nothing is reported or kept any more. */
+  /** Acts like the death of the process: nothing is reported or stored any more. */
   abandon(): void {
     this.#stop.abort();
     this.#opening?.abandon();
@@ -164,7 +166,7 @@ export class WhatsAppConnectionLoop {
     }
   }
 
-  /** Without a pairing nothing is tried for ever. */
+  /** Limits the attempts while there is no pairing. */
   async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
     const { pairingTries, codes } = this.#hub.timing;
     if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
@@ -174,7 +176,7 @@ export class WhatsAppConnectionLoop {
     const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
     const will_retry = this.#tries < pairingTries && !isLast;
     const error = will_retry ? undefined : pairingError("connection_failed");
-    // What was shown ended with its connection.
+    // A shown QR or code ends with its connection.
     if (hasShown || !will_retry) {
       await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
     }
@@ -253,7 +255,7 @@ export class WhatsAppConnectionLoop {
     return follow === "replaced" ? "end" : follow;
   }
 
-  /** Each new version is tried once, so this comes to an end. */
+  /** Tries each new version once, so that the retries end. */
   async #afterRefusal(version: SocketClose["version"]): Promise<Next> {
     const { canRetry, message, action } = await this.#hub.refused(version);
     await this.#tell({
@@ -266,12 +268,12 @@ export class WhatsAppConnectionLoop {
     return canRetry ? "at_once" : "end";
   }
 
-  /** The identity is void; whoever cannot forget it now hears the same at the next login. */
+  /** The identity is void. If the deletion fails, the next login gets the same error and repeats it. */
   async #forget(): Promise<void> {
     await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
   }
 
-  // How a session stands must reach the gateway, so a report that fails is repeated.
+  // The gateway must learn the session's state, so a failed report is repeated.
   async #tell(event: NetworkEvent, isStale: () => boolean = () => false): Promise<void> {
     while (!this.#isStopped() && !isStale()) {
       try {
@@ -285,7 +287,7 @@ export class WhatsAppConnectionLoop {
 
   #backoffMs(): number {
     const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#hub.timing;
-    // Whoever pairs is waiting for it.
+    // A user waits for the pairing.
     return backoffMs(this.#isPairing ? 0 : this.#tries, { baseMs, maxMs });
   }
 

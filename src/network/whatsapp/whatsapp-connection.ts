@@ -40,7 +40,7 @@ const STOPPED: SocketClose = { code: CONNECTION_LOST_CODE, detail: "closed by us
 export class WhatsAppConnection {
   readonly outbox: Outbox;
   readonly calls: ConnectionOperations & { endAll(): void };
-  /** Resolves with why it is over. */
+  /** Resolves with the reason why the connection ended. */
   readonly closed: Promise<SocketClose>;
   readonly #options: WhatsAppConnectionOptions;
   readonly #desk: ConnectionContext;
@@ -56,7 +56,7 @@ export class WhatsAppConnection {
   #settled: Promise<void> = Promise.resolve();
   #isAbandoned = false;
 
-  /** Takes up what earlier connections left behind, and then connects. */
+  /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
     const desk = new ConnectionContext({
@@ -123,12 +123,12 @@ export class WhatsAppConnection {
     return this.#desk.people.me;
   }
 
-  /** The system of the phone that it is paired with, such as `android`, as the phone names it. */
+  /** The system of the paired phone, such as `android`, as the phone reports it. */
   get platform(): string {
     return truncateText(this.#options.creds.platform || "whatsapp", PLATFORM_MAX);
   }
 
-  /** Whether the login was done; false when the connection ended before. */
+  /** Whether the login succeeded; false if the connection ended first. */
   async opened(): Promise<boolean> {
     const { sock } = this.#socket;
     const late = setTimeout(
@@ -146,17 +146,17 @@ export class WhatsAppConnection {
 
   #greet(): void {
     this.#hearing.repeatPeers();
-    // The client library itself says nothing as long as it does not know our name.
+    // Baileys itself sends no presence until it knows our name.
     if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
   }
 
-  /** Ends it in order: what is under way is reported and kept. */
+  /** Graceful end: current work is reported and stored. */
   async close(): Promise<void> {
     await this.#desk.finish();
     this.end(STOPPED);
   }
 
-  /** Resolves when it is closed and nothing of it is under way any more. */
+  /** Resolves when the connection is closed and all its work has ended. */
   async over(): Promise<SocketClose> {
     const ending = await this.closed;
     await this.#settled;
@@ -167,7 +167,7 @@ export class WhatsAppConnection {
     this.#socket.end(ending);
   }
 
-  /** Removes this device from the account; resolves when the network has confirmed it, or does not answer in time. */
+  /** Removes this device from the account; resolves when the network confirms it, or after a timeout. */
   async unlink(): Promise<void> {
     const { sock } = this.#socket;
     const { timing } = this.#options.hub;
@@ -178,18 +178,18 @@ export class WhatsAppConnection {
       attrs: { to: "s.whatsapp.net", type: "set", xmlns: "md" },
       content: [removal],
     });
-    // The network may close the connection in place of an answer.
+    // The network may close the connection instead of responding.
     await withTimeout(Promise.race([query, this.closed]), timing.logoutMs);
   }
 
-  /** As the death of the process: nothing settles any more, and nobody is told goodbye. */
+  /** Acts like the death of the process: pending work never resolves, and the network is not notified. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#desk.close();
     this.end(STOPPED);
   }
 
-  /** What our own phone told is kept. */
+  /** A peer message of our own phone is stored. */
   hearPeer(entry: JournalEntry): void {
     this.#hearing.onPeer(entry);
   }
@@ -230,7 +230,7 @@ export class WhatsAppConnection {
     return new Outbox({ sock, acks: this.#acks, people, members: this.#members, directory, requests });
   }
 
-  /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */
+  /** Ends a connection that receives nothing, not even responses to Baileys' pings. */
   #listenForLife(): void {
     const silentMs = performance.now() - this.#hearing.heardAt;
     if (silentMs > this.#options.hub.timing.deafMs) {

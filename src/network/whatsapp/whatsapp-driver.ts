@@ -8,28 +8,28 @@ import { WhatsAppSession } from "./whatsapp-session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./whatsapp-timing.ts";
 
 export interface WhatsAppDriverOptions {
-  /** Where the network is, in place of its own address. */
+  /** The URL of the network, if not its own. */
   url?: string;
-  /** Hex; the root of the network's certificates, honoured for a `url` on this machine only. */
+  /** Hex; the root of the network's certificates, honoured only for a `url` on this machine. */
   rootKey?: string;
-  /** Of the network's web client that we say we are; the one built into Baileys when absent. */
+  /** The web client version that we report; Baileys' built-in one if absent. */
   versions?: ClientVersions;
-  /** How sessions without a proxy of their own reach the network; straight when absent. */
+  /** How sessions without their own proxy reach the network; directly if absent. */
   egress?: SessionEgress;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
-  /** Further options of the client library, for tests. */
+  /** Additional options of Baileys, for tests. */
   socket?: Partial<SocketConfig>;
-  /** Loads the client library, in place of the usual way, for tests. */
+  /** Loads Baileys in another way, for tests. */
   load?: typeof loadBaileys;
 }
 
 export interface WhatsAppDriver extends NetworkDriver {
-  /** Forgets every session without a report and without a word to the network, as kill -9 does. */
+  /** Drops every session without reporting or notifying the network, as kill -9 does. */
   abandon(): void;
 }
 
-/** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
+/** WhatsApp, through its web clients' protocol; loads nothing before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
   const { url, rootKey, versions, egress = {}, log, socket = {}, load = loadBaileys } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };

@@ -14,7 +14,7 @@ export interface WhatsAppLog {
 export interface WhatsAppRuntimeOptions {
   url: string | undefined;
   rootKey: string | undefined;
-  /** Of the network's web client; the one built into Baileys when absent. */
+  /** The network's web client version; Baileys' built-in one if absent. */
   versions: ClientVersions | undefined;
   egress: SessionEgress;
   timing: WhatsAppTiming;
@@ -23,9 +23,9 @@ export interface WhatsAppRuntimeOptions {
   socket: Partial<SocketConfig>;
 }
 
-/** What all sessions of a process share. */
+/** State shared by all sessions of a process. */
 export class WhatsAppRuntime {
-  /** Of the network; its own when absent. */
+  /** The network's URL; its own if absent. */
   readonly url: string | undefined;
   readonly versions: ClientVersions | undefined;
   readonly egress: SessionEgress;
@@ -34,7 +34,7 @@ export class WhatsAppRuntime {
   readonly caches = new SharedCaches();
   readonly opening: ConnectionRateLimiter;
   readonly lives = new Set<{ abandon(): void }>();
-  /** Further options of the client library. */
+  /** Additional options of Baileys. */
   readonly socket: Partial<SocketConfig>;
   readonly #rootKey: string | undefined;
   readonly #load: typeof loadBaileys;
@@ -63,7 +63,7 @@ export class WhatsAppRuntime {
     return this.#library;
   }
 
-  /** After the network has refused the version of a connection. */
+  /** Handles the network's rejection of a connection's version. */
   async refused(version: ClientVersion | undefined): Promise<ClientVersionRejection> {
     if (!this.versions || !version) return OUTDATED;
     return this.versions.refused(version);

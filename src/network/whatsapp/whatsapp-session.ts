@@ -36,7 +36,7 @@ interface SendActionOptions {
   id: MessageId;
 }
 
-/** A session of an account; each connect() after an end is a new life. */
+/** A session of an account; each connect() after an end starts a new connection loop. */
 export class WhatsAppSession implements Session {
   readonly #hub: WhatsAppRuntime;
   readonly #options: OpenSessionOptions;
@@ -120,7 +120,7 @@ export class WhatsAppSession implements Session {
     return connection ? act(connection.outbox) : NOT_CONNECTED;
   }
 
-  /** Who is not connected connects for it, if that takes no longer than a logout may. */
+  /** Without an open connection, connects to unlink, if that takes no longer than a logout may. */
   async #unlink(life: WhatsAppConnectionLoop | undefined): Promise<void> {
     if (life?.connection) return life.connection.unlink();
     if (!(await this.#options.credentials.load())) return;

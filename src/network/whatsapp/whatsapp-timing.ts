@@ -1,62 +1,64 @@
 import { SESSION_START_TIMING, type SessionStartTiming } from "../session-start-retry.ts";
 
-/** How long things may take, in milliseconds. */
+/** Time limits in milliseconds, and counts. */
 export interface WhatsAppTiming extends SessionStartTiming {
-  /** QRs of one pairing. */
+  /** Maximum number of QRs in one pairing. */
   qrAttempts: number;
-  /** The network lets the first QR of a connection live longer. */
+  /** The network accepts the first QR of a connection for longer. */
   firstQrMs: number;
   laterQrMs: number;
-  /** A QR that is drawn anew with less time left cannot be scanned; the next one is shown instead. */
+  /** Time needed to scan a redrawn QR; with less left, the next one is shown instead. */
   scanMs: number;
-  /** A pairing code, from its generation. */
+  /** Lifetime of a pairing code, from its generation. */
   codeMs: number;
   /** From an entry of the code to the phone's consent. */
   consentMs: number;
-  /** How often one code can be entered. */
+  /** Maximum number of entries of one code. */
   codeEntries: number;
-  /** Codes of one connect(): WhatsApp gives a number about seven in some hours. */
+  /** Maximum number of codes in one connect(): WhatsApp allows about seven per number in a few hours. */
   codes: number;
-  /** For an answer to what a pairing asks the network. */
+  /** Timeout for the network's response to a query of a pairing. */
   queryMs: number;
-  /** Tries to reach the network while there is no pairing. */
+  /** Maximum number of attempts to reach the network while there is no pairing. */
   pairingTries: number;
   /** From the first byte to a QR, or to the login. */
   connectMs: number;
   pingMs: number;
-  /** Without any stanza for so long the connection counts as deaf; longer than `pingMs`. */
+  /** A connection without any stanza for this long counts as dead; longer than `pingMs`. */
   deafMs: number;
-  /** What is under way in an old connection ends before a new one begins. */
+  /** Maximum wait for the old connection's work before a new connection begins. */
   settleMs: number;
-  /** The wait before the nth try is random, and at most this times 2^n ... */
+  /** The delay before the nth attempt is random, and at most this times 2^n ... */
   backoffMs: number;
   /** ... or this. */
   backoffMaxMs: number;
-  /** After so long a connection counts as a success, and the tries begin anew. */
+  /** After this time a connection counts as a success, and the count of attempts restarts. */
   steadyMs: number;
-  /** Before a report or a write that failed is tried again. */
+  /** Delay before a failed report or write is retried. */
   retryMs: number;
-  /** Before we end a connection: reports and writes under way. Another node may be about to connect. */
+  /**
+   * Before we end a connection: time for current reports and writes. Another node may be waiting to connect.
+   */
   finishMs: number;
-  /** After the end of a connection: reports and writes under way. */
+  /** After the end of a connection: time for current reports and writes. */
   closeMs: number;
   logoutMs: number;
-  /** For a phone to upload a file again that the network has no longer. */
+  /** Time for a phone to upload a file again that the network no longer has. */
   phoneMs: number;
-  /** The proof that the scanned QR was ours counts for so long after the network has asked for a passkey. */
+  /** How long the proof that the scanned QR was ours is valid after the network has requested a passkey. */
   passkeyHandoffMs: number;
-  /** For the phone to answer a signed challenge. */
+  /** Time for the phone to respond to a signed challenge. */
   passkeyAnswerMs: number;
-  /** For a person to compare the code. */
+  /** Time for the user to compare the code. */
   passkeyConfirmMs: number;
-  /** For the phone to link once it has everything. */
+  /** Time for the phone to link once it has all data. */
   passkeyFinishMs: number;
-  /** Connections that open at the same time, and how far apart they begin at most. */
+  /** Maximum number of connections that open at the same time, and the maximum gap between their starts. */
   openAtOnce: number;
   openJitterMs: number;
-  /** Connections that begin in a second at most. */
+  /** Maximum number of connections that start per second. */
   openPerSecond: number;
-  /** Before the first of many, so that the one used last goes first. */
+  /** Delay of the first connection of many, so that the most recently used goes first. */
   openGatherMs: number;
 }
 

@@ -4,8 +4,9 @@ import { detachListeners } from "./detach-listeners.ts";
 const RECEIPT = "CB:receipt";
 
 /**
- * The client library acknowledges every receipt, whatever becomes of it here, and the network does not bring it again.
- * So it gets each only once `store` says that the network may forget it. What asks for a message again tells nothing.
+ * Baileys acknowledges every receipt even if its handler fails, and the network never redelivers it. So
+ * Baileys gets a receipt only after `store` resolves with true. Retry requests carry no status and pass
+ * directly.
  */
 export function ackReceiptsAfterCommit(
   { ws }: WASocket,

@@ -6,14 +6,15 @@ type Relay = WASocket["relayMessage"];
 
 const toPerson = new AsyncLocalStorage<true>();
 
-/** Whether this is done for a message to a person that goes out for the first time. */
+/** Whether the current send is the first one of a message to a person. */
 export function isDirectSend(): boolean {
   return toPerson.getStore() === true;
 }
 
 /**
- * The client library sends one message of an account after the other, each until its ratchet is durable. With the answered
- * function only those of a chat wait for each other: ratchets have an order of their own, and nothing else is shared.
+ * Baileys sends an account's messages sequentially, each until its Signal session state is durable. The
+ * returned function serialises only the sends of one chat: the state has its own order, and nothing else is
+ * shared.
  */
 export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASocket): Relay {
   const { transaction } = keys;
@@ -21,7 +22,7 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
   keys.transaction = (work, key) => transaction(work, chat === undefined ? key : `send ${chat}`);
   return (to, message, options) => {
     const relay = () => relayMessage(to, message, options);
-    // Its transaction is begun before it awaits anything.
+    // Baileys begins its transaction before it awaits anything.
     chat = to;
     const relayed = isGroupJid(to) ? relay() : toPerson.run(true, relay);
     chat = undefined;

@@ -1,14 +1,14 @@
 import type { SignalKeyStore } from "baileys";
 
-/** The conversations with one device, as libsignal writes them: the open one and those that it replaced. */
+/** The Signal sessions with one device, in libsignal's format: the open one and those that it replaced. */
 interface Conversations {
   _sessions: Record<string, { indexInfo: { used: number } }>;
 }
 
 /**
- * libsignal tries a message on each conversation with a device in turn, and turns the ratchet of those that it does not
- * fit; then it writes them all. The next message on such a one could not be read any more. So all but the one that the
- * message was of are put back.
+ * libsignal tries a message on each session with a device in turn. It also advances and stores the sessions
+ * that do not fit, so their next message could not be decrypted. This restores all sessions except the one
+ * that fits.
  */
 export async function decryptWithRollback<T>(
   keys: SignalKeyStore,
@@ -18,7 +18,7 @@ export async function decryptWithRollback<T>(
   const before = await read(keys, address);
   if (!before) return decrypt();
   const startedAt = Date.now();
-  // The one that fits is marked with the time, which must tell it from the others.
+  // libsignal marks the session that fits with the current time, so all others need an earlier one.
   for (const { indexInfo } of Object.values(before._sessions)) {
     indexInfo.used = Math.min(indexInfo.used, startedAt - 1);
   }

@@ -1,9 +1,9 @@
 import type { WASocket } from "baileys";
 
-/** What the client library does with an event; most of its events bring one node. */
+/** A listener of Baileys; most of its events have one node as their argument. */
 export type BaileysListener = (...args: unknown[]) => unknown;
 
-/** Answers what listens to an event of the client library and listens no more, so that ours can stand in front of it. */
+/** Removes and returns the listeners that Baileys has for an event, so that ours can wrap them. */
 export function detachListeners(ws: WASocket["ws"], event: string | symbol): BaileysListener[] {
   const handles = ws.listeners(event) as BaileysListener[];
   ws.removeAllListeners(event);

@@ -3,8 +3,8 @@ import { jidDecode, jidEncode, type WASocket } from "baileys";
 const KIND = "sender-key-memory";
 
 /**
- * Baileys 7.0.0-rc14 counts the own device among the receivers of a LID group's key: it compares the whole LID with the
- * user part of an address. The own device is shown as one that has the key, so that no key message goes to it.
+ * Baileys 7.0.0-rc14 compares the whole LID with the user part of an address, so it sends a LID group's key
+ * to the own device too. Marks the own device as one that has the key, so that no key message goes to it.
  */
 export function excludeOwnDevice({ authState: { creds, keys } }: WASocket): void {
   const { get } = keys;

@@ -5,9 +5,9 @@ import { detachListeners } from "./detach-listeners.ts";
 const MESSAGE = "CB:message";
 
 /**
- * The client library takes up messages side by side and looks up keys for each before it gets in line, so that one can
- * overtake another; and those that waited in the network's queue stand in a line of their own. Here each waits until the
- * one before it in its chat has been handled.
+ * Baileys looks up keys for each message before it queues it, so one message can overtake another. Messages
+ * from the network's offline queue also have a queue of their own. Here each message waits until the previous
+ * one of its chat was handled.
  */
 export function orderMessagesPerChat(
   { ws }: WASocket,

@@ -5,7 +5,7 @@ const Real = asyncHooks.AsyncLocalStorage;
 
 const shared = new Real<ReadonlyMap<object, unknown>>();
 
-/** As much of an AsyncLocalStorage as the client library uses; all of them live in one real one. */
+/** The part of AsyncLocalStorage that Baileys uses; all instances share one real storage. */
 class PooledStorage<T> {
   run<R>(store: T, work: () => R): R {
     return shared.run(new Map(shared.getStore()).set(this, store), work);
@@ -20,8 +20,8 @@ let isPooling = false;
 let isInstalled = false;
 
 /**
- * Where each AsyncLocalStorage ever used is visited by every promise for ever, the client library's, one per socket, are
- * pooled: those made within `poolStorages`. All other callers get the real class.
+ * On some Node versions every promise visits each AsyncLocalStorage ever used, and Baileys creates one per
+ * socket. Pools the storages that are created within `withPooledStorages`; other callers get the real class.
  */
 export function patchAsyncLocalStorage(isNeeded = burdensResources()): void {
   if (isInstalled || !isNeeded) return;
@@ -29,15 +29,13 @@ export function patchAsyncLocalStorage(isNeeded = burdensResources()): void {
   const value = new Proxy(Real, {
     construct: (real, args, as) => (isPooling ? new PooledStorage() : Reflect.construct(real, args, as)),
   });
-  // Not assigned: since Node 22 the property is a getter. A Node that refuses costs time and no session.
+  // No assignment: the property is a getter since Node 22. If Node refuses the change, sessions still work,
+  // but slower.
   Reflect.defineProperty(asyncHooks, "AsyncLocalStorage", { value, configurable: true, enumerable: true });
   syncBuiltinESMExports();
 }
 
-/**
- * Whether a storage writes into every resource that is made while it is in use, as before Node 24 and wherever
- * AsyncContextFrame is switched off.
- */
+/** Whether a used storage adds work to every async resource: before Node 24, and without AsyncContextFrame. */
 function burdensResources(): boolean {
   const probe = new Real<true>();
   const symbols = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
@@ -47,7 +45,7 @@ function burdensResources(): boolean {
   return during > before;
 }
 
-/** Only what `work` makes before it returns is pooled. */
+/** Pools only the storages that `work` creates before it returns. */
 export function withPooledStorages<R>(work: () => R): R {
   isPooling = true;
   try {

@@ -1,8 +1,8 @@
 import type { SignalKeyStore } from "baileys";
 
 /**
- * The client library tells a contact that it trusts him after a send, in the context of the send's transaction, which is
- * over by then: what it writes there is lost, and each send would tell it once more. So these writes go round it.
+ * Baileys stores the trusted-contact token after the send's transaction has ended, so the write is lost and
+ * every send issues the token again. Writes it straight to the store.
  */
 export function persistTrustedTokens(keys: SignalKeyStore, store: SignalKeyStore): void {
   const { set } = keys;

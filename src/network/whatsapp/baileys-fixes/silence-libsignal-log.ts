@@ -3,7 +3,7 @@ const METHODS = ["log", "info", "warn", "error"] as const;
 
 let isQuiet = false;
 
-/** Takes the console away from libsignal, which prints whole sessions with their private keys; others keep it. */
+/** Blocks console output of libsignal only, which prints whole sessions with their private keys. */
 export function silenceLibsignalLog(): void {
   if (isQuiet) return;
   isQuiet = true;
@@ -16,7 +16,7 @@ export function silenceLibsignalLog(): void {
   }
 }
 
-/** The frame that called the console: below the error itself, this function and the method. */
+/** The stack frame that called the console: below the error itself, this function and the method. */
 function callerOf(): string {
   return new Error().stack?.split("\n")[3] ?? "";
 }

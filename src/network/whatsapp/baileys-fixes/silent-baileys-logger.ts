@@ -4,7 +4,9 @@ export type BaileysLogger = Parameters<(typeof DEFAULT_CONNECTION_CONFIG)["makeS
 
 const nothing = () => {};
 
-/** The client library logs keys and whole messages, so none of it is kept; what matters arrives as events. */
+/**
+ * Discards the log of Baileys, which contains keys and whole messages; everything relevant arrives as events.
+ */
 export const silentBaileysLogger: BaileysLogger = {
   level: "silent",
   child: () => silentBaileysLogger,

@@ -3,7 +3,10 @@ import type { Dispatcher } from "undici";
 type Handler = Dispatcher.DispatchHandler;
 type ArgumentsOf<Name extends keyof Handler> = Parameters<NonNullable<Handler[Name]>>;
 
-/** Hands on an answer that is no redirect, which would lead elsewhere, and not longer than allowed; fails for any other. */
+/**
+ * Passes on a response within the size limit; fails for redirects, which could lead to other hosts, and for
+ * larger ones.
+ */
 export class BoundedResponseHandler implements Handler {
   readonly #handler: Handler;
   readonly #maxBytes: number;

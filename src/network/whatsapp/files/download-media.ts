@@ -8,18 +8,18 @@ export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;
 
 export interface DownloadMediaOptions {
   hosts: MediaHosts;
-  /** Asks the network where it keeps files, unless that is known. */
+  /** Fetches the network's media hosts, unless they are known. */
   learnHosts(): Promise<unknown>;
   fetchFile: SessionTransport["fetchFile"];
-  /** Asks the phones to put a file there once more; answers its new path, undefined when they have it no longer. */
+  /** Asks the phones to upload a file again; returns its new path, undefined if they no longer have it. */
   askPhones(ref: WhatsAppMediaRef): Promise<string | undefined>;
 }
 
-/** The network forgets files after some weeks, and says so in one of these ways. */
+/** Status codes of the network for a file that it has deleted, which it does after some weeks. */
 const GONE = new Set([403, 404, 410]);
 const SEAL_LENGTH = 10;
 
-/** Hands over a file piece by piece. Rejects when it is not, in the end, the file that was sent. */
+/** Streams a file in chunks. Rejects at the end if its bytes are not those that were sent. */
 export async function downloadMedia(
   ref: unknown,
   onChunk: OnChunk,
@@ -40,7 +40,7 @@ async function fetchAgain(ref: WhatsAppMediaRef, options: DownloadMediaOptions):
   return path === undefined ? undefined : fetchSealed(path, options);
 }
 
-/** Undefined when there is no such file, or its path, which a stranger has written, leads away from the network's hosts. */
+/** Undefined if the file does not exist, or if its path, which the sender controls, leads to another host. */
 async function fetchSealed(
   path: string,
   { hosts, fetchFile }: DownloadMediaOptions,
@@ -54,7 +54,7 @@ async function fetchSealed(
   throw new Error(`The file host answered with ${status}.`);
 }
 
-/** The client library checks neither the seal nor the hash, so a file is opened here. */
+/** Baileys checks neither the MAC nor the hash, so the file is decrypted here. */
 async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): Promise<void> {
   const { iv, cipherKey, macKey } = await getMediaKeys(
     Buffer.from(ref.key, "base64"),
@@ -68,7 +68,7 @@ async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): 
     hash.update(plain);
     if (plain.length > 0) await onChunk(plain);
   };
-  // The seal is what comes last, which is known only at the end.
+  // The MAC is the last part of the file, and only the end of the stream shows which bytes these are.
   let last: Uint8Array = Buffer.alloc(0);
   for await (const part of sealed) {
     const data = Buffer.concat([last, part]);

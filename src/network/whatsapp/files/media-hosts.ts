@@ -1,4 +1,4 @@
-/** Where WhatsApp keeps files as long as it names no other host. */
+/** WhatsApp's media host, used unless it names another one. */
 const USUAL_HOST = "mmg.whatsapp.net";
 const OF_WHATSAPP = /^([a-z0-9-]+\.)+whatsapp\.net$/;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -10,13 +10,13 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 export interface MediaHostsOptions {
-  /** Of the network, in place of WhatsApp's own. */
+  /** URL of the network, if it is not WhatsApp's own. */
   networkUrl?: string;
-  /** The host that the network names for files, such as `mmg.whatsapp.net` or `127.0.0.1:4711`. */
+  /** The media host that the network names, such as `mmg.whatsapp.net` or `127.0.0.1:4711`. */
   named?(): string | undefined;
 }
 
-/** The hosts from which files are fetched and to which they go; whoever sends a message has no say in it. */
+/** The hosts for media downloads and uploads; the sender of a message cannot change them. */
 export class MediaHosts {
   readonly #options: MediaHostsOptions;
   readonly #isTest: boolean;
@@ -26,14 +26,14 @@ export class MediaHosts {
     this.#isTest = options.networkUrl !== undefined && isLoopback(new URL(options.networkUrl));
   }
 
-  /** WhatsApp's own hosts over HTTPS and, of a test server on this machine, the host that it names. */
+  /** Allows WhatsApp's own hosts over HTTPS and the host that a test server on this machine names. */
   allows(url: URL): boolean {
     if (url.protocol !== "https:") return false;
     if (OF_WHATSAPP.test(url.hostname) && url.port === "") return true;
     return this.#isTest && isLoopback(url) && url.host === this.#options.named?.();
   }
 
-  /** The address of a file by its path, which a stranger has written; undefined for one that leads elsewhere. */
+  /** The URL of a file by its path, which the sender controls; undefined if it leads to another host. */
   urlOf(path: string): URL | undefined {
     const named = this.#options.named?.();
     if (named === undefined) return this.#at(USUAL_HOST, path);

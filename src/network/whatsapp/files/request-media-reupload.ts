@@ -7,8 +7,8 @@ const NOT_THERE = 404;
 type Update = Parameters<typeof decryptMediaRetryData>[0];
 
 /**
- * Asks the phones to upload a file once more; answers its new path, undefined when they have it no longer. Rejects when
- * none of them answers in so many milliseconds, as one that is switched off.
+ * Asks the phones to upload a file again; returns its new path, undefined if they no longer have it. Rejects
+ * if no phone responds in time, for example because it is switched off.
  */
 export async function requestMediaReupload(
   sock: WASocket,
@@ -29,7 +29,7 @@ export async function requestMediaReupload(
   return directPath;
 }
 
-/** What the phones say of a message; undefined when they know neither it nor its file. */
+/** The phones' response for a message; undefined if they have neither the message nor its file. */
 function hear({ ev }: WASocket, id: string, ms: number): Promise<Update | undefined> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

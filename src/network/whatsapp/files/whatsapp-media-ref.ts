@@ -1,7 +1,7 @@
 import { type MediaType as LibraryMediaType, type proto, toNumber } from "baileys";
 import type { MediaType } from "../../driver.ts";
 
-/** Any of the client library's files. */
+/** The file of any kind of message in Baileys. */
 export type MediaProto = Partial<
   proto.Message.IImageMessage &
     proto.Message.IVideoMessage &
@@ -9,10 +9,10 @@ export type MediaProto = Partial<
     proto.Message.IDocumentMessage
 > & { caption?: string | null };
 
-/** Where a file is and how it is opened; plain data, so that it can be kept for later. */
+/** Location and keys of a file; plain data, so that it can be stored. */
 export interface WhatsAppMediaRef {
   type: MediaType;
-  /** Of a file that we have uploaded; never fetched. */
+  /** Only for files that we uploaded; never fetched. */
   url?: string;
   path: string;
   key: string;
@@ -21,7 +21,7 @@ export interface WhatsAppMediaRef {
   size: number;
   /** Seconds since the epoch. */
   key_at?: number;
-  /** The message that it came with, as the network names it: by this the phones are asked for the file again. */
+  /** The network's key of the message; needed to ask the phones for the file again. */
   message?: StoredMessageKey;
 }
 
@@ -44,7 +44,7 @@ export function toMediaRef(file: MediaProto, type: MediaType): WhatsAppMediaRef 
   };
 }
 
-/** The fields of a file that was uploaded before. */
+/** The message fields of a file that was uploaded before. */
 export function fromMediaRef(ref: WhatsAppMediaRef): MediaProto {
   return {
     ...(ref.url !== undefined && { url: ref.url }),
@@ -61,7 +61,7 @@ export function isMediaRef(ref: unknown): ref is WhatsAppMediaRef {
   return typeof ref === "object" && ref !== null && "key" in ref && "path" in ref && "sha256" in ref;
 }
 
-/** How the client library calls the kinds of files. */
+/** Baileys' name for a kind of file. */
 export function toBaileysMediaType(type: MediaType): LibraryMediaType {
   return type;
 }

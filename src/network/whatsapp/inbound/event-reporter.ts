@@ -8,8 +8,9 @@ export interface EventReporterOptions {
 }
 
 /**
- * Tells the gateway what one connection hears: each chat in order, several side by side. What cannot be stored is told
- * again after a while and holds up its chat; after the end of the connection nothing more is told, nor settled.
+ * Reports the events of one connection to the gateway: chats concurrently, each in order. A failed report
+ * pauses its chat and is retried after a delay. After the end of the connection nothing more is reported, and
+ * pending reports stay unresolved.
  */
 export class EventReporter {
   readonly #options: EventReporterOptions;
@@ -22,12 +23,12 @@ export class EventReporter {
   }
 
   /**
-   * In its place in the order of the chat from now on; resolves once the event is stored, or when there is none. Several
-   * events at once have no order among themselves.
+   * Reserves the event's place in the order of the chat; resolves once the event is stored, or if there is
+   * none. Several events at once have no order among themselves.
    */
   tell(chat: string, event: Promise<NetworkEvent | readonly NetworkEvent[] | undefined>): Promise<void> {
     const before = this.#tails.get(chat);
-    // Its failure is looked at in its turn.
+    // The queued report handles the failure.
     event.catch(() => {});
     const telling = (async () => {
       await before;
@@ -43,7 +44,7 @@ export class EventReporter {
     return telling;
   }
 
-  /** Begins nothing new, and resolves when what is under way has ended. */
+  /** Starts nothing new, and resolves when the current reports have ended. */
   async finish(): Promise<void> {
     this.#isFinishing = true;
     await Promise.all(this.#underWay);

@@ -23,31 +23,31 @@ export interface InboundJournalOptions {
   letters: PairingStore["letters"];
   store: WriteBehindKeyStore;
   me(): { id: string; lid?: string };
-  /** Resolves once the message is reported, in its place in the chat from the call on. */
+  /** Resolves once the message is reported; the call reserves its place in the chat. */
   deliver(
     stanza: Record<string, string>,
     arrived: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<void>;
-  /** Something that our own phone told is kept, and its effect is not. */
+  /** A peer message from our own phone is stored, but its effect is not. */
   onPeer(entry: JournalEntry): void;
   onFailure(error: unknown): void;
 }
 
 /**
- * The journal of what was decrypted: kept with the ratchet before the network hears of it, reported from here, and known
- * again when the network brings it again.
+ * The journal of decrypted messages. An entry is stored in the commit of its Signal keys, before the
+ * acknowledgement. It is reported from here, and identifies a message that the network delivers again.
  */
 export class InboundJournal {
   readonly #options: InboundJournalOptions;
   readonly #places = new WeakMap<Uint8Array, CiphertextPosition>();
-  /** Every ciphertext that is kept. */
+  /** Every stored ciphertext. */
   readonly #entries = new Map<string, JournalEntry>();
-  /** Those of one stanza, until they are reported. */
+  /** Entries of one stanza until they are reported. */
   readonly #open = new Map<string, JournalEntry[]>();
-  /** Reported stanzas by the id of the message: kept until the network knows that we have it. */
+  /** Reported stanzas by message id, kept until the network knows that we have the message. */
   readonly #done = new Map<string, string[]>();
-  /** Whose receipt the network had before the report was done. */
+  /** Messages whose receipt was sent before the report was done. */
   readonly #receipted = new Set<string>();
   readonly #applied = new Set<string>();
 
@@ -55,7 +55,7 @@ export class InboundJournal {
     this.#options = options;
   }
 
-  /** Takes up what an earlier connection left behind, in its order. */
+  /** Reports the entries that earlier connections left behind, in their order. */
   async replay(): Promise<void> {
     const stanzas = new Map<string, JournalEntry[]>();
     for (const letter of await this.#options.letters()) {
@@ -71,7 +71,7 @@ export class InboundJournal {
     }
   }
 
-  /** Before anybody handles a stanza: which ciphertext belongs to it. */
+  /** Records which ciphertexts belong to a stanza, before any handler sees it. */
   expect(node: BinaryNode): void {
     const encs = encNodesOf(node);
     for (const [index, enc] of encs.entries()) {
@@ -83,13 +83,13 @@ export class InboundJournal {
     return this.#places.get(ciphertext);
   }
 
-  /** What a ciphertext said when it was decrypted before. */
+  /** The stored plaintext of a ciphertext that was decrypted before. */
   find(ciphertext: Uint8Array): Buffer | undefined {
     const entry = this.#entries.get(journalEntryId(ciphertext));
     return entry && this.#answer(entry);
   }
 
-  /** As `find`, also for what was kept in the last moment of an earlier connection. */
+  /** Like `find`, but also finds entries that an earlier connection stored last. */
   async look(ciphertext: Uint8Array): Promise<Buffer | undefined> {
     const [letter] = await this.#options.letters([journalEntryId(ciphertext)]);
     if (!letter) return undefined;
@@ -99,7 +99,7 @@ export class InboundJournal {
     return this.#answer(entry);
   }
 
-  /** To be kept in the same commit as the ratchet. */
+  /** Creates an entry for the commit of the Signal keys. */
   enter(
     place: CiphertextPosition,
     plaintext: Uint8Array,
@@ -108,38 +108,38 @@ export class InboundJournal {
     return { entry, data: { [entry.id]: toStoredEntry(entry) } };
   }
 
-  /** The commit is done: the message is ours. */
+  /** The commit is done: the gateway now has the message. */
   stored(entry: JournalEntry): void {
     this.#entries.set(entry.id, entry);
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
     this.#stored(entry);
   }
 
-  /** Whether the key of a sender came with a ciphertext that is kept, and so was applied in its commit. */
+  /** Whether a sender key came with a stored ciphertext, and was applied in its commit. */
   takeApplied(senderKey: Uint8Array): boolean {
     return this.#applied.delete(Buffer.from(senderKey).toString("base64"));
   }
 
-  /** The network knows that we have a message: it will not come again. */
+  /** The network knows that we have the message, and does not deliver it again. */
   receipted(id: string): void {
     const ids = this.#done.get(id);
     if (ids) this.#forget(id, ids);
     else remember(this.#receipted, id);
   }
 
-  /** What came from our own phone for us only, and whose effect is not known to be kept. */
+  /** Peer messages from our own phone whose effect may not be stored. */
   openPeerEntries(): JournalEntry[] {
     return [...this.#open.values()].flat().filter(({ stanza }) => isPeerMessage(stanza));
   }
 
-  /** The effect of what our own phone told is kept. */
+  /** The effect of a peer message is stored. */
   finishPeer(stanza: Record<string, string>): void {
     const key = stanzaKey(stanza);
     const entries = this.#open.get(key);
     if (entries && isPeerMessage(stanza)) this.#finish(key, entries);
   }
 
-  /** As a stanza from the network, to be handled once more; its ciphertext stands for the entry. */
+  /** Converts the entry back to a stanza for another run; its ciphertext refers to the entry. */
   toStanza(entry: JournalEntry): BinaryNode {
     const token = Buffer.from(entry.id);
     this.#entries.set(journalEntryId(token), entry);
@@ -163,7 +163,7 @@ export class InboundJournal {
     else this.#deliverWhole(key, false);
   }
 
-  /** The key of a sender alone is no message: the rest of its stanza is still to come. */
+  /** A sender key alone is no message: the rest of its stanza follows. */
   #deliverWhole(key: string, isReplay: boolean): void {
     const entries = this.#open.get(key) ?? [];
     if (entries.every((entry) => entry.isSenderKeyOnly && entry.count > 1)) return;
@@ -177,7 +177,7 @@ export class InboundJournal {
     try {
       await deliver(first?.stanza ?? {}, readStanza(entries, me()), isReplay);
     } catch (error) {
-      // A message that nobody can make sense of must not come back for ever.
+      // A message that cannot be parsed must not be delivered again forever.
       onFailure(error);
     }
     this.#finish(key, entries);

@@ -23,12 +23,12 @@ export interface InboundListenersOptions {
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 
-/** Listens to one socket; messages themselves come from the inbox. */
+/** Listens to one socket; messages themselves come from the journal. */
 export class InboundListeners {
   readonly #options: InboundListenersOptions;
   readonly #news: SyncListeners;
   #history: JournalEntry[] = [];
-  /** When the last stanza came, on the clock of `performance`. */
+  /** Time of the last stanza, on the clock of `performance`. */
   heardAt = performance.now();
 
   constructor(options: InboundListenersOptions) {
@@ -38,13 +38,13 @@ export class InboundListeners {
     this.#listenToEvents(options);
   }
 
-  /** What our own phone told has its effect only after it was receipted; until then its entry stays. */
+  /** Peer messages take effect only after their receipt; their entry stays until then. */
   onPeer(entry: JournalEntry): void {
     if (isHistorySync(entry)) this.#history.push(entry);
     else void this.#afterHandling(() => this.#options.desk.inbox.finishPeer(entry.stanza));
   }
 
-  /** Hands over once more what our phone told before, and whose effect was lost. */
+  /** Repeats peer messages of our phone whose effect was lost. */
   repeatPeers(): void {
     const { sock, desk } = this.#options;
     for (const entry of desk.inbox.openPeerEntries()) sock.ws.emit("CB:message", desk.inbox.toStanza(entry));
@@ -62,7 +62,7 @@ export class InboundListeners {
     });
     ws.on("CB:ack,class:message", (node: BinaryNode) => void acks.hear(node));
     ws.on("CB:ack,class:receipt", ({ attrs }: BinaryNode) => {
-      // A retry asks for the message; it does not say that we have it.
+      // A retry requests the message; it does not confirm that we have it.
       if (attrs.type !== "retry") desk.inbox.receipted(attrs.id ?? "");
     });
   }
@@ -78,7 +78,10 @@ export class InboundListeners {
     ev.on("messaging-history.set", (history) => void this.#hearHistory(history));
   }
 
-  /** Messages that have no entry in the inbox: what could not be decrypted, and what our phone sends in its place. */
+  /**
+   * Handles messages without a journal entry: undecryptable ones, and the copies that our phone sends
+   * instead.
+   */
   #hearMessage(message: WAMessage, isFromPhone: boolean): void {
     const { desk } = this.#options;
     const stanza = toStanzaAttributes(message);
@@ -96,13 +99,13 @@ export class InboundListeners {
       await reportHistory(history.messages, desk.people, tell);
       await this.#news.tellHistory(history);
     } catch {
-      // Told again with the next connection.
+      // The next connection reports it again.
       return;
     }
     for (const entry of entries) desk.inbox.finishPeer(entry.stanza);
   }
 
-  /** The client library handles one message after the other. */
+  /** Waits for the handling of the current message; Baileys handles messages sequentially. */
   async #afterHandling(act: () => void): Promise<void> {
     await this.#options.sock.messageMutex.mutex(async () => {});
     act();

@@ -5,7 +5,7 @@ import { readInboundMessage } from "../wire/read-inbound-message.ts";
 
 const AT_ONCE = 50;
 
-/** Reports what was said before the pairing, as history. */
+/** Reports messages from before the pairing, as history. */
 export async function reportHistory(
   messages: readonly WAMessage[],
   people: IdentityStore,
@@ -23,7 +23,7 @@ async function readHistory(message: WAMessage, people: IdentityStore): Promise<N
   return { type: "message", message: { ...event.message, history: true } };
 }
 
-/** The attributes that its stanza would have had. */
+/** The attributes that the message's stanza would have had. */
 export function toStanzaAttributes({ key, messageTimestamp }: WAMessage): Record<string, string> {
   const chat = key.remoteJid ?? "";
   const writer = key.participant || undefined;

@@ -12,19 +12,19 @@ export interface SyncListenersOptions {
   sock: WASocket;
   desk: ConnectionContext;
   groups: GroupMetadataCache;
-  /** What every message brings along and was told before. */
+  /** Values that every message repeats and that were already reported. */
   told: ItemCache<string>;
 }
 
 const SERVER = "s.whatsapp.net";
 const PASSKEY_DEMAND = "NotificationIntegrityChallengeRequest";
-/** All contacts keep one order, as none of them waits for long. */
+/** All contacts share one queue, because their reports are short. */
 const CONTACTS = "contacts";
 
-/** What one socket brings of contacts, chats and groups. */
+/** Handles the contacts, chats and groups of one socket. */
 export class SyncListeners {
   readonly #options: SyncListenersOptions;
-  /** The network has asked to look at all groups again. */
+  /** The network has requested a refresh of all groups. */
   #areGroupsDirty = false;
 
   constructor(options: SyncListenersOptions) {
@@ -45,14 +45,14 @@ export class SyncListeners {
     ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#hearDirt(node));
   }
 
-  /** WhatsApp wants the passkey of the account from this session; unanswered, it ends in a logout. */
+  /** WhatsApp demands the account's passkey from this session; without a response, it logs the session out. */
   #hearDemand({ attrs, content }: BinaryNode): void {
     const update = Array.isArray(content) ? content.find(({ tag }) => tag === "update") : undefined;
     if (attrs.from !== SERVER || update?.attrs.op_name !== PASSKEY_DEMAND) return;
     this.#options.desk.tell("attention", Promise.resolve({ type: "attention", code: "passkey_challenge" }));
   }
 
-  /** Names and chats from before; resolves once all of it is stored. */
+  /** Names and chats from before the pairing; resolves once all of them are stored. */
   async tellHistory({ contacts, chats }: BaileysEventMap["messaging-history.set"]): Promise<void> {
     const { reports, people } = this.#options.desk;
     for (const contact of contacts) await reports.tell(CONTACTS, readContact(contact, people));
@@ -71,7 +71,7 @@ export class SyncListeners {
     desk.tell(CONTACTS, Promise.resolve({ type: "profile_updated", name }));
   }
 
-  /** Each entry of the address book tells the pair of addresses once more. */
+  /** Each entry of the address book repeats the pair of addresses. */
   #tellPair(pair: { id: string; lid: string }): void {
     const { told } = this.#options;
     const key = `pair ${pair.id}`;
@@ -80,7 +80,7 @@ export class SyncListeners {
     this.#tellContacts([pair]);
   }
 
-  /** Every message tells the name of its writer again. */
+  /** Every message repeats the name of its writer. */
   #isNew({ id, notify, verifiedName }: Partial<Contact>): boolean {
     const { told } = this.#options;
     if (!id) return false;
@@ -95,10 +95,10 @@ export class SyncListeners {
     for (const chat of chats) desk.tell(chat.id ?? "", readChat(chat, desk.people, told));
   }
 
-  /** The client library's first reading of them loses what is about chats that the history has not brought yet. */
+  /** On the first read, Baileys drops app state of chats that the history sync has not delivered yet. */
   async #readChatsAgain(): Promise<void> {
     const { sock } = this.#options;
-    // Should it fail they come with the next change.
+    // After a failure, the next change brings them.
     await resyncAppState(sock, ["regular_low", "regular_high"]).catch(() => {});
   }
 
@@ -114,7 +114,7 @@ export class SyncListeners {
     if (dirty?.attrs.type === "groups") this.#areGroupsDirty = true;
   }
 
-  /** The client library tells this also of what we asked for, and in pieces of what the notification told. */
+  /** Baileys also emits this event for our own requests, and with partial data from notifications. */
   #hearGroups(updates: readonly Partial<GroupMetadata>[]): void {
     const whole = updates.filter(isWhole);
     if (!this.#areGroupsDirty || whole.length === 0) return;

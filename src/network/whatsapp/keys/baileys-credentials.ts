@@ -1,6 +1,6 @@
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from "baileys";
 
-/** The identity of a pairing as the client library keeps it. */
+/** The identity of a pairing as Baileys stores it. */
 export type BaileysCredentials = AuthenticationCreds;
 
 export function createBaileysCredentials(): BaileysCredentials {

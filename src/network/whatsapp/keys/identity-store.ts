@@ -7,13 +7,13 @@ import type { ItemCache } from "./session-caches.ts";
 export interface IdentityStoreOptions {
   keys: Pick<SignalKeyStore, "get">;
   me(): { id: string; lid?: string; name?: string };
-  /** How a chat was addressed last. */
+  /** The address that each chat used last. */
   addressing: ItemCache<string>;
-  /** The other address of each member of a group, as far as the network has told them; without a question. */
+  /** The known other addresses of a group's members, from memory only. */
   membersOf(group: Jid): ReadonlyMap<Jid, Jid> | undefined;
 }
 
-/** One identity for the two addresses that everybody has: the phone's and the LID. */
+/** Maps the two addresses of each person, phone number and LID, to one identity. */
 export class IdentityStore {
   readonly #options: IdentityStoreOptions;
 
@@ -33,7 +33,7 @@ export class IdentityStore {
     return jid !== undefined && (jid === me.jid || jid === me.lid);
   }
 
-  /** Somebody by an address, and by the other one where the network tells it; else by what it told before. */
+  /** Identifies a person by an address, and by the other one if the network provides it or it is stored. */
   async identify(
     address: string,
     other?: string | null,
@@ -52,7 +52,7 @@ export class IdentityStore {
     };
   }
 
-  /** As `identify`, for many with one look at what is known. */
+  /** Like `identify`, for many addresses with one lookup. */
   async identifyAll(
     asked: readonly { address: string; other?: string | null | undefined }[],
   ): Promise<(Identity | undefined)[]> {
@@ -64,7 +64,7 @@ export class IdentityStore {
     return Promise.all(asked.map(({ address, other }) => this.identify(address, other)));
   }
 
-  /** As `identifyAll`, of people who are named in a chat: a group tells the other address of its members. */
+  /** Like `identifyAll`, for people named in a chat: a group provides the other address of its members. */
   identifyIn(chat: Jid, addresses: readonly string[]): Promise<(Identity | undefined)[]> {
     const members = isGroupJid(chat) ? this.#options.membersOf(chat) : undefined;
     return this.identifyAll(
@@ -72,14 +72,14 @@ export class IdentityStore {
     );
   }
 
-  /** The one address under which a chat is kept: by phone when that is known. */
+  /** The one address under which a chat is stored: the phone number if known. */
   async chatOf(address: string, other?: string | null): Promise<Jid | undefined> {
     const chat = (await this.identify(address, other))?.jid;
     if (chat && chat !== address) this.#options.addressing.set(chat, plainJid(address) ?? chat);
     return chat;
   }
 
-  /** How the network addresses a chat of ours, as far as it has told. */
+  /** The network's current address of a chat, as far as it is known. */
   addressOf(chat: Jid): Jid {
     return (this.#options.addressing.get(chat) as Jid | undefined) ?? chat;
   }
@@ -92,7 +92,7 @@ export class IdentityStore {
   }
 }
 
-/** Under which the client library keeps the other address of somebody. */
+/** The key under which Baileys stores a person's other address. */
 function mappingId(jid: Jid): string {
   return isLidJid(jid) ? `${userOf(jid)}_reverse` : userOf(jid);
 }

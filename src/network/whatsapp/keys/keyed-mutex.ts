@@ -1,4 +1,4 @@
-/** Runs the works of one key one after the other. */
+/** Runs tasks of the same key sequentially. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 

@@ -1,12 +1,15 @@
 import { LRUCache } from "lru-cache";
 
-/** Characters of keys that all sessions of a process keep in memory together. */
+/** Budget, in characters, of the keys that all sessions of a process cache together. */
 const KEY_BUDGET = 48_000_000;
 const ITEM_OVERHEAD = 120;
 const ITEMS = 100_000;
 const HOUR_MS = 3_600_000;
 
-/** Memory that all sessions share, so that what one of them needs rarely makes room for what another needs often. */
+/**
+ * Caches shared by all sessions, so that rarely used entries of one session do not evict frequent ones of
+ * another.
+ */
 export class SharedCaches {
   readonly #keys = new LRUCache<string, string>({
     maxSize: KEY_BUDGET,
@@ -15,13 +18,13 @@ export class SharedCaches {
   readonly #items = new LRUCache<string, object>({ max: ITEMS });
   #sessions = 0;
 
-  /** The part of one session. */
+  /** The caches of one session. */
   forSession(): SessionCaches {
     return new SessionCaches(this.#keys, this.#items, `${++this.#sessions}`);
   }
 }
 
-/** What one session keeps in memory; it may be gone at any time. */
+/** The caches of one session; any entry may be evicted at any time. */
 export class SessionCaches {
   readonly #keys: LRUCache<string, string>;
   readonly #items: LRUCache<string, object>;
@@ -33,7 +36,7 @@ export class SessionCaches {
     this.#prefix = prefix;
   }
 
-  /** Undefined: not in memory; null: known not to exist. */
+  /** Undefined: not cached; null: known not to exist. */
   key(name: string): string | null | undefined {
     const text = this.#keys.get(`${this.#prefix} ${name}`);
     return text === "" ? null : text;
@@ -47,13 +50,13 @@ export class SessionCaches {
     this.#keys.delete(`${this.#prefix} ${name}`);
   }
 
-  /** A cache as the client library wants it, whose entries live for so long. */
+  /** A cache with Baileys' interface, whose entries expire after `ttlMs`. */
   store<T>(name: string, ttlMs = HOUR_MS): ItemCache<T> {
     return new ItemCache(this.#items, `${this.#prefix} ${name} `, ttlMs);
   }
 }
 
-/** Entries by name; `mget` and `mset` in the form that the client library calls. */
+/** Entries by name; `mget` and `mset` have the signatures that Baileys calls. */
 export class ItemCache<Of> {
   readonly #items: LRUCache<string, object>;
   readonly #prefix: string;
@@ -85,6 +88,6 @@ export class ItemCache<Of> {
     for (const { key, value } of entries) this.set(key, value);
   }
 
-  /** A part of the interface; entries end by their age. */
+  /** Required by the interface; entries expire by age. */
   flushAll(): void {}
 }

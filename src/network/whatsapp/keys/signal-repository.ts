@@ -14,8 +14,8 @@ type Repository = ReturnType<MakeRepository>;
 type Auth = Parameters<MakeRepository>[0];
 
 /**
- * One queue per address for all sessions of the process, as in libsignal, which would run a queued job in the context of
- * another one. Held around its jobs only: nothing in there waits for a commit.
+ * One queue per address for all sessions of the process, as in libsignal. libsignal's own queue would run a
+ * job in the async context of another one. Jobs in here never wait for a commit.
  */
 const libsignalJobs = new KeyedMutex();
 
@@ -26,8 +26,8 @@ export interface SignalRepositoryOptions {
 }
 
 /**
- * The client library's cipher, turned round: what comes in is kept together with the ratchet before anybody is told of it,
- * and a ratchet of the way out is durable before its message reaches the wire.
+ * Replaces Baileys' Signal repository. Inbound: the message and its session state are stored together before
+ * the message is reported. Outbound: the session state is durable before the message is sent.
  */
 export function createSignalRepository({ store, inbox, people }: SignalRepositoryOptions): MakeRepository {
   return (auth, log, findLids) => {
@@ -63,7 +63,7 @@ export function createSignalRepository({ store, inbox, people }: SignalRepositor
   };
 }
 
-/** Ratchets are read from the store, because a transaction may hold an old one, and written at once. */
+/** Reads session state from the store, because a transaction may hold an older one, and writes it at once. */
 function writingAhead(
   keys: SignalKeyStoreWithTransaction,
   store: WriteBehindKeyStore,
@@ -81,8 +81,8 @@ function writingAhead(
 }
 
 /**
- * A message to a person goes to our own devices too, and the client library seals one after the other for those, until
- * each is durable. So these alone are waited for later: here, between the last seal of such a message and the wire.
+ * A direct message also goes to our own devices, and Baileys encrypts for those one by one, each until it is
+ * durable. These writes are awaited only here, between the last encryption and the network.
  */
 function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindKeyStore): void {
   const { get } = keys;
@@ -93,8 +93,8 @@ function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindK
 }
 
 /**
- * The client library does not look at the signature under the key that opens a conversation. Without one there is no
- * conversation with that device, and the others of a group still get the message.
+ * Baileys does not check the signature of the key that opens a Signal session. Without a valid one no session
+ * is opened with that device; other members of the group still get the message.
  */
 function isPreKeySigned({
   identityKey,
@@ -111,7 +111,7 @@ class JournaledSignalRepository {
   readonly #keys: SignalKeyStoreWithTransaction;
   readonly #store: WriteBehindKeyStore;
   readonly #inbox: InboundJournal;
-  /** Of what comes in held until the commit, since nobody sees its ratchet before. */
+  /** Inbound locks are held until the commit, because the new session state is visible only afterwards. */
   readonly #locks = new KeyedMutex();
 
   constructor(
@@ -152,24 +152,24 @@ class JournaledSignalRepository {
     );
   }
 
-  /** A step of the ratchet with one person, durable when it resolves. */
+  /** One step of the Signal session with a person, durable when it resolves. */
   async ofPerson<T>(jid: string, step: () => Promise<T>): Promise<T> {
     const address = this.#ahead.jidToSignalProtocolAddress(jid);
     return this.#stepOut(await this.#addressOf(jid), () => libsignalJobs.run(address, step));
   }
 
-  /** A step of the ratchet with another device of our own, which `waitBeforeWire` waits for. */
+  /** One step of the Signal session with another own device, which `waitBeforeWire` waits for. */
   async ofOwn<T>(jid: string, step: () => Promise<T>): Promise<T> {
     const address = this.#ahead.jidToSignalProtocolAddress(jid);
     return this.#locks.run(await this.#addressOf(jid), () => libsignalJobs.run(address, step));
   }
 
-  /** A step of our own key in a group, durable when it resolves. */
+  /** One step of our own sender key in a group, durable when it resolves. */
   ofGroup<T>(group: string, step: () => Promise<T>): Promise<T> {
     return this.#stepOut(group, step);
   }
 
-  /** The next step builds on what the store shows already, which it keeps in this order: only the way out waits. */
+  /** The store shows a write at once and commits in order, so the next step can start; only the send waits. */
   async #stepOut<T>(lock: string, step: () => Promise<T>): Promise<T> {
     const result = await this.#locks.run(lock, step);
     await this.#store.written();
@@ -192,7 +192,7 @@ class JournaledSignalRepository {
 
   async #decryptAndKeep(place: CiphertextPosition, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
     let entry: JournalEntry | undefined;
-    // Not the name that the client library would use for it: with that one a send to ourselves could wait for ever.
+    // Not the lock name that Baileys uses: with that one, a send to ourselves could wait forever.
     const plaintext = await this.#keys.transaction(async () => {
       const opened = await decrypt();
       await this.#applyWithin(place, opened);
@@ -205,7 +205,7 @@ class JournaledSignalRepository {
     return plaintext;
   }
 
-  /** In the commit of the message that brings it, so that it needs no replay of its own. */
+  /** Runs in the commit of the message that carries the sender key, so that it needs no replay of its own. */
   async #applyWithin({ stanza }: CiphertextPosition, plaintext: Uint8Array): Promise<void> {
     const item = readMessage(plaintext).senderKeyDistributionMessage;
     if (!item?.groupId) return;
@@ -219,7 +219,7 @@ class JournaledSignalRepository {
     return `${group} ${this.#inner.jidToSignalProtocolAddress(author)}`;
   }
 
-  /** The address under which the ratchet is kept: by LID as soon as that is known. */
+  /** The address of the stored Signal session: the LID as soon as it is known. */
   async #addressOf(jid: string): Promise<string> {
     const lid = await this.#inner.lidMapping.getLIDForPN(jid);
     return this.#inner.jidToSignalProtocolAddress(lid ?? jid);

@@ -8,10 +8,10 @@ import { decodeSignalKey, encodeSignalKey } from "./signal-key-codec.ts";
 export interface WriteBehindKeyStoreOptions {
   keys: PairingStore;
   caches: SessionCaches;
-  /** The identity as it is now. */
+  /** The current identity. */
   credentials(): Uint8Array;
   retryMs: number;
-  /** Nothing can be kept any more: somebody else has the pairing, or it is over. */
+  /** Nothing can be stored any more: another process owns the pairing, or it has ended. */
   onLost(): void;
   onFailure(error: unknown): void;
 }
@@ -26,19 +26,19 @@ interface QueuedCommit {
   done(): void;
 }
 
-/** Many keys that are made once and read once. */
+/** Many keys that are written once and read once. */
 const NOT_CACHED = "pre-key";
-/** The journal of the inbox, which the client library's transactions carry along with the keys. */
+/** The inbound journal, which Baileys' transactions carry together with the keys. */
 export const JOURNAL_KEY_TYPE = "inbound";
-/** Changes that may ride along with the next commit wait so long for one. */
+/** Maximum delay of changes that can share a later commit. */
 const LATER_MS = 200;
 
 const never = <T>() => new Promise<T>(() => {});
 
 /**
- * The key store of one connection. What is set is visible at once and settles when it is durable, in the order in which
- * it was set, each set in one commit with what the identity has become. While the database is away everything waits.
- * After the end of the connection no set settles, and reads fail.
+ * The key store of one connection. A change is visible at once and resolves when it is durable. Each change
+ * shares one commit with the identity's changes, in order. While the database is unavailable, everything
+ * waits. After the end of the connection no change resolves, and reads fail.
  */
 export class WriteBehindKeyStore implements SignalKeyStore {
   readonly #options: WriteBehindKeyStoreOptions;
@@ -64,14 +64,14 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     return found;
   }) as SignalKeyStore["get"];
 
-  /** Values that are marked as written ahead are left out: theirs is done, and what is stored may be newer by now. */
+  /** Skips values that were written ahead: they are done, and newer ones may be stored already. */
   async set(data: SignalDataSet): Promise<void> {
     const change = toChange(data, (value) => this.#ahead.has(value));
     if (change.keys.length === 0 && change.letters.length === 0) return;
     await this.#write(change);
   }
 
-  /** Writes ratchets of the way out at once; the same objects are not written again with their transaction. */
+  /** Writes outbound Signal session state at once; its transaction does not write the same objects again. */
   setAhead(data: SignalDataSet): void {
     const { keys } = toChange(data, () => false);
     for (const values of Object.values(data)) {
@@ -80,12 +80,12 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     void this.#write({ keys });
   }
 
-  /** Resolves once all that was set up to now is durable. */
+  /** Resolves once all changes so far are durable. */
   written(): Promise<void> {
     return this.#lastWrite;
   }
 
-  /** The identity has changed: it goes with the next commit, at the latest in a moment. */
+  /** The identity has changed: the next commit includes it, after a short delay at most. */
   touchCredentials(): void {
     this.#isCredentialsDirty = true;
     setImmediate(() => {
@@ -93,7 +93,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     });
   }
 
-  /** For what may be lost with the process. */
+  /** For changes that may be lost if the process dies. */
   writeLater(change: Pick<PairingChange, "letters" | "forgotten_letters">): void {
     this.#later.letters.push(...change.letters);
     this.#later.forgotten_letters.push(...change.forgotten_letters);
@@ -101,7 +101,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     this.#laterTimer ??= setTimeout(() => this.#flushLater(), LATER_MS);
   }
 
-  /** Resolves when nothing is left to write. */
+  /** Resolves when all changes are written. */
   async finish(): Promise<void> {
     this.#flushLater();
     await this.#lastWrite;
@@ -113,7 +113,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     this.#waiting = [];
   }
 
-  /** After the end: keeps what the process can still tell, so that the next connection need not do it again. */
+  /** After the end: stores the remaining changes, so that the next connection need not repeat them. */
   async keepLeft(): Promise<void> {
     const left = merge([this.#takeLater()]);
     if (left.letters.length + left.forgotten_letters.length > 0) await this.#options.keys.commit(left);
@@ -132,7 +132,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
       if (missing.length === 0) break;
       const commits = this.#commits;
       const rows = await this.#read(kind, missing);
-      // What was committed in between may not be in these rows.
+      // These rows may lack a change that was committed in between.
       if (commits !== this.#commits) continue;
       for (const id of missing) this.#keepRead(texts, kind, id, rows.get(id) ?? null);
       break;
@@ -180,7 +180,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   async #drain(): Promise<void> {
     this.#isWriting = true;
-    // What one message changes comes within a turn, and shares a commit.
+    // The changes of one message arrive within one turn of the event loop, and share a commit.
     await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
@@ -214,7 +214,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     if (!this.#isOver()) done();
   }
 
-  /** What has become of it nobody knows, so that the next connection has to look. */
+  /** The outcome of the commit is unknown, so the next connection must read these keys again. */
   #giveUp(batch: readonly QueuedCommit[]): void {
     this.#isWriting = false;
     for (const { written } of batch) {
@@ -270,7 +270,7 @@ function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown
   );
 }
 
-/** Later values take the place of earlier ones. */
+/** Later values replace earlier ones. */
 function merge(changes: readonly Partial<PairingChange>[]): PairingChange {
   const keys = new Map<string, KeyChange>();
   const letters = new Map<string, StoredJournalEntry>();

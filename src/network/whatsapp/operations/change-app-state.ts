@@ -15,8 +15,8 @@ import { OperationError, toOperationError } from "./operation-error.ts";
 const TRIES = 3;
 
 /**
- * Changes one of the settings that all devices of an account share. When another device was faster the change is made
- * again upon its state; the client library itself takes that answer for success.
+ * Changes a setting that all devices of an account share. If another device was faster, the change is
+ * repeated on the new state; Baileys itself treats that response as success.
  */
 export async function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
   const patch = chatModificationToAppPatch(change, jid);
@@ -34,7 +34,10 @@ export async function changeAppState(sock: WASocket, change: ChatModification, j
 
 const CONFLICT = 409;
 
-/** What is known of some settings is forgotten, so that they come again as a whole, each with its event. */
+/**
+ * Drops the known state of some collections, so that they arrive again as a whole, each change with its
+ * event.
+ */
 export function resyncAppState(sock: WASocket, collections: WAPatchName[]): Promise<void> {
   return sock.appStatePatchMutex.mutex(async () => {
     const versions = Object.fromEntries(collections.map((name) => [name, null]));
@@ -43,7 +46,7 @@ export function resyncAppState(sock: WASocket, collections: WAPatchName[]): Prom
   });
 }
 
-/** It comes from the phone in the first moments after the pairing. */
+/** The phone sends it shortly after the pairing. */
 async function settingsKey({ authState }: WASocket): Promise<string> {
   for (
     let waitedMs = 0;
@@ -60,7 +63,7 @@ async function settingsKey({ authState }: WASocket): Promise<string> {
 const KEY_WAIT_MS = 5000;
 const LOOK_EVERY_MS = 50;
 
-/** The attributes of the network's error, if there is one. */
+/** The attributes of the network's error, if any. */
 async function send(
   sock: WASocket,
   keyId: string,

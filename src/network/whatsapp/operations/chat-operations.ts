@@ -34,7 +34,10 @@ function modificationsOf(change: ChatState, address: Jid, last: Last | undefined
   ];
 }
 
-/** Up to which message the change holds; in groups by time alone, as their writers have two addresses. */
+/**
+ * The last message to which the change applies. For groups only its time, because their writers have two
+ * addresses.
+ */
 function rangeOf(address: Jid, last: Last | undefined) {
   if (!last) return [];
   const messageTimestamp = Math.floor(last.at.getTime() / 1000);

@@ -7,12 +7,12 @@ import type { OperationContext } from "./operation-context.ts";
 import { PendingOperations } from "./pending-operations.ts";
 import { createProfileOperations } from "./profile-operations.ts";
 
-/** What a session can be asked beside messages. */
+/** The operations of a session, except messages. */
 export type ConnectionOperations = Required<
   Pick<Session, "contacts" | "chats" | "profile" | "groups" | "rejectCall">
 >;
 
-/** The calls of one connection; `endAll` when it is over. */
+/** The operations of one connection; `endAll` runs when it ends. */
 export function createConnectionOperations(
   options: Omit<OperationContext, "line">,
 ): ConnectionOperations & { endAll(): void } {

@@ -9,7 +9,7 @@ import { findNumbers } from "./find-numbers.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { errorCodeOf, OperationError } from "./operation-error.ts";
 
-/** Where the address book is kept among the settings that all devices of an account share. */
+/** The app state collection of the address book, shared by all devices of an account. */
 const ADDRESS_BOOK = "critical_unblock_low";
 
 export function createContactOperations(desk: OperationContext): ContactOperations {
@@ -45,7 +45,7 @@ async function check({ sock }: OperationContext, numbers: readonly string[]): Pr
   });
 }
 
-/** From memory where they were told before, the rest by one question. */
+/** Reads known LIDs from memory, and queries the others at once. */
 async function lidsOf(sock: WASocket, jids: Jid[]): Promise<Map<string, Jid>> {
   const pairs = await sock.signalRepository.lidMapping.getLIDsForPNs(jids);
   const lids = new Map<string, Jid>();
@@ -68,13 +68,13 @@ async function info(desk: OperationContext, jid: Jid): Promise<ContactInfo> {
   return { ...person, verified_name: verifiedName, is_business, business, about, picture_url };
 }
 
-/** Somebody as the network knows them now; refused when there is no such number. */
+/** A person's current data from the network; rejected if the number does not exist. */
 async function findPerson(
   desk: OperationContext,
   jid: Jid,
 ): Promise<{ person: Identity; verifiedName: string | null }> {
   const person = await personOf(desk.people, jid);
-  // Somebody whose number the network keeps private cannot be looked up by it.
+  // A person with a private number cannot be looked up by it.
   if (person.phone === null) return { person, verifiedName: null };
   const [found] = await check(desk, [person.phone]);
   if (!found?.jid) throw nobody();
@@ -88,14 +88,16 @@ async function personOf(people: IdentityStore, jid: Jid): Promise<Identity> {
   return person;
 }
 
-/** What somebody says of themselves; null when they do not show it. */
+/** A person's about text; null if they do not show it. */
 export async function aboutOf(sock: WASocket, jid: Jid): Promise<string | null> {
   const [found] = (await sock.fetchStatus(jid)) ?? [];
   const { status } = (found?.status ?? {}) as { status?: string | null };
   return status || null;
 }
 
-/** Null when there is none, or not for us, or it is not at WhatsApp's: others fetch it by this address. */
+/**
+ * Null if there is no picture, it is hidden from us, or it is not hosted by WhatsApp: clients fetch this URL.
+ */
 export async function pictureOf(
   { sock, hosts }: Pick<OperationContext, "sock" | "hosts">,
   jid: Jid,
@@ -113,7 +115,7 @@ export async function pictureOf(
 
 const NOT_SHOWN = [401, 403, 404];
 
-/** Null for somebody who is no business. */
+/** Null for a person who is not a business. */
 export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo["business"]> {
   const profile = await sock.getBusinessProfile(jid);
   if (!profile) return null;
@@ -127,7 +129,7 @@ export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo[
   };
 }
 
-/** The network blocks people by their LID. */
+/** The network blocks people by LID. */
 async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocked: boolean): Promise<null> {
   const person = await personOf(people, jid);
   if (isLidJid(person.jid) && isBlocked) {

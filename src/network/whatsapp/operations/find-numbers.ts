@@ -8,7 +8,7 @@ export interface RegisteredNumber {
   verifiedName: string | null;
 }
 
-/** Who has these numbers (digits), by the number as it was asked; one question for all of them. */
+/** Finds the owners of these numbers (digits), by the number as requested, with one query for all. */
 export async function findNumbers(
   sock: WASocket,
   numbers: readonly string[],
@@ -21,7 +21,7 @@ export async function findNumbers(
     const contact = getBinaryNodeChild(user, "contact");
     const jid = plainJid(user.attrs.jid);
     if (!jid || contact?.attrs.type !== "in") continue;
-    // The network answers with the number as it was asked, and with the address as it is.
+    // The response contains the number as requested, and the actual address.
     const asked = textOf(contact).replace(/\D/g, "") || userOf(jid);
     found.set(asked, { jid, verifiedName: verifiedNameOf(user) });
   }
@@ -40,7 +40,7 @@ function questionOf(sock: WASocket, numbers: ReadonlySet<string>): BinaryNode {
   ]);
 }
 
-/** A part of the question may be refused while the answer as a whole is none. */
+/** Part of the query may be rejected although the response as a whole is not an error. */
 function throwRefusal(result: BinaryNode | undefined): void {
   for (const part of Array.isArray(result?.content) ? result.content : []) {
     const { code, text = "", backoff } = getBinaryNodeChild(part, "error")?.attrs ?? {};

@@ -31,7 +31,7 @@ export function createGroupOperations(desk: OperationContext): GroupOperations {
   };
 }
 
-/** One question, however many they are. */
+/** One query, however many groups there are. */
 async function list({ sock, groups, people }: OperationContext): Promise<Group[]> {
   const all = Object.values(await sock.groupFetchAllParticipating());
   for (const metadata of all) groups.keep(metadata);
@@ -53,7 +53,7 @@ async function create(desk: OperationContext, subject: string, asked: readonly J
     attrs: { subject, key: generateMessageIDV2() },
     content: members,
   });
-  // The library's reading of this answer counts those who were refused among the members.
+  // Baileys counts the people whom the network rejected among the members.
   const made = getBinaryNodeChild(answer, "group");
   const id = made?.attrs.id;
   if (!made || !id) throw new Error("The network did not name the new group.");
@@ -76,10 +76,10 @@ async function updateParticipants(
   );
 }
 
-/** No answer about somebody: nothing is known to have happened. */
+/** Status of a person whom the response omits: nothing is known to have happened. */
 const UNANSWERED = 500;
 
-/** In the order of those who were asked for, under the address that was given for each. */
+/** In the order of the request, under the address given for each person. */
 async function resultsOf(
   asked: readonly Jid[],
   answers: readonly BinaryNode[],
@@ -118,7 +118,7 @@ async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
   return code;
 }
 
-/** What the network answers for an invitation that was never given, or is not any more. */
+/** Error codes for an invitation that never existed or is no longer valid. */
 const NO_INVITATION = [404, 406, 410];
 
 async function join({ sock }: OperationContext, code: string): Promise<Jid> {

@@ -11,7 +11,7 @@ export interface NumberLookupOptions {
   devices: DeviceCache;
 }
 
-/** Who is on the network. */
+/** Checks who is on the network. */
 export class NumberLookup {
   readonly #options: NumberLookupOptions;
 
@@ -19,7 +19,7 @@ export class NumberLookup {
     this.#options = options;
   }
 
-  /** Costs nothing for somebody whose devices are known, and else the one question that the send would ask anyway. */
+  /** Free for a person whose devices are known; otherwise one query, which the send would need anyway. */
   async isThere(jid: Jid): Promise<boolean> {
     if (isGroupJid(jid) || this.#options.people.isMe(jid)) return true;
     const user = userOf(jid);
@@ -33,7 +33,7 @@ export class NumberLookup {
     return found?.some(({ exists }) => exists === true) ?? false;
   }
 
-  /** The send asks for our own devices too, under the same kind of address. */
+  /** The send also looks up our own devices, under the same kind of address. */
   #own(jid: Jid): string {
     const { me } = this.#options.people;
     return jid.endsWith("@lid") ? (me.lid ?? me.jid) : me.jid;

@@ -5,15 +5,15 @@ import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingOperations } from "./pending-operations.ts";
 
-/** What every call needs of its connection. */
+/** The connection state that every operation needs. */
 export interface OperationContext {
   sock: WASocket;
   hosts: MediaHosts;
   line: PendingOperations;
   people: IdentityStore;
   groups: GroupMetadataCache;
-  /** Calls that ring, by id. */
+  /** Ringing phone calls, by id. */
   ringing: ItemCache<WACallEvent>;
-  /** What need not be told again. */
+  /** Values that were already reported. */
   told: ItemCache<string>;
 }

@@ -1,7 +1,7 @@
 import type { OperationErrorCode, OperationResult } from "../../session-operations.ts";
 import { operationErrorOf } from "../wire/whatsapp-error.ts";
 
-/** The network's word against something that was asked, or what makes asking pointless. */
+/** The network's refusal of an operation, or the reason why it was not requested. */
 export class OperationError extends Error {
   readonly code: OperationErrorCode;
   readonly retryAfterSeconds: number | undefined;
@@ -13,10 +13,10 @@ export class OperationError extends Error {
   }
 }
 
-/** The network does not say for how long it wants to be left alone. */
+/** The network does not say how long to wait. */
 const PAUSE_SECONDS = 60;
 
-/** What the network means by an error of its own; `pause` in seconds, where it names one. */
+/** Maps an error of the network; `pause` in seconds, if the network names one. */
 export function toOperationError(code: number, text: string, pause?: number): OperationError | undefined {
   if (code === 429 || text === "rate-overlimit") {
     const { code: name, reason } = operationErrorOf(429);
@@ -27,7 +27,7 @@ export function toOperationError(code: number, text: string, pause?: number): Op
   return new OperationError(name, reason);
 }
 
-/** How a call ended that threw. */
+/** The result of an operation that threw. */
 export function toFailedResult(error: unknown): Exclude<OperationResult<never>, { outcome: "done" }> {
   const reason = error instanceof Error ? error.message : String(error);
   const refused = error instanceof OperationError ? error : refusalIn(error, reason);
@@ -41,13 +41,13 @@ export function toFailedResult(error: unknown): Exclude<OperationResult<never>, 
   };
 }
 
-/** The client library puts the network's number into `data`; its `output` is only its own opinion. */
+/** Baileys puts the network's code into `data`; its `output` is only its own guess. */
 function refusalIn(error: unknown, reason: string): OperationError | undefined {
   const code = errorCodeOf(error);
   return code === undefined ? undefined : toOperationError(code, reason);
 }
 
-/** The number of the network's error answer, if it is one. */
+/** The network's error code, if the error has one. */
 export function errorCodeOf(error: unknown): number | undefined {
   const { data } = (error ?? {}) as { data?: unknown };
   return typeof data === "number" ? data : undefined;

@@ -1,15 +1,15 @@
 import type { OperationResult } from "../../session-operations.ts";
 import { toFailedResult } from "./operation-error.ts";
 
-/** Less than the client library waits, which takes silence for consent then. */
+/** Less than the timeout of Baileys, which then treats silence as success. */
 const ANSWER_MS = 50_000;
 
-/** What is asked through one connection, and ends with it: the client library itself forgets open questions. */
+/** The requests of one connection, which end with it: Baileys itself leaves open requests pending. */
 export class PendingOperations {
   readonly #open = new Set<(reason: Error) => void>();
   #isOver = false;
 
-  /** Waits for an answer; what is thrown is the network's refusal, or no answer. */
+  /** Waits for a response; an exception is the network's refusal or a missing response. */
   async ask<Value>(question: () => Promise<Value>): Promise<OperationResult<Value>> {
     let giveUp: (reason: Error) => void = () => {};
     const end = new Promise<never>((_, reject) => {

@@ -32,7 +32,7 @@ async function profileOf(desk: OperationContext): Promise<OwnProfile> {
 
 async function setName({ sock }: OperationContext, name: string): Promise<null> {
   await changeAppState(sock, { pushNameSetting: name }, "");
-  // Our own change does not come back; the client library tells everybody of the name that it finds here.
+  // Our own change is not echoed; Baileys sends the name that it finds here to everyone.
   const { me } = sock.authState.creds;
   if (me) sock.ev.emit("creds.update", { me: { ...me, name } });
   return null;

@@ -3,7 +3,7 @@ import type { ConnectionOperations } from "./connection-operations.ts";
 
 const NOT_CONNECTED: OperationResult<never> = { outcome: "failed", reason: "The session is not connected." };
 
-/** What a session can be asked, put to the connection that it has at that moment. */
+/** The operations of a session, each run on the connection that is open at that moment. */
 export function createSessionOperations(open: () => ConnectionOperations | undefined): ConnectionOperations {
   const put = async <Value>(
     ask: (calls: ConnectionOperations) => Promise<OperationResult<Value>>,

@@ -1,7 +1,7 @@
 import type { WASocket } from "baileys";
 import type { Jid } from "../../driver.ts";
 
-/** Our own picture, or that of a group; null removes it. */
+/** Sets our own picture or that of a group; null removes it. */
 export async function setProfilePicture(
   sock: WASocket,
   image: Uint8Array | null,

@@ -1,4 +1,4 @@
-/** Waits for work, but no longer than so many milliseconds; undefined when it failed or was too slow. */
+/** Waits at most this many milliseconds for work; undefined if it failed or was too slow. */
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<undefined>((resolve) => {

@@ -2,7 +2,7 @@ import type { SignalDataSet } from "baileys";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 
-/** Somebody's devices as the client library keeps them. */
+/** A person's devices in Baileys' format. */
 export type DeviceList = { user: string; device?: number }[];
 
 interface CachedDevices {
@@ -12,12 +12,14 @@ interface CachedDevices {
 }
 
 const KIND = "devices";
-/** The network tells of changes, also of those while we were away; this is for what it may forget to tell. */
+/**
+ * The network reports changes, also those during an offline period; this limit covers reports that it omits.
+ */
 const TRUSTED_MS = 6 * 3_600_000;
 
 /**
- * Which devices somebody has, in the form that the client library calls. It is kept with the pairing: asking anew costs a
- * question, one of the recipient's keys and a new conversation, with everybody after each start.
+ * Caches the devices of each person, with Baileys' interface. It is stored with the pairing: without it, each
+ * start would cost two queries and a new Signal session per recipient.
  */
 export class DeviceCache {
   readonly #items: ItemCache<CachedDevices>;
@@ -28,7 +30,7 @@ export class DeviceCache {
     this.#store = store;
   }
 
-  /** Undefined when they are not known, whatever the interface says. */
+  /** Undefined if the devices are unknown, although the interface does not declare it. */
   async get<T = DeviceList | undefined>(user: string): Promise<T> {
     return (await this.mget<T>([user]))[user] as T;
   }
@@ -59,7 +61,7 @@ export class DeviceCache {
     this.#write({ [user]: null });
   }
 
-  /** A part of the interface; what is known stays true. */
+  /** Required by the interface; the cached devices stay valid. */
   flushAll(): void {}
 
   async #read(users: string[]): Promise<void> {

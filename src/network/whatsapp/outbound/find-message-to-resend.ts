@@ -9,7 +9,7 @@ export interface FindMessageToResendOptions extends Pick<OpenSessionOptions, "fi
   members: MemberAddresses;
 }
 
-/** A message that was sent before, for a recipient who could not read it; undefined when the gateway has it no longer. */
+/** A sent message for a recipient who could not decrypt it; undefined if the gateway no longer has it. */
 export async function findMessageToResend(
   { remoteJid, id }: WAMessageKey,
   { people, members, findSent }: FindMessageToResendOptions,

@@ -1,7 +1,7 @@
 import type { GroupMetadata } from "baileys";
 import type { ItemCache } from "../keys/session-caches.ts";
 
-/** Who is in a group; asked for once, and again when the network tells of a change. */
+/** Caches the members of each group; fetched once, and again after the network reports a change. */
 export class GroupMetadataCache {
   readonly #cache: ItemCache<GroupMetadata>;
   readonly #fetching = new Map<string, Promise<GroupMetadata>>();
@@ -17,7 +17,7 @@ export class GroupMetadataCache {
     return fetching;
   }
 
-  /** Told as a whole without being asked for. */
+  /** Stores metadata that the network sent without a request. */
   keep(metadata: GroupMetadata): void {
     this.forget(metadata.id);
     this.#cache.set(metadata.id, metadata);
@@ -30,7 +30,7 @@ export class GroupMetadataCache {
 
   #ask(group: string, ask: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
     const fetching = ask().then((metadata) => {
-      // A change in the meantime makes the answer an old one.
+      // After a change in the meantime, this response is outdated.
       if (this.#fetching.get(group) === fetching) this.#cache.set(group, metadata);
       return metadata;
     });

@@ -9,7 +9,7 @@ export interface MemberAddressesOptions {
   groupOf(group: string): Promise<GroupMetadata>;
 }
 
-/** A message for one chat: who writes it, and what it says, under the addresses that the chat uses. */
+/** Writer and content of a message, with the addresses that its chat uses. */
 export interface AddressedMessage {
   me: Jid;
   content: Content;
@@ -18,7 +18,7 @@ export interface AddressedMessage {
 type Addresses = ReadonlyMap<Jid, Jid>;
 const AS_THEY_ARE: Addresses = new Map();
 
-/** Names people as their chat does: a group says whether its members go by LID or by phone. */
+/** Converts people's addresses to those of a chat: a group identifies its members by LID or by phone number. */
 export class MemberAddresses {
   readonly #options: MemberAddressesOptions;
 
@@ -26,7 +26,7 @@ export class MemberAddresses {
     this.#options = options;
   }
 
-  /** The quoted author, the mentions and what the text calls them. */
+  /** Converts the quoted author, the mentions and the addresses in the text. */
   async inChat(chat: Jid, content: Content): Promise<AddressedMessage> {
     const { quoted, mentions = [] } = content;
     const { me } = this.#options.people;
@@ -48,7 +48,7 @@ export class MemberAddresses {
     };
   }
 
-  /** Messages with their authors. */
+  /** Converts the authors of messages. */
   async targets(chat: Jid, targets: MessageRef[]): Promise<MessageRef[]> {
     if (!isGroupJid(chat)) return targets;
     const named = await this.#namesIn(
@@ -61,11 +61,11 @@ export class MemberAddresses {
     });
   }
 
-  /** Whoever is not here keeps the address. */
+  /** People who are not members keep their address. */
   async #namesIn(group: Jid, jids: Jid[]): Promise<Addresses> {
     if (jids.length === 0) return AS_THEY_ARE;
     const { people, groupOf } = this.#options;
-    // A group that is not to be seen refuses the message itself.
+    // If the group is not accessible, the network rejects the message itself.
     const metadata = await groupOf(group).catch(() => undefined);
     if (!metadata) return AS_THEY_ARE;
     const wantsLid = metadata.addressingMode === "lid";
@@ -96,7 +96,7 @@ export function membersByAddress({ participants }: GroupMetadata): Addresses {
   );
 }
 
-/** Clients draw a mention where the text has `@` and the digits of its address. */
+/** Clients show a mention where the text has `@` and the digits of its address. */
 function renameIn(content: Content, mentions: readonly Jid[], nameOf: (jid: Jid) => Jid): Content {
   const digits = new Map(mentions.map((jid) => [userOf(jid), userOf(nameOf(jid))]));
   const rename = (text: string): string =>

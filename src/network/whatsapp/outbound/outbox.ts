@@ -30,7 +30,7 @@ export interface OutboxOptions {
   people: IdentityStore;
   members: MemberAddresses;
   directory: NumberLookup;
-  /** Of the client library's own requests. */
+  /** For the HTTP requests of Baileys. */
   requests: RequestInit;
 }
 
@@ -48,12 +48,12 @@ const NOT_A_MEMBER: SendResult = {
   retryable: false,
 };
 
-/** What an edit, and what a deletion of one's own or of somebody else's message, is called on the wire. */
+/** The protocol's `edit` values: an edit, deletion of an own message, deletion of another member's message. */
 const EDIT = { edit: "1" };
 const REVOKE = { edit: "7" };
 const REVOKE_OF_OTHER = { edit: "8" };
 
-/** The way out of an open connection; a message counts as sent when the network says so. */
+/** Sends messages on an open connection; a message counts as sent once the network acknowledges it. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #relayMessage: WASocket["relayMessage"];
@@ -64,7 +64,7 @@ export class Outbox {
   }
 
   async send(to: Jid, content: Content, id: MessageId): Promise<SendResult> {
-    // Without a turn of its own a row of sends would keep the process from reading and from its timers.
+    // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
       if (!(await this.#options.directory.isThere(to))) return NOBODY;
@@ -117,11 +117,11 @@ export class Outbox {
     const name = presence === "typing" ? "composing" : presence;
     if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, people.addressOf(to)));
     if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
-    // The client library says nothing as long as it does not know our name.
+    // Baileys sends no presence until it knows our name.
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
   }
 
-  /** Does something to a message, which is named as its chat names it. */
+  /** Applies an action to a message, identified by the addresses of its chat. */
   async #act(
     target: MessageRef,
     id: MessageId,
@@ -152,7 +152,7 @@ export class Outbox {
     });
   }
 
-  /** A file that the network has already is not sent up again. */
+  /** Does not upload a file again that the network already has. */
   async #fileOf(content: MediaContent) {
     if (!content.bytes && isMediaRef(content.ref)) {
       return { file: fromMediaRef(content.ref) as MediaProto, ref: content.ref };
@@ -166,7 +166,7 @@ function refusedGroup(to: Jid, error: unknown): SendResult {
   throw error;
 }
 
-/** A message as the network names it. */
+/** The network's key of a message. */
 function keyOf({ chat, id, from_me, sender }: MessageRef): proto.IMessageKey {
   const participant = isGroupJid(chat) && !from_me ? sender : undefined;
   return { remoteJid: chat, id, fromMe: from_me, ...(participant && { participant }) };

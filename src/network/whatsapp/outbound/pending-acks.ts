@@ -13,18 +13,21 @@ const NO_ACK: SendResult = {
   reason: "The connection ended before the network answered.",
 };
 
-/** New chats are closed to this account for a while. */
+/** The network temporarily blocks new chats for this account. */
 const REACHOUT = "463";
-/** The network takes the message for malformed: an old state of the recipient's devices, most likely. */
+/**
+ * The network rejects the message as malformed, most likely because our list of the recipient's devices is
+ * outdated.
+ */
 const MALFORMED = "479";
 
 export interface PendingAcksOptions {
-  /** How long new chats are closed to us, as far as the network tells. */
+  /** The end of the block of new chats, if the network reports it. */
   lockedUntil(): Promise<Date | undefined>;
   isConnected(): boolean;
 }
 
-/** Messages on their way, until the network answers: the client library itself is done as soon as they are written. */
+/** Messages that wait for the network's ack; Baileys itself is done as soon as they are written. */
 export class PendingAcks {
   readonly #waiting = new Map<MessageId, Set<(result: SendResult) => void>>();
   readonly #lockedUntil: PendingAcksOptions["lockedUntil"];
@@ -35,7 +38,7 @@ export class PendingAcks {
     this.#isConnected = isConnected;
   }
 
-  /** Resolves with the network's answer to this id, or with what `write` makes of it earlier. */
+  /** Resolves with the network's ack of this id, or with an earlier result of `write`. */
   wait(id: MessageId, write: () => Promise<SendResult | undefined>): Promise<SendResult> {
     return new Promise((resolve) => {
       const settle = (result: SendResult): void => {
@@ -82,12 +85,12 @@ function refuseReachout(until: Date | undefined): SendResult {
   };
 }
 
-/** The client library's code for a connection that is closed. */
+/** Baileys' code for a closed connection. */
 const CLOSED = 428;
 
 /**
- * A failure before the message was written is safe to repeat; one of the wire itself tells nothing. Without a connection it
- * is none of the message's own.
+ * A failure before the message is written is safe to retry; a socket error leaves the outcome unknown.
+ * Without a connection, the failure is not caused by the message.
  */
 export function sendFailureOf(error: unknown, isConnected = true): SendResult {
   const reason = error instanceof Error ? error.message : String(error);

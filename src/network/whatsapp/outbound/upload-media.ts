@@ -5,7 +5,7 @@ import { type MediaProto, toMediaRef, type WhatsAppMediaRef } from "../files/wha
 
 const EMPTY = new Uint8Array();
 
-/** Puts a file where its recipients fetch it; answers the part of the message that names it. */
+/** Uploads a file for its recipients; returns the part of the message that refers to it. */
 export async function uploadMedia(
   content: MediaContent,
   sock: Pick<WASocket, "waUploadToServer">,
@@ -17,7 +17,7 @@ export async function uploadMedia(
     {
       [kind]: Buffer.from(content.bytes),
       mimetype: content.mime_type,
-      // Baileys runs ffmpeg and a decoder of its own for what is absent, without bounds.
+      // Baileys runs ffmpeg and its own decoder for missing fields, without resource limits.
       ...(content.media_type === "video" && { jpegThumbnail: EMPTY }),
       ...(content.media_type === "ptt" && { ptt: true, waveform: EMPTY }),
       ...(content.seconds !== undefined && { seconds: content.seconds }),

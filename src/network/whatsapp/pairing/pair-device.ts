@@ -22,22 +22,22 @@ import { storeIdentity } from "./store-identity.ts";
 export interface WhatsAppPairingOptions extends SessionTransportOptions {
   hub: WhatsAppRuntime;
   store: CredentialStore;
-  /** Digits; asks for a pairing code in place of QRs. */
+  /** Digits; requests a pairing code instead of QRs. */
   phone?: string;
-  /** Shown by the phone when it is linked by QR; WhatsApp refuses codes for systems that it does not know. */
+  /** The phone shows it after linking by QR; WhatsApp rejects codes for systems that it does not know. */
   deviceName?: string;
-  /** QRs or codes that were shown before. */
+  /** QRs or codes that earlier connections showed. */
   shown: number;
   signal: AbortSignal;
-  /** Whether a failure of the store passes by itself; none when absent. */
+  /** Whether a failure of the store is temporary; never if absent. */
   mayPass?: (error: unknown) => boolean;
-  /** Resolves once it is stored, or once it is stale: it is not tried again then. */
+  /** Resolves once the event is stored, or once it is stale: then it is not retried. */
   tell(event: NetworkEvent, isStale: () => boolean): Promise<void>;
-  /** The account wants its passkey: from now on it is this ceremony that people go on with. */
+  /** The account requires its passkey: the pairing continues with this ceremony. */
   onCeremony(ceremony: PasskeyCeremony): void;
 }
 
-/** `shown`: QRs or codes up to now. */
+/** `shown`: QRs or codes so far. */
 export type PairingResult =
   | { end: "paired" }
   | { end: "failed"; error: PairingError }
@@ -74,7 +74,7 @@ class Pairing {
   #shownQrs: number;
   #hasBegun = false;
   #found: PairingResult | undefined;
-  /** Of the identity, once the phone has agreed. */
+  /** The write of the identity, once the phone has agreed. */
   #storing: Promise<boolean> | undefined;
   readonly #reports = new Set<Promise<void>>();
 
@@ -115,7 +115,7 @@ class Pairing {
     this.#ceremony?.end();
     await this.#storing;
     await this.#secret.close();
-    // What is being reported ends before the end of the connection is reported.
+    // Current reports end before the end of the connection is reported.
     await withTimeout(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
@@ -159,7 +159,7 @@ class Pairing {
     await this.#showNext();
   }
 
-  /** An expiry that was overtaken by a redraw, a ceremony or a pairing does nothing. */
+  /** Ignores an expiry after a redraw, a ceremony or a pairing. */
   async #showNext(): Promise<void> {
     if (this.#found || this.#ceremony || this.#references.isShowing()) return;
     const { qrAttempts } = this.#options.hub.timing;
@@ -183,8 +183,8 @@ class Pairing {
   }
 
   /**
-   * WhatsApp retires the secret of the QR, because an app that is not WhatsApp may have seen it. The QR that is shown then
-   * counts as no attempt: nobody has failed to scan.
+   * WhatsApp retires the secret of the QR, because an app other than WhatsApp may have scanned it. The
+   * replacement QR does not count as an attempt.
    */
   async #refresh(notification: BinaryNode): Promise<void> {
     if (!REFRESH_CHILDREN.some((tag) => childOf(notification, tag))) return;
@@ -219,7 +219,7 @@ class Pairing {
     return ceremony;
   }
 
-  /** The identity is durable before the network hears that the pairing is done. */
+  /** The identity is durable before the network receives the confirmation of the pairing. */
   async #keep(iq: BinaryNode): Promise<void> {
     if (this.#found) return;
     const paired = this.#verify(iq);
@@ -233,7 +233,7 @@ class Pairing {
       return this.#stop("not stored");
     }
     await this.#stream.send(paired.reply);
-    // WhatsApp closes the connection now; should it not, the login must not wait for it.
+    // WhatsApp normally closes the connection now; the timer starts the login even if it does not.
     const late = setTimeout(() => this.#stop("paired"), this.#options.hub.timing.connectMs);
     void this.#socket.closed.then(() => clearTimeout(late));
   }
@@ -252,13 +252,13 @@ class Pairing {
     return isStored;
   }
 
-  /** What is shown stays: the phone may have scanned a QR from before a refresh. */
+  /** The QR stays on show: the phone may have scanned the version before a refresh. */
   async #refuse(iq: BinaryNode): Promise<void> {
     await this.#stream.send(refusalOf(iq, "401", "not-authorized"));
     await this.#report({ type: "pairing_failed", error: pairingError("phone_refused") });
   }
 
-  /** Undefined when the consent was not given under the current secret, or is not the phone's. */
+  /** Undefined if the consent was not given under the current secret, or is not from the phone. */
   #verify(iq: BinaryNode): { creds: BaileysCredentials; reply: BinaryNode } | undefined {
     const success = childOf(iq, "pair-success");
     if (!bytesOf(success && childOf(success, "device-identity"), 1, MOST_IDENTITY_BYTES)) return undefined;
@@ -271,7 +271,7 @@ class Pairing {
     }
   }
 
-  /** A QR, a code or a challenge is of no use after the end of its connection. */
+  /** A QR, a code or a challenge is useless after the end of its connection. */
   async #report(event: NetworkEvent): Promise<void> {
     const { isClosed } = this.#socket;
     if (isClosed()) return;

@@ -11,17 +11,17 @@ const GCM_IV_LENGTH = 12;
 const BUNDLE_INFO = "link_code_pairing_key_bundle_encryption_key";
 const SECRET_INFO = "adv_secret";
 
-/** Salt, IV and an X25519 key under a code. */
+/** Salt, IV and an encrypted X25519 key. */
 export const WRAPPED_KEY_LENGTH = SALT_LENGTH + CTR_IV_LENGTH + KEY_LENGTH;
 
 const stretch = promisify(pbkdf2);
 
-/** Eight characters of WhatsApp's alphabet, which leaves out what looks alike. */
+/** Eight characters of WhatsApp's alphabet, which omits similar ones. */
 export function generatePairingCode(): string {
   return bytesToCrockford(randomBytes(CODE_BYTES));
 }
 
-/** Seals a public key with a code, so that only who knows the code can answer to it. */
+/** Encrypts a public key with a code, so that only a holder of the code can respond. */
 export async function wrapKey(publicKey: Uint8Array, code: string): Promise<Buffer> {
   const salt = randomBytes(SALT_LENGTH);
   const iv = randomBytes(CTR_IV_LENGTH);
@@ -29,7 +29,7 @@ export async function wrapKey(publicKey: Uint8Array, code: string): Promise<Buff
   return Buffer.concat([salt, iv, cipher.update(publicKey), cipher.final()]);
 }
 
-/** `wrapped` has WRAPPED_KEY_LENGTH bytes. Under another code the key is another, too: nothing here tells. */
+/** `wrapped` has WRAPPED_KEY_LENGTH bytes. A wrong code yields a wrong key, without an error. */
 export async function unwrapKey(wrapped: Buffer, code: string): Promise<Buffer> {
   const salt = wrapped.subarray(0, SALT_LENGTH);
   const iv = wrapped.subarray(SALT_LENGTH, SALT_LENGTH + CTR_IV_LENGTH);
@@ -38,14 +38,17 @@ export async function unwrapKey(wrapped: Buffer, code: string): Promise<Buffer> 
 }
 
 export interface PairingCodeKeys {
-  /** Drawn for this code. */
+  /** Generated for this code. */
   ephemeral: KeyPair;
   identity: KeyPair;
   phoneEphemeral: Uint8Array;
   phoneIdentity: Uint8Array;
 }
 
-/** The sealed bundle for the phone, and the pairing secret that both sides derive from it. Throws for a key that is none. */
+/**
+ * The encrypted bundle for the phone, and the pairing secret that both sides derive from it. Throws for an
+ * invalid key.
+ */
 export function derivePairingSecret({ ephemeral, identity, phoneEphemeral, phoneIdentity }: PairingCodeKeys) {
   const shared = Curve.sharedKey(ephemeral.private, phoneEphemeral);
   const sharedIdentity = Curve.sharedKey(identity.private, phoneIdentity);

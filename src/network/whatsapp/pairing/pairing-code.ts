@@ -12,7 +12,7 @@ import { codeEntryError, helloError, pairingError } from "./pairing-error.ts";
 import type { PairingSecret } from "./pairing-secret.ts";
 import { bytesOf, childOf, QueryRejectedError, type RegistrationStream } from "./registration-stream.ts";
 
-/** WhatsApp refuses a code request whose browser or system it does not know. */
+/** WhatsApp rejects a code request from an unknown browser or system. */
 export const BROWSER: [string, string, string] = ["Mac OS", "Chrome", "14.4.1"];
 
 export const LINK_CODE = "link_code_companion_reg";
@@ -27,17 +27,17 @@ export interface PairingCodeOptions {
   /** Digits. */
   phone: string;
   timing: Pick<WhatsAppTiming, "codeMs" | "consentMs" | "codeEntries" | "codes">;
-  /** Codes that were shown before. */
+  /** Codes that earlier connections showed. */
   shown: number;
   /** WhatsApp has accepted the code. */
   show(code: string, expiresAt: Date): Promise<void>;
-  /** A code was entered in vain, and can be entered again. */
+  /** A code was entered without success, and can be entered again. */
   warn(error: PairingError): Promise<void>;
-  /** Nothing more will come of it. */
+  /** The pairing cannot succeed any more. */
   fail(error: PairingError): void;
 }
 
-/** A code that WhatsApp has accepted, until its time is over or another takes its place. */
+/** A code that WhatsApp has accepted, until it expires or another replaces it. */
 interface AcceptedCode {
   code: string;
   ephemeral: KeyPair;
@@ -48,7 +48,7 @@ interface AcceptedCode {
   error?: PairingError;
 }
 
-/** Links by a code that a person types into the phone; the code ends with the connection. */
+/** Links by a code that the user types into the phone; the code ends with the connection. */
 export class PairingCode {
   readonly #options: PairingCodeOptions;
   #accepted: AcceptedCode | undefined;
@@ -63,17 +63,17 @@ export class PairingCode {
     this.#shown = options.shown;
   }
 
-  /** Codes up to now. */
+  /** Codes so far. */
   get shown(): number {
     return this.#shown;
   }
 
-  /** Whether the phone may be sending its consent under the secret of the code. */
+  /** Whether the phone may be sending its consent under the code's secret. */
   get isAwaitingConsent(): boolean {
     return this.#isAwaitingConsent;
   }
 
-  /** Offers a new code to WhatsApp, and shows it once it is accepted. */
+  /** Offers a new code to WhatsApp, and shows it once WhatsApp accepts it. */
   async draw(): Promise<void> {
     const { stream, timing, phone, secret } = this.#options;
     const code = generatePairingCode();
@@ -95,7 +95,10 @@ export class PairingCode {
       .catch((error) => this.#fail(helloError(error)));
   }
 
-  /** A notification of the phone: acknowledged whatever it says; one without a child only says that a menu was opened. */
+  /**
+   * Handles and always acknowledges a notification of the phone; one without a child only reports an opened
+   * menu.
+   */
   async handle(notification: BinaryNode): Promise<void> {
     await this.#options.stream.acknowledge(notification);
     const registration = childOf(notification, LINK_CODE);
@@ -108,7 +111,7 @@ export class PairingCode {
     if (stage === "refresh_code") await this.#replace(isManual === "true");
   }
 
-  /** The phone has agreed, asks for a passkey, or the connection has ended. */
+  /** The phone has agreed, a passkey is required, or the connection has ended. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#expiry);
@@ -123,7 +126,7 @@ export class PairingCode {
     const { code, expiresAt } = accepted;
     clearTimeout(this.#expiry);
     const expire = async () => {
-      // The phone has the code, and the wait for its consent ends by itself.
+      // The phone has the code, and the wait for its consent has its own timeout.
       if (this.#accepted !== accepted || this.#isAwaitingConsent) return;
       this.#fail(accepted.error ?? pairingError("code_expired"));
     };
@@ -131,7 +134,7 @@ export class PairingCode {
     await show(code, expiresAt);
   }
 
-  /** Each entry on the phone brings a new key, so each has a derivation and a `companion_finish` of its own. */
+  /** Each entry on the phone brings a new key, so each has its own derivation and `companion_finish`. */
   async #answer(accepted: AcceptedCode, registration: BinaryNode): Promise<void> {
     const { secret, phone, stream, timing } = this.#options;
     const agreed = await this.#agree(accepted, registration);
@@ -145,13 +148,13 @@ export class PairingCode {
       if (isLatest && this.#isAwaitingConsent) await this.#failEntry(accepted, error);
     };
     clearTimeout(this.#consent);
-    // A phone that cannot open the bundle tells its user, and nobody else.
+    // A phone that cannot open the bundle informs only its user.
     const onSilence = () => stream.inOrder(() => failEntry(pairingError("link_not_completed")));
     this.#consent = setTimeout(onSilence, timing.consentMs);
     stream
       .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
       .catch((error) => {
-        // Without an answer the consent may still come.
+        // Without a response, the consent may still arrive.
         if (error instanceof QueryRejectedError) stream.inOrder(() => failEntry(codeEntryError(error)));
       });
   }
@@ -173,7 +176,7 @@ export class PairingCode {
     }
   }
 
-  /** The code stays as long as it has time and entries left. */
+  /** Keeps the code while it has time and entries left. */
   async #failEntry(accepted: AcceptedCode, error: PairingError): Promise<void> {
     const { secret, timing, warn } = this.#options;
     this.#isAwaitingConsent = false;

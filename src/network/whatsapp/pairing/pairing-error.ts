@@ -1,7 +1,7 @@
 import type { PairingError, PairingErrorCode } from "../../driver.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 
-/** What happened, and what the person who links can do. */
+/** What happened, and what the user can do. */
 const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
   qr_expired: {
     message: "No phone has completed the link while the QR codes were shown.",
@@ -97,10 +97,10 @@ export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingErr
   return { code, ...WORDS[code], ...(retryAt && { retry_at: retryAt }) };
 }
 
-/** WhatsApp names no time; reports range from some hours to a day. */
+/** WhatsApp names no time; reports range from a few hours to a day. */
 const RATE_LIMIT_MS = 4 * 3_600_000;
 
-/** Why WhatsApp did not take a code, by the error in its answer. */
+/** Why WhatsApp rejected a code, from the error in its response. */
 export function helloError(error: unknown): PairingError {
   if (!(error instanceof QueryRejectedError)) return pairingError("pairing_unavailable");
   const { code, text } = error;
@@ -112,12 +112,12 @@ export function helloError(error: unknown): PairingError {
   return code === 405 ? pairingError("client_outdated") : unavailable(error);
 }
 
-/** Why WhatsApp refused the last step after an entry of the code. */
+/** Why WhatsApp rejected the last step after an entry of the code. */
 export function codeEntryError(error: QueryRejectedError): PairingError {
   return error.code === 400 || error.code === 404 ? pairingError("wrong_code") : unavailable(error);
 }
 
-/** The number of the error lets others look up what WhatsApp means by it. */
+/** Users can search for the error's number to learn what WhatsApp means. */
 function unavailable({ code }: QueryRejectedError): PairingError {
   const error = pairingError("pairing_unavailable");
   return code === 0 ? error : { ...error, message: `WhatsApp refused the code with error ${code}.` };

@@ -10,9 +10,9 @@ import {
 
 export interface PairingSecretOptions {
   store: Pick<CredentialStore, "loadRegistration" | "saveRegistration">;
-  /** Before a write that failed is tried again. */
+  /** Delay before a failed write is retried. */
   retryMs: number;
-  /** Ends the tries. */
+  /** Stops the retries. */
   signal: AbortSignal;
   onFailure(error: unknown): void;
 }
@@ -26,8 +26,8 @@ interface StoredRegistration {
 const SECRET_LENGTH = 32;
 
 /**
- * The ADV secret of a registration, with which the phone seals its consent. Every change is durable before it takes
- * effect; changes that come at the same time are made one after the other.
+ * The ADV secret of a registration, which authenticates the phone's consent. Every change is durable before
+ * it takes effect; concurrent changes run sequentially.
  */
 export class PairingSecret {
   /** The registration, whose `advSecretKey` is the current secret in base64. */
@@ -45,7 +45,7 @@ export class PairingSecret {
     this.#isRotationDue = rotation_due;
   }
 
-  /** Of the registration under way, or of a new one, which is stored first. Rejects when the store fails. */
+  /** Loads the current registration, or stores a new one first. Rejects if the store fails. */
   static async open(options: PairingSecretOptions): Promise<PairingSecret> {
     const { store } = options;
     const stored = read(await store.loadRegistration());
@@ -60,29 +60,29 @@ export class PairingSecret {
     return Buffer.from(this.creds.advSecretKey, "base64");
   }
 
-  /** Resolves once a new random secret is stored. Rejects when the pairing ends before. */
+  /** Resolves once a new random secret is stored. Rejects if the pairing ends first. */
   rotate(): Promise<void> {
     return this.replace(newSecret());
   }
 
-  /** As `rotate`, with a secret that was agreed with the phone. */
+  /** Like `rotate`, with a secret agreed with the phone. */
   replace(secret: Uint8Array): Promise<void> {
     if (secret.length !== SECRET_LENGTH) throw new Error("A pairing secret has 32 bytes.");
     return this.#change(Buffer.from(secret).toString("base64"), false);
   }
 
-  /** Keeps the secret for a consent that may be on its way; the next registration begins with a rotation. */
+  /** Keeps the secret for a consent that may be in flight; the next registration begins with a rotation. */
   postponeRotation(): Promise<void> {
     return this.#change(this.creds.advSecretKey, true);
   }
 
-  /** Makes up for a rotation that was postponed. */
+  /** Runs a postponed rotation. */
   async rotateIfDue(): Promise<void> {
     await this.#changes;
     if (this.#isRotationDue) await this.rotate();
   }
 
-  /** Nothing is written any more: what follows reads what was stored. */
+  /** Stops all writes: later reads return the stored state. */
   async close(): Promise<void> {
     this.#end.abort();
     await this.#changes;
@@ -123,7 +123,7 @@ function write({ creds, rotation_due }: StoredRegistration): Uint8Array {
   return Buffer.from(JSON.stringify({ creds: encoded, rotation_due }));
 }
 
-/** Undefined when there is none, or none that can be read: a new one takes its place. */
+/** Undefined if there is none or it is unreadable: a new one replaces it. */
 function read(bytes: Uint8Array | undefined): StoredRegistration | undefined {
   if (!bytes) return undefined;
   try {

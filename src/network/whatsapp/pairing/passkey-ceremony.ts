@@ -41,7 +41,7 @@ export interface PasskeyCeremonyOptions {
   >;
   /** Resolves once the state is stored. */
   report(state: PasskeyState): Promise<void>;
-  /** Nothing comes of the pairing any more. Called once at most. */
+  /** The pairing has failed. Called at most once. */
   fail(failure: PasskeyFailure, detail?: string): void;
 }
 
@@ -50,17 +50,19 @@ interface Handoff {
   readonly since: number;
 }
 
-/** What is agreed with the phone. */
+/** The key exchange with the phone. */
 interface Exchange {
   readonly companion: CompanionIdentity;
-  /** With the proof that the QR was ours nobody compares codes. */
+  /** If we prove that the QR was ours, the user need not compare codes. */
   readonly isProved: boolean;
 }
 
 const MAX_IDENTITY_BYTES = 1_024;
 const MAX_REF_BYTES = 1_024;
 
-/** Links an account that wants its passkey: a browser signs, the phone answers, both sides agree on a key. */
+/**
+ * Links an account that requires its passkey: a browser signs, the phone responds, both sides agree on a key.
+ */
 export class PasskeyCeremony {
   readonly #options: PasskeyCeremonyOptions;
   #stage: PasskeyStage | "none" | "over" = "none";
@@ -81,17 +83,17 @@ export class PasskeyCeremony {
     return this.#stage;
   }
 
-  /** Whether the network has asked for a passkey, and the pairing can still come to its end. */
+  /** Whether the network has requested a passkey, and the pairing can still complete. */
   get isActive(): boolean {
     return this.#stage !== "none" && this.#stage !== "over";
   }
 
-  /** The phone holds the present secret or is about to get it: another one would break its consent. */
+  /** The phone has the current secret or is about to receive it: another one would invalidate its consent. */
   get hasGivenSecret(): boolean {
     return this.#stage === "finishing";
   }
 
-  /** `passkey_prologue_request`: the network wants a passkey. */
+  /** `passkey_prologue_request`: the network requires a passkey. */
   async start(notification: BinaryNode): Promise<void> {
     const { stream, secret } = this.#options;
     const { id } = notification.attrs;
@@ -100,7 +102,7 @@ export class PasskeyCeremony {
       return stream.acknowledge(notification);
     const request = readRequest(notification) ?? (await this.#askForRequest());
     this.#requestId = id;
-    // A later demand comes without another scan, so the phone knows the first secret alone.
+    // A later demand comes without another scan, so the phone knows only the first secret.
     if (this.#stage === "none")
       this.#handoff = { key: deriveHandoffKey(secret.current), since: performance.now() };
     await secret.rotate();
@@ -112,10 +114,10 @@ export class PasskeyCeremony {
     await this.#enter("required", request.timeoutMs, "passkey_expired");
   }
 
-  /** `crsc_continuation`: the phone has answered the signed challenge. */
+  /** `crsc_continuation`: the phone has responded to the signed challenge. */
   async continuation(notification: BinaryNode): Promise<void> {
     const { stream } = this.#options;
-    // Its answer may come in one piece with that to the assertion.
+    // The phone's response may arrive together with the network's response to the assertion.
     await this.#submission;
     await stream.acknowledge(notification);
     const exchange = this.#exchange;
@@ -144,7 +146,7 @@ export class PasskeyCeremony {
     }
   }
 
-  /** A person says that the code is the same on the phone. A demand of WhatsApp that came before counts first. */
+  /** The user confirms that the codes match. An earlier demand of WhatsApp takes precedence. */
   async confirm(): Promise<OperationResult<PasskeyStage>> {
     return (await this.#options.stream.inOrder(() => this.#confirm())) ?? conflict(NO_CODE);
   }
@@ -155,7 +157,7 @@ export class PasskeyCeremony {
     return { outcome: "done", value: null };
   }
 
-  /** The connection is over, or the pairing done. */
+  /** The connection has ended, or the pairing is complete. */
   end(): void {
     clearTimeout(this.#timer);
     this.#stage = "over";
@@ -209,7 +211,7 @@ export class PasskeyCeremony {
     return { companion, isProved: proof !== undefined };
   }
 
-  /** None when the QR was scanned too long ago. */
+  /** No proof if the QR was scanned too long ago. */
   #proofOf({ prologue }: CompanionIdentity): Buffer | undefined {
     const handoff = this.#handoff;
     if (!handoff) return undefined;
@@ -217,12 +219,12 @@ export class PasskeyCeremony {
     return isFresh ? proveHandoff(handoff.key, prologue) : undefined;
   }
 
-  /** Gives the phone the keys and the secret of this registration, under the key that only both sides know. */
+  /** Sends the phone the keys and the secret of this registration, encrypted with the agreed key. */
   async #finish(): Promise<boolean> {
     const { secret, keys, timing } = this.#options;
     const companion = this.#exchange?.companion;
     if (!this.isActive || !companion || !this.#primary) return false;
-    // Before the first wait: from here on no other secret may take its place.
+    // Set before the first await: from here on, no other secret may replace this one.
     this.#stage = "finishing";
     const request = this.#seal(companion, this.#primary, keys, secret.current);
     if (!request) this.#fail("passkey_failed", "The phone's part of the key exchange cannot be used.");
@@ -239,7 +241,7 @@ export class PasskeyCeremony {
     }
   }
 
-  /** False when WhatsApp does not take it, and the ceremony is over. */
+  /** False if WhatsApp rejects the message, which ends the ceremony. */
   async #tell(tag: string, content: Uint8Array): Promise<boolean> {
     try {
       await this.#options.stream.query(iq("set", leaf(tag, content)));

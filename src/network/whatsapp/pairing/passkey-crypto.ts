@@ -35,13 +35,13 @@ export interface PrimaryIdentity {
   readonly nonce: Uint8Array;
 }
 
-/** What the phone learns of this registration once both halves are known. */
+/** The registration data that the phone receives once both halves are known. */
 export interface RegistrationKeys {
   readonly noisePublic: Uint8Array;
   readonly identityPublic: Uint8Array;
 }
 
-/** Proves later that the secret of the scanned QR was ours. */
+/** The key that later proves that the secret of the scanned QR was ours. */
 export function deriveHandoffKey(advSecret: Uint8Array): Buffer {
   return hkdf(advSecret, "", HANDOFF_INFO);
 }
@@ -66,7 +66,7 @@ export function proveHandoff(handoffKey: Uint8Array, prologue: Uint8Array): Buff
   return createHmac("sha256", handoffKey).update(prologue).digest();
 }
 
-/** Undefined when a part is missing or has another length than 32 bytes. */
+/** Undefined if a part is missing or is not 32 bytes long. */
 export function readPrimaryIdentity(bytes: Uint8Array): PrimaryIdentity | undefined {
   try {
     const { publicKey, nonce } = proto.PrimaryEphemeralIdentity.decode(bytes);
@@ -77,14 +77,14 @@ export function readPrimaryIdentity(bytes: Uint8Array): PrimaryIdentity | undefi
   }
 }
 
-/** Eight characters, the same on the phone: whoever stands between the two sides cannot make them equal. */
+/** Eight characters, the same on the phone: a man in the middle cannot make both sides match. */
 export function confirmationCode(companion: CompanionIdentity, primary: PrimaryIdentity): string {
   const hash = createHash("sha256").update(companion.nonce).update(primary.publicKey).digest();
   const code = Buffer.from(primary.nonce.subarray(0, CODE_BYTES)).map((byte, i) => byte ^ (hash[i] ?? 0));
   return bytesToCrockford(Buffer.from(code));
 }
 
-/** The encoded EncryptedPairingRequest. Throws when the phone's key is none of the curve. */
+/** The encoded EncryptedPairingRequest. Throws if the phone's key is not on the curve. */
 export function sealPairingRequest(
   companion: CompanionIdentity,
   primary: PrimaryIdentity,

@@ -1,10 +1,10 @@
-/** What the network wants a passkey to sign: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
+/** The network's request for a passkey signature: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
 export interface PasskeyOptions {
   readonly challenge: string;
   readonly rpId: string | undefined;
   /** How long the network waits for the assertion. */
   readonly timeoutMs: number;
-  /** The whole, for the browser. */
+  /** The complete options, for the browser. */
   readonly json: Record<string, unknown>;
 }
 
@@ -16,7 +16,7 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 const MIN_TIMEOUT_MS = 10_000;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Undefined for anything that a browser could not be asked with. */
+/** Undefined for options that a browser would not accept. */
 export function readPasskeyOptions(content: unknown): PasskeyOptions | undefined {
   if (!(content instanceof Uint8Array) || content.length === 0 || content.length > MAX_BYTES)
     return undefined;
@@ -29,13 +29,13 @@ export function readPasskeyOptions(content: unknown): PasskeyOptions | undefined
   return { challenge, rpId, timeoutMs: timeoutOf(timeout), json };
 }
 
-/** What is nested deeply cannot be written as JSON again. */
+/** Rejects deep nesting, which cannot be serialised to JSON again. */
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
-/** The object that a JSON text holds. */
+/** Parses a JSON text that contains an object. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

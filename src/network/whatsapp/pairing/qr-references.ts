@@ -5,7 +5,7 @@ import { bytesOf, childOf } from "./registration-stream.ts";
 const MOST_REFERENCES = 20;
 const MOST_REFERENCE_BYTES = 300;
 
-/** What a QR refers to: a promise of the server for a limited time. */
+/** The reference in a QR, which the server accepts for a limited time. */
 export interface QrReference {
   ref: string;
   expiresAt: Date;
@@ -13,11 +13,11 @@ export interface QrReference {
 
 export interface QrReferencesOptions {
   timing: Pick<WhatsAppTiming, "firstQrMs" | "laterQrMs" | "scanMs">;
-  /** The time of the reference on show is over. */
+  /** The current reference has expired. */
   onExpiry(): void;
 }
 
-/** The references of one connection, each shown for its time. */
+/** The references of one connection, each shown until it expires. */
 export class QrReferences {
   readonly #options: QrReferencesOptions;
   #refs: string[] = [];
@@ -29,7 +29,7 @@ export class QrReferences {
     this.#options = options;
   }
 
-  /** Takes the references out of `pair-device`; they replace those before. */
+  /** Reads the references from `pair-device`; they replace the previous ones. */
   receive(iq: BinaryNode): void {
     this.stop();
     const pairDevice = childOf(iq, "pair-device");
@@ -40,7 +40,7 @@ export class QrReferences {
       .flatMap((child) => bytesOf(child, 1, MOST_REFERENCE_BYTES)?.toString() ?? []);
   }
 
-  /** The next reference, undefined when there is none left. */
+  /** The next reference, undefined if none is left. */
   next(): QrReference | undefined {
     clearTimeout(this.#timer);
     const ref = this.#refs.shift();
@@ -48,7 +48,9 @@ export class QrReferences {
     return this.#current;
   }
 
-  /** For a QR with a new secret: the reference on show, or the next one when too little time is left to scan it. */
+  /**
+   * For a QR with a new secret: the current reference, or the next one if too little time is left to scan it.
+   */
   redraw(): QrReference | undefined {
     const current = this.#current;
     if (!current) return undefined;
@@ -56,12 +58,12 @@ export class QrReferences {
     return leftMs < this.#options.timing.scanMs && this.#refs.length > 0 ? this.next() : current;
   }
 
-  /** Whether the reference on show has time left. */
+  /** Whether the current reference has time left. */
   isShowing(): boolean {
     return this.#current !== undefined && this.#current.expiresAt.getTime() > Date.now();
   }
 
-  /** Nothing is shown any more. */
+  /** Stops showing references. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#refs = [];
@@ -73,7 +75,7 @@ export class QrReferences {
     const lifeMs = this.#isFirst ? timing.firstQrMs : timing.laterQrMs;
     this.#isFirst = false;
     const expiresAt = new Date(Date.now() + lifeMs);
-    // A timer may fire up to a millisecond early by the clock.
+    // A timer may fire up to a millisecond before the clock reaches its time.
     this.#timer = setTimeout(onExpiry, lifeMs + 1);
     return { ref, expiresAt };
   }

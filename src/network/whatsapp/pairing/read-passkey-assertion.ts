@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { OperationErrorCode, PasskeyAssertion } from "../../session-operations.ts";
 import { type PasskeyOptions, parseObject } from "./passkey-options.ts";
 
-/** An assertion as the network takes it. */
+/** An assertion in the network's format. */
 export interface SignedChallenge {
   readonly credentialId: Buffer;
   /** UTF-8 JSON of id, rawId, type and response. */
@@ -29,7 +29,7 @@ const RP_ID_HASH = 32;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)*whatsapp\.com$/;
 
-/** Reads what a browser signed for these options; whatever is not what the network would take is named. */
+/** Reads the browser's assertion for these options; names the part that the network would reject. */
 export function readPasskeyAssertion(
   assertion: PasskeyAssertion,
   options: PasskeyOptions,

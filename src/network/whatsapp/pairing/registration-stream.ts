@@ -8,12 +8,12 @@ export const SERVER = "s.whatsapp.net";
 const NOTIFICATION = "CB:notification";
 const MOST_QUEUED = 200;
 
-/** WhatsApp answered a query with an error. */
+/** WhatsApp responded to a query with an error. */
 export class QueryRejectedError extends Error {
   override readonly name = "QueryRefused";
   /** As in HTTP; 0 when WhatsApp names none. */
   readonly code: number;
-  /** WhatsApp's word for it, such as `bad-request`. */
+  /** WhatsApp's text for it, such as `bad-request`. */
   readonly text: string;
 
   constructor(answer: BinaryNode) {
@@ -26,22 +26,22 @@ export class QueryRejectedError extends Error {
   }
 }
 
-/** No answer came in time, or the connection ended before. */
+/** No response arrived in time, or the connection ended first. */
 export class QueryTimeoutError extends Error {
   override readonly name = "QueryUnanswered";
 }
 
 export interface RegistrationStreamOptions {
   socket: BaileysSocket;
-  /** For the answer to a query. */
+  /** Timeout for the response to a query. */
   queryMs: number;
-  /** Of work that was given to `inOrder`. */
+  /** Receives failures of work that was passed to `inOrder`. */
   onFailure(error: unknown): void;
 }
 
 /**
- * The stanzas of a connection that no phone has linked yet. Takes all notifications over from Baileys, which acknowledges
- * none of them before it has an identity.
+ * The stanzas of a connection that no phone has linked yet. Replaces Baileys' handlers of notifications,
+ * which acknowledge none before there is an identity.
  */
 export class RegistrationStream {
   readonly #options: RegistrationStreamOptions;
@@ -56,12 +56,12 @@ export class RegistrationStream {
     ws.on(NOTIFICATION, (node: BinaryNode) => this.#notified(node));
   }
 
-  /** Notifications of WhatsApp itself with this type, one after the other; `handle` acknowledges them. */
+  /** Handles WhatsApp's own notifications of this type sequentially; `handle` acknowledges them. */
   onNotification(type: string, handle: (notification: BinaryNode) => Promise<void>): void {
     this.#handles.set(type, handle);
   }
 
-  /** Takes an event over from Baileys; `handle` runs in its turn. */
+  /** Replaces Baileys' handlers of an event; `handle` runs in order. */
   onStanza(event: string, handle: (stanza: BinaryNode) => Promise<void>): void {
     const { ws } = this.#options.socket.sock;
     detachListeners(ws, event);
@@ -69,8 +69,8 @@ export class RegistrationStream {
   }
 
   /**
-   * Runs after everything that came before. Resolves with undefined when the connection has ended by then, or the work
-   * failed. Must not wait for a person.
+   * Runs after all earlier work. Resolves with undefined if the connection has ended or the work failed. Must
+   * not wait for user input.
    */
   async inOrder<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     const { socket, onFailure } = this.#options;
@@ -86,7 +86,7 @@ export class RegistrationStream {
     }
   }
 
-  /** Resolves when all work that was given to `inOrder` has ended; once the connection is over, none begins any more. */
+  /** Resolves when all work passed to `inOrder` has ended; once the connection has ended, none starts. */
   async drained(): Promise<void> {
     await this.#works.run("", async () => {});
   }
@@ -95,7 +95,7 @@ export class RegistrationStream {
     await this.#options.socket.sock.sendNode(stanza);
   }
 
-  /** Call it once everything that the notification changes is durable. */
+  /** Call it once all changes from the notification are durable. */
   acknowledge({ tag, attrs }: BinaryNode): Promise<void> {
     const { id = "", from = SERVER, type } = attrs;
     return this.send({
@@ -104,7 +104,7 @@ export class RegistrationStream {
     });
   }
 
-  /** Resolves with the result. Throws QueryRefused, or QueryUnanswered. */
+  /** Resolves with the result. Throws QueryRejectedError or QueryTimeoutError. */
   async query(iq: BinaryNode, timeoutMs = this.#options.queryMs): Promise<BinaryNode> {
     const { sock, closed } = this.#options.socket;
     const id = sock.generateMessageTag();
@@ -121,7 +121,7 @@ export class RegistrationStream {
       };
     });
     try {
-      // A connection that breaks may fail to send and end the wait at once.
+      // On a broken connection, the send may fail and the wait may end at the same time.
       const sending = this.send({ ...iq, attrs: { ...iq.attrs, id, to: SERVER } });
       const [node] = await Promise.all([answer, sending]);
       if (node.attrs.type === "error") throw new QueryRejectedError(node);
@@ -142,7 +142,7 @@ export function childOf({ content }: BinaryNode, tag: string): BinaryNode | unde
   return Array.isArray(content) ? content.find((child) => child.tag === tag) : undefined;
 }
 
-/** The bytes of a node, undefined when there are fewer or more than that. */
+/** The bytes of a node, undefined if their number is outside these limits. */
 export function bytesOf(node: BinaryNode | undefined, least: number, most: number): Buffer | undefined {
   const content = node?.content;
   if (content === undefined || Array.isArray(content)) return undefined;

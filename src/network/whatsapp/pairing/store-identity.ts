@@ -3,18 +3,18 @@ import type { CredentialStore } from "../../driver.ts";
 
 export interface StoreIdentityOptions {
   store: Pick<CredentialStore, "load" | "save">;
-  /** Whether a failure of the store passes by itself. */
+  /** Whether a failure of the store is temporary. */
   mayPass(error: unknown): boolean;
-  /** Before a call that failed is tried again. */
+  /** Delay before a failed call is retried. */
   retryMs: number;
-  /** Ends the writes: without its connection the pairing cannot be completed. */
+  /** Stops the writes: without its connection the pairing cannot complete. */
   isClosed(): boolean;
-  /** Ends everything. */
+  /** Stops all work. */
   signal: AbortSignal;
   onFailure(error: unknown): void;
 }
 
-/** Resolves with whether the store holds the identity, however often that takes while its failures pass. */
+/** Resolves with whether the store holds the identity; retries temporary failures without a limit. */
 export async function storeIdentity(identity: Uint8Array, options: StoreIdentityOptions): Promise<boolean> {
   const { store, isClosed } = options;
   const isSaved = await attempt(
@@ -25,11 +25,12 @@ export async function storeIdentity(identity: Uint8Array, options: StoreIdentity
     options,
     isClosed,
   );
-  // A commit whose answer was lost has succeeded. Nothing is saved after this read: the store may hold another pairing.
+  // The commit may have succeeded without a response. Never saves after this read: the store may hold another
+  // pairing.
   return isSaved ?? (await attempt(() => holds(store, identity), options)) ?? false;
 }
 
-/** Undefined when it was given up. */
+/** Undefined if the work was abandoned. */
 async function attempt<T>(
   work: () => Promise<T>,
   { mayPass, retryMs, signal, onFailure }: StoreIdentityOptions,

@@ -3,23 +3,23 @@ import { DEFAULT_CONNECTION_CONFIG, PROCESSABLE_HISTORY_TYPES, proto, unpadRando
 import type { StoredJournalEntry } from "../../driver.ts";
 import type { EncNode } from "./stanza.ts";
 
-/** One ciphertext that was decrypted, with as much of its stanza as the message needs. */
+/** One decrypted ciphertext, with the parts of its stanza that the message needs. */
 export interface JournalEntry {
   id: string;
   stanza: Record<string, string>;
   enc: Record<string, string>;
   index: number;
-  /** Ciphertexts of the stanza. */
+  /** Number of ciphertexts in the stanza. */
   count: number;
-  /** Padded, as the client library wants it. */
+  /** Padded, as Baileys requires. */
   plaintext: Buffer;
-  /** Brings the key of a sender in a group. */
+  /** Contains a sender key of a group. */
   hasSenderKey: boolean;
-  /** Nothing but that. */
+  /** Contains nothing except a sender key. */
   isSenderKeyOnly: boolean;
 }
 
-/** Chosen by nobody, unlike the id of a message: the hash of the ciphertext. */
+/** The hash of the ciphertext; unlike a message id, no sender can choose it. */
 export function journalEntryId(ciphertext: Uint8Array): string {
   return createHash("sha256").update(ciphertext).digest("base64url");
 }
@@ -40,7 +40,7 @@ export function toStoredEntry(entry: JournalEntry): StoredJournalEntry {
   return { id: entry.id, body: JSON.stringify(toBody(entry)), is_done: false };
 }
 
-/** Enough to know the ciphertext again and to answer it; a sender key is kept, so that it counts as applied. */
+/** The data that identifies the ciphertext again; includes a sender key, so that it counts as applied. */
 export function toDedupMarker(entry: JournalEntry): StoredJournalEntry {
   const plaintext = entry.hasSenderKey ? entry.plaintext : EMPTY;
   return { id: entry.id, body: JSON.stringify(toBody({ ...entry, plaintext })), is_done: true };
@@ -61,7 +61,7 @@ export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry 
   };
 }
 
-/** Where a ciphertext stands in its stanza. */
+/** The position of a ciphertext in its stanza. */
 export interface CiphertextPosition {
   stanza: Record<string, string>;
   index: number;
@@ -84,7 +84,7 @@ export function toJournalEntry(
   };
 }
 
-/** The message of a padded plaintext; empty when it cannot be read. */
+/** The message of a padded plaintext; empty if it cannot be decoded. */
 export function readMessage(plaintext: Uint8Array): proto.IMessage {
   try {
     const message = proto.Message.decode(unpadRandomMax16(plaintext));
@@ -94,7 +94,7 @@ export function readMessage(plaintext: Uint8Array): proto.IMessage {
   }
 }
 
-/** What our own phone tells of the time before the pairing, as far as the client library makes an event of it. */
+/** Data of our own phone from before the pairing, if Baileys makes an event of it. */
 export function isHistorySync({ plaintext }: JournalEntry): boolean {
   const told = readMessage(plaintext).protocolMessage?.historySyncNotification;
   if (!told || !PROCESSABLE_HISTORY_TYPES.some((type) => Number(type) === told.syncType)) return false;

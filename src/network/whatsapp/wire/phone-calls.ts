@@ -3,7 +3,7 @@ import type { Jid, NetworkEvent } from "../../driver.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { OperationContext } from "../operations/operation-context.ts";
 
-/** That somebody rings; undefined for all that happens to a call later. */
+/** The event of a ringing phone call; undefined for later changes of a call. */
 export async function readPhoneCall(
   call: WACallEvent,
   people: IdentityStore,
@@ -15,7 +15,7 @@ export async function readPhoneCall(
   );
 }
 
-/** Under the address from which it rings, which may be another one than that of the person. */
+/** Rejects it under the address from which it rings, which may differ from the person's main address. */
 export async function rejectPhoneCall(
   { sock, ringing }: OperationContext,
   id: string,

@@ -2,7 +2,7 @@ import { jidDecode } from "baileys";
 import type { Jid } from "../../driver.ts";
 import { groupJid, lidJid, phoneJid } from "../../jid.ts";
 
-/** The person or group behind any address of the network, without a device; undefined for what is neither. */
+/** The person or group of any network address, without a device; undefined for other addresses. */
 export function plainJid(address: string | null | undefined): Jid | undefined {
   const parts = address ? jidDecode(address) : undefined;
   if (!parts?.user) return undefined;

@@ -7,11 +7,11 @@ import { fromMuteTime } from "./mute-time.ts";
 
 type BaileysChatUpdate = Partial<Chat>;
 
-/** The client library's numbers for a chat that was marked on the phone; all others count messages. */
+/** Baileys' values for a chat that was marked on the phone; all others count messages. */
 const READ = 0;
 const UNREAD = -1;
 
-/** The event of a change of what the phone shows of a chat; undefined when there is none. */
+/** The event of a changed chat state on the phone; undefined if there is none. */
 export async function readChat(
   news: BaileysChatUpdate,
   people: IdentityStore,
@@ -27,7 +27,7 @@ export async function readChat(
   });
 }
 
-/** With a setting of the account every message takes its chat out of the archive, also when it is not in it. */
+/** With one account setting, every message unarchives its chat, even if the chat is not archived. */
 async function archivedIn(
   { id, archived, messages }: BaileysChatUpdate,
   people: IdentityStore,
@@ -40,12 +40,12 @@ async function archivedIn(
   return isEcho ? undefined : archived;
 }
 
-/** Under which it is remembered whether a chat was last said to be in the archive. */
+/** Cache key of a chat's last reported archive state. */
 export function archivedKey(chat: string): string {
   return `archived ${chat}`;
 }
 
-/** The event of a chat in the history: only what sets it apart from all others. */
+/** The event of a chat in the history; contains only values that differ from the defaults. */
 export async function readHistoryChat(
   news: BaileysChatUpdate,
   people: IdentityStore,

@@ -8,7 +8,7 @@ type Message = proto.IMessage;
 const ID_MAX = 1024;
 const PARAMS_MAX = 8192;
 
-/** What somebody chose from buttons, a list or a form, and the texts of such offers. */
+/** A sender's choice from buttons, a list or a form, and the texts of such messages. */
 export function readChoice(message: Message): TextContent | undefined {
   const choice = choiceIn(message);
   const text =
@@ -60,7 +60,7 @@ function choice(kind: ChoiceContent["kind"], id: string | null | undefined): Cho
   return { kind, id: bounded(id, ID_MAX), name: null, params: null };
 }
 
-/** JSON that is cut is worth nothing. */
+/** Truncated JSON cannot be parsed. */
 function wholeParams(json: string | null | undefined): string | null {
   return json && json.length <= PARAMS_MAX ? json : null;
 }

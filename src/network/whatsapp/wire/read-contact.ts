@@ -4,7 +4,7 @@ import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid } from "./plain-jid.ts";
 
-/** The event of what became known of somebody; undefined when that is nothing, or about a group or ourselves. */
+/** The event of new data about a person; undefined without any, and for groups and ourselves. */
 export async function readContact(
   { id, lid, phoneNumber, name, notify, verifiedName }: Partial<Contact>,
   people: IdentityStore,

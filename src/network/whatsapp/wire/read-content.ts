@@ -7,7 +7,7 @@ import { readContext } from "./read-context.ts";
 
 type Message = proto.IMessage;
 
-/** What a message says; undefined when it says nothing to people. `name`: how the network calls it. */
+/** The content of a message; undefined if users would see nothing. `name`: its key in the network. */
 export function readContent(
   message: Message,
   isMe: (jid: string | null | undefined) => boolean,
@@ -18,7 +18,7 @@ export function readContent(
   return { ...found, ...readContext(message, { isMe, contentOf: findContent }) };
 }
 
-/** In the order of how often they come. */
+/** Ordered by frequency. */
 function findContent(message: Message, name?: StoredMessageKey): Content | undefined {
   return (
     readText(message) ??
@@ -79,9 +79,9 @@ function readLocation({ locationMessage, liveLocationMessage }: Message): Conten
   };
 }
 
-/** More cards than that come in one message only by mistake. */
+/** A message with more cards is malformed. */
 const CARDS_MAX = 50;
-/** Characters of a further card, which may hold a picture. */
+/** Limit of each additional card, which may contain a picture. */
 const VCARD_MAX = 65_536;
 
 function readContact({ contactMessage, contactsArrayMessage }: Message): Content | undefined {
@@ -111,7 +111,7 @@ function readPoll(message: Message): Content | undefined {
   return { kind: "text", text: [poll.name ?? "", ...options].join("\n") };
 }
 
-/** Parts that go along with a message, or with none that anybody sees. */
+/** Parts that accompany a message, or that users never see. */
 const SILENT = new Set([
   "messageContextInfo",
   "senderKeyDistributionMessage",
@@ -131,13 +131,13 @@ const SILENT = new Set([
   "placeholderMessage",
 ]);
 
-/** A kind of message that is not known here still shows that it came. */
+/** Reports an unknown kind of message, so that users see that it arrived. */
 function readUnknown(message: Message): Content | undefined {
   const name = Object.entries(message).find(([key, value]) => value != null && !SILENT.has(key))?.[0];
   return name ? { kind: "text", text: `[${name.replace(/Message(V\d+)?$/, "")}]` } : undefined;
 }
 
-/** The words of a message, be they its text or the caption of its file. */
+/** The text of a message, or the caption of its file. */
 export function textOf(message: Message): string | undefined {
   const content = findContent(normalizeMessageContent(message) ?? {});
   if (content?.kind === "text") return content.text;

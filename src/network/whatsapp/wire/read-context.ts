@@ -6,7 +6,7 @@ import { plainJid } from "./plain-jid.ts";
 
 type Context = proto.IContextInfo;
 
-/** As many as a group has members. */
+/** The maximum number of group members. */
 const MENTIONS_MAX = 1024;
 const ID_MAX = 1024;
 const URL_MAX = 2048;
@@ -14,11 +14,11 @@ const WORDS_MAX = 4096;
 
 export interface ContextReaderOptions {
   isMe(jid: string | null | undefined): boolean;
-  /** What a quoted message says. */
+  /** The content of a quoted message. */
   contentOf(message: proto.IMessage): Content | undefined;
 }
 
-/** What goes along with the content of a message: what it quotes, whom it names and where it comes from. */
+/** The context of a message's content: quote, mentions and origin. */
 export function readContext(message: proto.IMessage, reading: ContextReaderOptions): ContentContext {
   const context = contextOf(message);
   if (!context) return {};
@@ -64,11 +64,11 @@ function readQuoted(
   };
 }
 
-/** The advertisement from which somebody began to write. */
+/** The advertisement from which the sender opened the chat. */
 function readAd({ externalAdReply, entryPointConversionSource }: Context): AdReferral | undefined {
   const { title, body, sourceType, sourceId, sourceUrl, sourceApp } = externalAdReply ?? {};
   const { mediaUrl, thumbnailUrl, ctwaClid, ref } = externalAdReply ?? {};
-  // A card that a sender drew around a link is no advertisement.
+  // A link preview that the sender added is no advertisement.
   if (!ctwaClid && !sourceId && sourceType !== "ad") return undefined;
   return {
     source_type: bounded(sourceType, ID_MAX),

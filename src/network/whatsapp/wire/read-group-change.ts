@@ -6,7 +6,7 @@ import { plainJid } from "./plain-jid.ts";
 import { parseTimestamp } from "./stanza.ts";
 import { toGroup, toParticipants } from "./to-group.ts";
 
-/** The event of a notification about a group; undefined for a group that we came into, which is told as a whole. */
+/** The event of a group notification; undefined for a group that we joined, which arrives as a whole. */
 export async function readGroupChange(
   node: BinaryNode,
   people: IdentityStore,
@@ -20,7 +20,7 @@ export async function readGroupChange(
   return { type: "group_updated", group, at: parseTimestamp(t), change };
 }
 
-/** The event of a group that the client library brings as a whole. */
+/** The event of a group for which Baileys provides all data. */
 export async function readWholeGroup(
   metadata: GroupMetadata,
   people: IdentityStore,
@@ -36,7 +36,7 @@ export async function readWholeGroup(
   };
 }
 
-/** What is not named here has no place in what the gateway knows of a group: it may look again. */
+/** Other changes are not stored by the gateway, which may fetch the group again. */
 async function changeOf(said: BinaryNode, people: IdentityStore): Promise<GroupUpdate> {
   switch (said.tag) {
     case "add":

@@ -7,7 +7,7 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 import { readContent, textOf } from "./read-content.ts";
 import { parseTimestamp } from "./stanza.ts";
 
-/** What all events about one message share. */
+/** The fields that all events about one message share. */
 interface MessageFrame {
   chat: Jid;
   id: MessageId;
@@ -17,7 +17,7 @@ interface MessageFrame {
   people: IdentityStore;
 }
 
-/** The event of a message from the network, an edit, a deletion or a reaction; undefined when it is for nobody to see. */
+/** The event of a message, an edit, a deletion or a reaction; undefined if users would see nothing. */
 export async function readInboundMessage(
   { message, stanza }: DecryptedMessage,
   people: IdentityStore,
@@ -42,7 +42,7 @@ export async function readInboundMessage(
   };
 }
 
-/** Groups and replies name people by their LIDs; whose number is known is named by it. */
+/** Groups and replies identify people by LID; replaces it with the phone number if known. */
 async function withKnownPeople(content: Content, { chat, people }: MessageFrame): Promise<Content> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
@@ -93,7 +93,7 @@ function participantAlias({ participant_pn, participant_lid }: Record<string, st
   return participant_pn ?? participant_lid;
 }
 
-/** Of the chat that a message of our own phone went to. */
+/** The other address of the chat to which our phone sent the message. */
 function recipientAlias(stanza: Record<string, string>): string | undefined {
   const { recipient_pn, recipient_lid, peer_recipient_pn, peer_recipient_lid } = stanza;
   return peer_recipient_pn ?? recipient_pn ?? peer_recipient_lid ?? recipient_lid;
@@ -126,7 +126,7 @@ function readProtocol(
   return { type: "message_deleted", ...about(frame, key.id, isOurs(frame, key)) };
 }
 
-/** The key of a deleted message is written from the point of view of whoever deletes it. */
+/** The key of a deleted message is written from the point of view of the person who deletes it. */
 function isOurs({ from_me, people }: MessageFrame, key: proto.IMessageKey): boolean {
   if (from_me) return key.fromMe === true;
   return key.fromMe !== true && people.isMe(key.participant ?? undefined);
@@ -136,7 +136,7 @@ function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean)
   return { chat, id: id as MessageId, from_me, by: sender, at };
 }
 
-/** For the log: that a message came which could not be decrypted. */
+/** For the log: records a message that could not be decrypted. */
 export async function readUndecryptedMessage(
   message: WAMessage,
   people: IdentityStore,

@@ -4,7 +4,7 @@ import { isGroupJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { parseTimestamp } from "./stanza.ts";
 
-/** `inactive`: it has come to a device that nobody is looking at. */
+/** `inactive`: delivered to a device that is not in use. */
 const STATUS: Record<string, MessageStatus> = {
   "": "delivered",
   inactive: "delivered",
@@ -16,16 +16,16 @@ const STATUS: Record<string, MessageStatus> = {
 
 type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 
-/** The most members whom one stanza of the network can name. */
+/** Maximum number of members in one stanza of the network. */
 const MOST_MEMBERS = 2_048;
 
-/** What a receipt of the network tells of our messages, or of those that our phone has read. */
+/** The statuses from a receipt for our messages, or for messages that our phone has read. */
 export async function readReceipt(node: BinaryNode, people: IdentityStore): Promise<StatusEvent[]> {
   const { attrs } = node;
   const status = STATUS[attrs.type ?? ""];
   if (!status || !attrs.from || !attrs.id) return [];
   const isOwn = people.isMe(attrs.participant ?? attrs.from);
-  // Our own devices tell of messages to us, unless it is ourselves that we write to.
+  // Our own devices confirm messages to us; only in a chat with ourselves do they concern our own messages.
   if (isOwn && status === "delivered") return [];
   const address = isOwn && attrs.recipient ? attrs.recipient : attrs.from;
   const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
@@ -53,7 +53,7 @@ async function readMembers(
   return who ? [{ ...event, ids: idsOf(node), participant: who }] : [];
 }
 
-/** Receipts of many members that the network has put together, one list per message. */
+/** Receipts of many members that the network has combined, one list per message. */
 async function readGrouped(
   lists: BinaryNode[],
   event: Omit<StatusEvent, "ids">,

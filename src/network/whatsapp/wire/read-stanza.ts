@@ -4,7 +4,7 @@ import type { JournalEntry } from "./journal-entry.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
 
-/** The message of a stanza, read from what its ciphertexts were found to say. */
+/** The message of a stanza, from the stored plaintexts of its ciphertexts. */
 export async function readStanza(
   entries: readonly JournalEntry[],
   me: { id: string; lid?: string },
@@ -32,7 +32,7 @@ export async function readStanza(
   return { message: fullMessage, stanza: first.stanza };
 }
 
-/** A repository that knows the answers and touches nothing. */
+/** A repository that returns the stored plaintexts and changes no state. */
 function answering(plaintexts: ReadonlyMap<Uint8Array, Buffer>): Repository {
   const answer = async (ciphertext: Uint8Array) => plaintexts.get(ciphertext) ?? Buffer.alloc(0);
   const repository = {

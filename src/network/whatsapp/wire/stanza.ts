@@ -14,22 +14,22 @@ export function encNodesOf(node: BinaryNode): EncNode[] {
   );
 }
 
-/** What tells a stanza from all others. */
+/** Identifies a stanza. */
 export function stanzaKey({ from = "", participant = "", id = "" }: Record<string, string>): string {
   return `${from} ${participant} ${id}`;
 }
 
-/** Whoever wrote the message, as addressed in its stanza. */
+/** The message's writer, as addressed in its stanza. */
 export function authorOf({ participant, from = "" }: Record<string, string>): string {
   return participant ?? from;
 }
 
-/** Between our own devices only, and never shown to anybody. */
+/** Sent only between our own devices, and never shown to users. */
 export function isPeerMessage({ category }: Record<string, string>): boolean {
   return category === "peer";
 }
 
-/** Seconds since the epoch as the network writes them. */
+/** Parses the network's timestamps, in seconds since the epoch. */
 export function parseTimestamp(seconds: string | undefined): Date {
   const ms = Number(seconds) * 1000;
   return ms > 0 ? new Date(ms) : new Date();

@@ -11,7 +11,7 @@ interface Member {
   admin?: string | null;
 }
 
-/** A group as the gateway knows it. */
+/** Converts a group to the gateway's format. */
 export async function toGroup(metadata: GroupMetadata, people: IdentityStore): Promise<Group> {
   const { id, subject, desc, owner, ownerPn, announce, restrict, creation } = metadata;
   return {

@@ -15,7 +15,7 @@ const GONE: WhatsAppError = {
   reason: "The network knows nobody and nothing of this name.",
 };
 
-/** What the network's numbers mean to somebody who has asked for something. */
+/** Meaning of the network's error codes for operations. */
 const OF_CALLS: Record<number, WhatsAppError> = {
   400: { code: "VALIDATION_ERROR", reason: "The network did not understand what it was asked." },
   401: NOT_ALLOWED,
@@ -29,7 +29,7 @@ const OF_CALLS: Record<number, WhatsAppError> = {
   429: { code: "RATE_LIMITED", reason: "The network wants fewer questions." },
 };
 
-/** What they mean to somebody who has sent a message; 463 is told apart, by its own code. */
+/** Their meaning for sends; 463 is handled separately, with its own code. */
 const OF_MESSAGES: Record<number, string> = {
   400: "The network did not understand the message.",
   401: "The network does not let the instance write here.",
@@ -41,21 +41,21 @@ const OF_MESSAGES: Record<number, string> = {
   479: "The network takes the message for malformed: the recipient may have new devices. It can be sent again.",
 };
 
-/** The refusal of a call by the network's number; what is not in the table has no name of its own. */
+/** Maps the network's code to the error of an operation; unknown codes get a generic one. */
 export function operationErrorOf(number: number): WhatsAppError {
   return OF_CALLS[number] ?? { code: "SEND_FAILED", reason: `The network refused it (${number}).` };
 }
 
-/** Why the network did not take a message, with its number for who wants to look further. */
+/** Why the network rejected a message, with its code for further searches. */
 export function messageErrorReasonOf(number: string): string {
   const words = OF_MESSAGES[Number(number)] ?? "The network refused the message.";
   return `${words.slice(0, -1)} (${number}).`;
 }
 
-/** With which of its numbers the network keeps us out of a group. */
+/** The network's codes for a group that we cannot access. */
 export const GROUP_ACCESS_DENIED_CODES = [401, 403, 404, 410];
 
-/** Whichever of them it is. */
+/** The error for all of these codes. */
 export const NOT_IN_GROUP: WhatsAppError = {
   code: "NOT_FOUND",
   reason: "The instance is not in this group, or there is no such group.",

@@ -19,16 +19,16 @@ type Message = proto.IMessage;
 export interface WriteContentContext {
   to: Jid;
   me: Jid;
-  /** Of a file: the part that was uploaded. */
+  /** For a file: the uploaded part. */
   file?: MediaProto;
 }
 
-/** A message for the wire, without a message secret: Baileys adds a wrong reporting token to whatever has one. */
+/** Builds a message without a message secret: with a secret, Baileys would add a wrong reporting token. */
 export function writeContent(content: Content, { to, me, file }: WriteContentContext): Message {
   return writeKind(content, writeContext(content, to, me), file);
 }
 
-/** A message that was sent before, for somebody who could not read it; undefined when its file is not known. */
+/** Builds a sent message again, for a recipient who could not decrypt it; undefined if its file is unknown. */
 export function writeResentContent(content: Content, written: WriteContentContext): Message | undefined {
   if (content.kind !== "media") return writeContent(content, written);
   return isMediaRef(content.ref)
@@ -98,7 +98,7 @@ function writeMedia(
   }
 }
 
-/** What a phone shows of a video before it fetches it. */
+/** The preview that a phone shows before it downloads a video. */
 function writeLook({ width, height, thumbnail, gif_playback }: MediaContent): proto.Message.IVideoMessage {
   const jpegThumbnail = thumbnail === undefined ? undefined : Buffer.from(thumbnail, "base64");
   return { width, height, jpegThumbnail, gifPlayback: gif_playback };
@@ -108,7 +108,7 @@ function writeWaveform({ waveform }: MediaContent): Uint8Array | undefined {
   return waveform && Uint8Array.from(waveform);
 }
 
-/** Phones show the caption of a document only in this wrapping. */
+/** Phones show the caption of a document only in this wrapper. */
 function writeDocument(documentMessage: proto.Message.IDocumentMessage): Message {
   if (!documentMessage.caption) return { documentMessage };
   return { documentWithCaptionMessage: { message: { documentMessage } } };
@@ -153,7 +153,7 @@ function writeQuoted(quoted: QuotedMessage, to: Jid, me: Jid): proto.IContextInf
   };
 }
 
-/** The recipient's client finds the message by its id; this is what it shows where it has it no longer. */
+/** The recipient's client finds the message by its id, and shows this if it no longer has the message. */
 function writeQuotedMessage({ text, content }: QuotedMessage): Message {
   if (!content) return { conversation: text ?? "" };
   if (content.kind !== "media") return writeKind(content, undefined);
@@ -165,7 +165,10 @@ function describe({ size, sha256 }: QuotedContent & { kind: "media" }): MediaPro
   return { fileLength: size, ...(sha256 && { fileSha256: Buffer.from(sha256, "hex") }) };
 }
 
-/** A change to a message that was sent: its key as we see it. With a media type the text is the caption of its file. */
+/**
+ * An edit of a sent message, by its key from our view. With a media type, the text is the caption of its
+ * file.
+ */
 export function writeEdit(
   key: proto.IMessageKey,
   { text, mentions }: TextContent & ContentContext,
@@ -182,7 +185,7 @@ export function writeEdit(
   };
 }
 
-/** The file itself is not named again. */
+/** An edit does not include the file itself. */
 function writeEdited(
   text: string,
   type: MediaType | undefined,
@@ -205,7 +208,7 @@ export function writeRevoke(key: proto.IMessageKey): Message {
   return { protocolMessage: { key, type: proto.Message.ProtocolMessage.Type.REVOKE } };
 }
 
-/** An empty reaction takes the earlier one back. */
+/** An empty reaction removes the previous one. */
 export function writeReaction(key: proto.IMessageKey, text: string): Message {
   return { reactionMessage: { key, text, senderTimestampMs: Date.now() } };
 }
