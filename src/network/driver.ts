@@ -185,7 +185,7 @@ export type MessageStatus = "sent" | "delivered" | "read" | "played";
  * reached the network, so only a retry with the same id is safe.
  */
 export type SendResult =
-  | { outcome: "accepted"; at: Date /** Of a file: what `downloadMedia` needs. */; media_ref?: unknown }
+  | { outcome: "accepted"; at: Date /** For a file: the data for `downloadMedia`. */; media_ref?: unknown }
   | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
   | { outcome: "not_sent"; reason: string; is_offline?: boolean }
   | { outcome: "unknown"; reason: string };

@@ -26,7 +26,7 @@ export interface WhatsAppTiming extends SessionStartTiming {
   pingMs: number;
   /** A connection without any stanza for this long counts as dead; longer than `pingMs`. */
   deafMs: number;
-  /** Maximum wait for the old connection's work before a new connection begins. */
+  /** Delay before a new connection, so that the work of the old one can end. */
   settleMs: number;
   /** The delay before the nth attempt is random, and at most this times 2^n ... */
   backoffMs: number;

@@ -19,7 +19,8 @@ interface Range {
   readonly max: number;
 }
 
-// WebAuthn: a credential id has at most 1023 bytes, a user handle 64; authenticator data begins with hash, flags, counter.
+// WebAuthn: a credential id has at most 1023 bytes, a user handle 64. Authenticator data begins with hash,
+// flags and counter.
 const CREDENTIAL_ID: Range = { min: 1, max: 1_023 };
 const USER_HANDLE: Range = { min: 1, max: 64 };
 const AUTHENTICATOR_DATA: Range = { min: 37, max: 2_048 };

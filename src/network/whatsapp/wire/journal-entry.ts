@@ -40,7 +40,7 @@ export function toStoredEntry(entry: JournalEntry): StoredJournalEntry {
   return { id: entry.id, body: JSON.stringify(toBody(entry)), is_done: false };
 }
 
-/** The data that identifies the ciphertext again; includes a sender key, so that it counts as applied. */
+/** A marker that identifies the ciphertext again. It keeps a sender key, so that the key counts as applied. */
 export function toDedupMarker(entry: JournalEntry): StoredJournalEntry {
   const plaintext = entry.hasSenderKey ? entry.plaintext : EMPTY;
   return { id: entry.id, body: JSON.stringify(toBody({ ...entry, plaintext })), is_done: true };
