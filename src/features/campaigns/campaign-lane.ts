@@ -21,8 +21,8 @@ export interface CampaignLaneDeps {
 }
 
 /**
- * One lane per campaign under way, with one job that comes again and again: it moves the next due recipients into the
- * session's lane, at most 10 s of work ahead, so that a send of the API is never stuck behind them.
+ * One lane per running campaign, with one recurring job. The job moves the next due recipients into the
+ * session's lane, at most 10 s of work ahead, so that sends of the API never queue behind them.
  */
 export function campaignLane(deps: CampaignLaneDeps): LaneKind {
   const progress = createCampaignProgress();
@@ -45,7 +45,7 @@ async function tick(deps: CampaignLaneDeps, progress: CampaignProgress, job: Job
   return { end: "settled", deleted: done.isOver };
 }
 
-/** Everything that takes its time, before the campaign is locked: a pause waits for that lock. */
+/** Does the slow work before the campaign is locked: a pause waits for that lock. */
 async function prepare(deps: CampaignLaneDeps, id: number): Promise<CampaignSnapshot> {
   const campaign = await findCampaign(deps.db, id);
   const now = await readNow(deps.db);
@@ -62,13 +62,13 @@ async function prepare(deps: CampaignLaneDeps, id: number): Promise<CampaignSnap
   };
 }
 
-/** What waits is due by the database's clock; a node's own may jump. */
+/** Due times follow the database's clock; a node's own clock may jump. */
 async function readNow(db: Db): Promise<Date> {
   const { now } = await db.selectNoFrom(sql<Date>`clock_timestamp()`.as("now")).executeTakeFirstOrThrow();
   return now;
 }
 
-/** So many at most can have their moment before the next look. */
+/** How many recipients can become due before the next step. */
 function countNext({ next_at, min_delay_ms }: CampaignRow, now: Date): number {
   const aheadMs = PREFETCH_MS - Math.max(0, (next_at?.getTime() ?? 0) - now.getTime());
   return aheadMs < 0 ? 0 : Math.min(MAX_PREFETCHED, Math.ceil(aheadMs / Math.max(1, min_delay_ms)) + 1);

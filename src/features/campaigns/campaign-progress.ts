@@ -5,9 +5,9 @@ import { type CampaignRow, type CampaignTotals, countTotals } from "./campaign-r
 
 const AT_MOST_EVERY_MS = 2_000;
 
-/** Tells the streams of the account how far campaigns are: when something has changed, and not too often. */
+/** Reports the progress of campaigns to the account's streams, at a limited rate and only after changes. */
 export interface CampaignProgress {
-  /** Counts where it is time to tell something: while nobody waits for the campaign, since the count takes its time. */
+  /** Counts if a report is due. Runs outside the campaign's lock, since the count is slow. */
   look(db: Db, id: number): Promise<CampaignTotals | undefined>;
   drafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
 }
@@ -30,7 +30,7 @@ export function createCampaignProgress(): CampaignProgress {
       const before = told.get(campaign.id);
       const isSameState = before?.status === stateOf(campaign);
       if (isSameState && !looked) return [];
-      // What tells of another state must be exact.
+      // The report of a new state must be exact.
       const totals = isSameState && looked ? looked : await countTotals(trx, campaign.id);
       const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
       told.set(campaign.id, now);

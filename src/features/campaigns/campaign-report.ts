@@ -27,7 +27,7 @@ interface ReportRow {
   decided_at: Date | null;
 }
 
-/** Totals and recipients in their order; as CSV all of them, read piece by piece while they go out. */
+/** Totals and recipients in their order; as CSV all of them, streamed page by page. */
 export function createCampaignReport(db: Db): ReportHandler {
   return async ({ input: { id, limit, cursor, status, format }, caller }) => {
     const campaign = await getCampaign(db, requireUser(caller).account_id, id);

@@ -9,14 +9,14 @@ import type { StoredMedia } from "../messages/messages.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
-/** A campaign with its file as it is stored. */
+/** A campaign with its stored file. */
 export type CampaignRow = Omit<Selectable<CampaignTable>, "media"> & { media: StoredMedia | null };
 
 export type CampaignStatus = CampaignRow["status"];
 
 export type CampaignTotals = z.output<typeof totals>;
 
-/** From here a campaign never goes on. */
+/** A campaign never leaves these states. */
 export const ENDED_STATUSES: readonly CampaignStatus[] = ["completed", "cancelled", "failed"];
 
 export function selectCampaigns(db: Db | Trx, accountId: number) {
@@ -30,8 +30,8 @@ export async function getCampaign(db: Db | Trx, accountId: number, id: number): 
 }
 
 /**
- * The campaign, locked against whoever would plan, change or end it meanwhile; its sends go on. Locks are taken in this
- * order: lane, campaign, message, recipient. Throws NOT_FOUND.
+ * The campaign, locked against other requests that plan, change or end it; its sends continue. The lock order
+ * is lane, campaign, message, recipient. Throws NOT_FOUND.
  */
 export async function lockCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
   const found = await selectCampaigns(trx, accountId)
@@ -41,7 +41,7 @@ export async function lockCampaign(trx: Trx, accountId: number, id: number): Pro
   return found ?? refuseUnknown();
 }
 
-/** As `lockCampaign`, and none of its sends is submitted before the commit. */
+/** Like `lockCampaign`, but none of its sends is submitted before the commit. */
 export async function lockCampaignAndSends(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
   const found = await selectCampaigns(trx, accountId).where("id", "=", id).forUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
@@ -51,7 +51,7 @@ function refuseUnknown(): never {
   throw new GatewayError("NOT_FOUND", "There is no such campaign.");
 }
 
-/** Throws QUOTA_EXCEEDED unless one more campaign that has not ended fits into the plan of the account. */
+/** Throws QUOTA_EXCEEDED unless the account's plan allows one more campaign that has not ended. */
 export async function requireCampaignQuota(trx: Trx, account_id: number): Promise<void> {
   await requirePlanQuota(trx, {
     account_id,
@@ -68,14 +68,14 @@ export async function requireCampaignQuota(trx: Trx, account_id: number): Promis
   });
 }
 
-/** The refusal of what a campaign cannot do in its state. */
+/** The error for an action that the campaign's state does not allow. */
 export function throwInvalidState({ status, status_reason }: CampaignRow, what: string): never {
   throw new GatewayError("CAMPAIGN_STATE", `A campaign that is ${status} cannot be ${what}.`, {
     details: { status, status_reason },
   });
 }
 
-/** A request that may come twice; undefined when it carries no key. */
+/** A request that may be repeated; undefined without an idempotency key. */
 export function idempotentRequestOf(
   route: string,
   account_id: number,
@@ -85,7 +85,7 @@ export function idempotentRequestOf(
   return key === undefined ? undefined : { account_id, route, key, fingerprint: fingerprint(input) };
 }
 
-/** Who waits in a campaign that has ended was cancelled with it; of a recipient `r` of the campaign `c`. */
+/** A waiting recipient of an ended campaign counts as cancelled; for a recipient `r` of the campaign `c`. */
 export const RECIPIENT_STATUS_SQL = sql<string>`case
   when r.status = 'pending' and c.status in ('cancelled', 'failed') then 'cancelled' else r.status end`;
 
@@ -113,7 +113,7 @@ export async function countTotals(db: Db | Trx, campaignId: number): Promise<Cam
 
 export type CampaignView = z.input<typeof campaign>;
 
-/** The campaign as answers show it. */
+/** The campaign as responses show it. */
 export function toCampaignView(row: CampaignRow): CampaignView {
   const { media, ended_at: completed_at, ...shown } = row;
   const file = media && {

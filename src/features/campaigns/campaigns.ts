@@ -20,7 +20,7 @@ export { cancelCampaigns, withdrawSendsTo };
 
 export type CampaignDeps = AddRecipientsDeps & ChangeCampaignDeps & SaveCampaignDeps;
 
-/** Campaigns: what is written once and goes to many, one after the other. */
+/** Campaigns: one message that goes to many recipients, one after the other. */
 export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsContract> {
   const { db } = deps;
   return {

@@ -110,7 +110,7 @@ function toDryRun(
   return new OkResponse({ id, status, would_be, queued, warnings, dry_run: true }, { message });
 }
 
-/** The change and its answer in one commit; then the lanes hear of it. */
+/** Commits the change and its response together; then wakes the lanes. */
 export async function changeIdempotently<Answer>(
   deps: ChangeCampaignDeps,
   once: IdempotentRequest | undefined,
@@ -126,7 +126,7 @@ export async function changeIdempotently<Answer>(
   return answer;
 }
 
-/** Under way, and not held up. */
+/** Running or about to run, and not paused. */
 export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
 
 export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
@@ -135,7 +135,7 @@ export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promi
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
 }
 
-/** What the start will answer. Throws CAMPAIGN_STATE, or VALIDATION_ERROR where there is nobody to write to. */
+/** What the start returns. Throws CAMPAIGN_STATE, or VALIDATION_ERROR if there are no recipients. */
 async function requireStartable(
   db: Db | Trx,
   campaign: CampaignRow,
@@ -186,7 +186,10 @@ export async function startCampaign(
   return lane;
 }
 
-/** From the commit on nothing is submitted; what was queued is taken back in it. The lane's owner ends the lane. */
+/**
+ * Nothing is submitted after the commit, which also withdraws the queued sends. The lane's owner ends the
+ * lane.
+ */
 async function stop(
   trx: Trx,
   campaign: CampaignRow,
@@ -211,8 +214,8 @@ async function stop(
 }
 
 /**
- * Cancels some of those that an account has not ended yet, drafts too. Answers how many there were, and the lanes to
- * wake as changed after the commit.
+ * Cancels some of the account's campaigns that have not ended, drafts too. Returns their number, and the
+ * lanes to wake as changed after the commit.
  */
 export async function cancelCampaigns(
   trx: Trx,
@@ -230,7 +233,7 @@ export async function cancelCampaigns(
   return { count: open.length, lanes };
 }
 
-/** What had left before the end and has no outcome yet. */
+/** Messages that were submitted before the end and have no outcome yet. */
 async function findHandedOver(db: Trx, id: number): Promise<{ phone: string; message_id: string }[]> {
   return db
     .selectFrom("campaign_recipient as r")

@@ -4,14 +4,14 @@ import { findConsenting, type SuppressionList } from "../consent/consent.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { type RecipientFacts, renderTemplate, valuesOf } from "./render-template.ts";
 
-/** Somebody who waits, with the text that is for them. */
+/** A waiting recipient, with their rendered text. */
 export interface RecipientCandidate {
   id: number;
   phone: string;
   text: string;
 }
 
-/** Why somebody is passed over. */
+/** Why a recipient is skipped. */
 export type SkipReason = "opted_out" | "no_consent" | "empty_message" | "message_too_long" | "duplicate";
 
 export interface RecipientChoice {
@@ -20,10 +20,10 @@ export interface RecipientChoice {
 }
 
 const LONGEST_TEXT = 65_536;
-/** So many are looked at at once, for the case that most of them are passed over. */
+/** Recipients read at once; large because most of them may be skipped. */
 const LOOKED_AT = 100;
 
-/** The next recipients, at most so many, and those before them who are not to be written to. */
+/** The next recipients up to a limit, and the skipped ones before them. */
 export async function chooseRecipients(
   { db, suppression }: { db: Db; suppression: SuppressionList },
   campaign: CampaignRow,
@@ -64,13 +64,13 @@ export interface WaitingRecipient extends RecipientFacts {
 
 export interface FindWaitingOptions {
   limit: number;
-  /** Leaves out those in whose chat nothing has ever been received, by either side. */
+  /** Leaves out recipients in whose chat no message was ever sent or received. */
   onlyKnownChats?: boolean;
-  /** Digits, in any spelling. */
+  /** Digits, in any format. */
   phone?: string;
 }
 
-/** Recipients who wait, in their order, with everything that their variables are made of. */
+/** Waiting recipients in their order, with the data for their variables. */
 export async function findWaitingRecipients(
   db: Db,
   { id, instance_id }: CampaignRow,

@@ -12,7 +12,7 @@ import { boundedText, fileText, trimmedText } from "../../platform/text/bounded-
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */
 export const MAX_RECIPIENTS = 50_000;
-/** Refused recipients that an answer lists; all of them are counted. */
+/** Rejected recipients that a response lists; all of them are counted. */
 export const MAX_LISTED = 1_000;
 
 const CAMPAIGN_STATUS = [
@@ -36,7 +36,7 @@ const RECIPIENT_STATUS = [
   "skipped",
 ] as const;
 
-// Not coerced: null or an empty text would become 0, a campaign without pauses.
+// Not coerced: null or an empty string would become 0, a campaign without pauses.
 const numeric = z.union(
   [
     z.number(),

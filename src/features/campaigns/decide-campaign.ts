@@ -4,7 +4,7 @@ import type { InstanceStatus } from "../../tables.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { CampaignInstance } from "./queue-recipients.ts";
 
-/** Why the gateway itself holds a campaign up; it goes on by itself when that is over. */
+/** Why the gateway itself pauses a campaign; the campaign resumes when the reason has ended. */
 export type CampaignPauseReason = "instance_disconnected" | "account_restricted" | "message_quota";
 
 const HOLDS: readonly string[] = [
@@ -13,14 +13,14 @@ const HOLDS: readonly string[] = [
   "message_quota",
 ] satisfies CampaignPauseReason[];
 
-/** What the campaign sends through, as far as that decides what it may do. */
+/** The state of the sending instance, as far as it decides what the campaign may do. */
 export interface CampaignInstanceState extends CampaignInstance {
   status: InstanceStatus;
   account_state: string;
   new_chats_locked_until: Date | null;
 }
 
-/** Undefined when it is gone. */
+/** Undefined when it is deleted. */
 export async function readCampaignInstanceState(
   db: Db | Trx,
   id: number,
@@ -33,7 +33,7 @@ export async function readCampaignInstanceState(
   return rows[0];
 }
 
-/** `over`: nobody waits for the campaign to go on; `wait`: look again then. */
+/** `over`: the campaign has no more work; `wait`: check again at that time. */
 export type CampaignDecision =
   | { what: "run" | "over" | "fail" }
   | { what: "hold"; reason: CampaignPauseReason }
@@ -41,7 +41,7 @@ export type CampaignDecision =
 
 const QUOTA_AGAIN_MS = 600_000;
 
-/** What is to become of the campaign now. */
+/** Decides the next state of the campaign. */
 export function decideCampaign(
   campaign: CampaignRow,
   instance: CampaignInstanceState | undefined,
@@ -62,7 +62,7 @@ export function decideCampaign(
   return { what: "run" };
 }
 
-/** Paused by the gateway, not by a person. */
+/** Paused by the gateway, not by a user. */
 export function isPausedByGateway({
   status,
   status_reason,

@@ -17,7 +17,7 @@ import { withdrawQueuedSends } from "./withdraw-sends.ts";
 
 type EndedHandlers = Pick<Handlers<typeof campaignsContract>, "archiveCampaign" | "deleteCampaign">;
 
-/** What becomes of campaigns that nobody needs any more. */
+/** Handlers that remove or hide ended campaigns. */
 export function endedCampaignHandlers({
   db,
   engine,
@@ -54,7 +54,7 @@ export function endedCampaignHandlers({
         const target = { type: "campaign", id };
         await recordAudit(trx, { by, action: "campaign.delete", target, account_id, fields: [] });
         if (campaign.lane === null) return lanes;
-        // Its owner finds no campaign and ends the lane.
+        // The lane's owner finds no campaign and ends the lane.
         const now = sql<Date>`now()`;
         await trx.updateTable("job").set({ run_at: now }).where("lane", "=", campaign.lane).execute();
         return [...lanes, campaign.lane];

@@ -6,7 +6,7 @@ import { ENDED_STATUSES } from "./campaign-row.ts";
 /** A campaign may have 100,000 recipients, which are deleted with it. */
 const CAMPAIGNS_AT_ONCE = 5;
 
-/** Campaigns that have ended, with their recipients and reports. What they have sent stays as messages. */
+/** Ended campaigns, with their recipients and reports. The messages that they sent stay in the log. */
 export const EXPIRING_CAMPAIGNS: Expiring = { kind: "campaign", deleteOldest };
 
 async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {

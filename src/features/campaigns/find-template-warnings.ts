@@ -9,7 +9,10 @@ export interface TemplateWarning {
   message: string;
 }
 
-/** Variables that stay empty for some of those who wait, and for how many; and what only looks like a variable. */
+/**
+ * Variables that are empty for some waiting recipients, with their number; and text that only looks like a
+ * variable.
+ */
 export async function findTemplateWarnings(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
   return [...strangers(campaign), ...(await findMissing(db, campaign))];
 }

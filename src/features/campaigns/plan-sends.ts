@@ -6,7 +6,7 @@ export interface QuietHours {
   tz: string;
 }
 
-/** How a campaign goes from one recipient to the next. */
+/** The pauses and limits between the recipients of a campaign. */
 export interface SendSchedule {
   min_delay_ms: number;
   max_delay_ms: number;
@@ -30,7 +30,7 @@ export interface PlanSendsInput {
 
 export interface SendPlan {
   moments: Date[];
-  /** The earliest moment of who comes next. */
+  /** The earliest moment of the next recipient. */
   nextAt: Date;
 }
 
@@ -39,7 +39,7 @@ export function timeZoneOf({ quiet_hours }: Pick<SendSchedule, "quiet_hours">): 
   return quiet_hours?.tz ?? "UTC";
 }
 
-/** Moments for the next recipients, outside quiet hours and within the limit of the day. */
+/** Plans moments for the next recipients, outside quiet hours and within the daily limit. */
 export function planSends({ rhythm, from, until, count, plannedToday, random }: PlanSendsInput): SendPlan {
   const tz = timeZoneOf(rhythm);
   const moments: Date[] = [];
@@ -60,7 +60,7 @@ export function planSends({ rhythm, from, until, count, plannedToday, random }: 
   }
 }
 
-/** The first moment from here on at which one more may go out. */
+/** The first moment from `at` on at which one more message may go out. */
 function open(rhythm: SendSchedule, at: Date, planned: number): Date {
   const tz = timeZoneOf(rhythm);
   const isFull = rhythm.daily_limit !== null && planned >= rhythm.daily_limit;
@@ -68,7 +68,7 @@ function open(rhythm: SendSchedule, at: Date, planned: number): Date {
   return rhythm.quiet_hours ? (endOfQuiet(rhythm.quiet_hours, from) ?? from) : from;
 }
 
-/** When the quiet hours end in which this moment lies; undefined when it lies in none. */
+/** The end of the quiet hours that contain this moment; undefined outside quiet hours. */
 function endOfQuiet({ start, end, tz }: QuietHours, at: Date): Date | undefined {
   const { day, minute } = zonedTime(at, tz);
   const [first, last] = [minuteOf(start), minuteOf(end)];

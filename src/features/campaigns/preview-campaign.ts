@@ -13,7 +13,7 @@ export interface PreviewCampaignOptions {
 
 const NOBODY = "1000000";
 
-/** What would be sent: for the next recipients, for one of them, or for made-up variables. */
+/** The rendered messages: for the next recipients, for one of them, or for sample variables. */
 export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewCampaignOptions) {
   return {
     previews: await readPreviews(db, campaign, order),

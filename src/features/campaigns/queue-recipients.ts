@@ -12,7 +12,7 @@ import { insertMessages, type NewMessage, type StoredContent } from "../messages
 import type { CampaignRow } from "./campaign-row.ts";
 import type { RecipientCandidate, RecipientChoice } from "./choose-recipients.ts";
 
-/** What a campaign needs to know of the instance that it sends through. */
+/** What a campaign reads of its sending instance. */
 export interface CampaignInstance {
   id: number;
   account_id: number;
@@ -20,12 +20,12 @@ export interface CampaignInstance {
   max_messages: number | null;
 }
 
-/** Somebody whose chat is known to be there. */
+/** A recipient whose chat exists. */
 export interface ReadyRecipient extends RecipientCandidate {
   conversation: ConversationRef;
 }
 
-/** Finds or makes the chats of who is next, before the transaction that queues them. */
+/** Finds or creates the chats of the next recipients, before the transaction that queues them. */
 export async function findRecipientChats(
   { conversations, numbers }: { conversations: Conversations; numbers: NumberResolver },
   { id: instance_id, account_id }: CampaignInstance,
@@ -41,8 +41,8 @@ export async function findRecipientChats(
 }
 
 /**
- * Those who are written to: each person once, however often the campaign names them. The others are marked as duplicates.
- * The campaign is locked by the caller, and a unique index holds what this finds.
+ * Selects each person once, however often the campaign names them, and marks the other entries as duplicates.
+ * The caller has locked the campaign; a unique index enforces the result.
  */
 export async function skipDuplicates(
   trx: Trx,
@@ -73,13 +73,13 @@ export async function skipDuplicates(
   return kept;
 }
 
-/** Where somebody is written to, and the person behind it: by phone in one spelling, else by LID. */
+/** The address of a recipient, and the person behind it: by phone in one format, else by LID. */
 function namesOf({ jid }: ConversationRef): { jid: string; person: string } {
   const phone = phoneOfJid(jid);
   return { jid, person: phone === null ? jid : canonicalNumberOf(phone) };
 }
 
-/** Marks those that are passed over, as far as they still wait. */
+/** Marks skipped recipients, as far as they still wait. */
 export async function skipRecipients(trx: Trx, skipped: RecipientChoice["skipped"]): Promise<void> {
   if (skipped.length === 0) return;
   await sql`
@@ -93,8 +93,9 @@ export async function skipRecipients(trx: Trx, skipped: RecipientChoice["skipped
 }
 
 /**
- * Queues one message per recipient at its moment: recipient, message and job in one commit, and only who still waits.
- * The campaign is locked by the caller. False: the month of the account is full, and some were left.
+ * Queues one message per waiting recipient at its moment: recipient, message and job in one commit. The
+ * caller has locked the campaign. False: the account's monthly quota is used up, and some recipients were
+ * left.
  */
 export async function queueRecipients(
   trx: Trx,

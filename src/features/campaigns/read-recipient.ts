@@ -3,7 +3,7 @@ import { type CsvRecord, readCsvTable } from "../../platform/text/csv-table.ts";
 import { readPhone } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 
-/** One recipient as a request names them, understood or not. */
+/** One recipient of a request, valid or not. */
 export type ParsedRecipient =
   | { phone: string; variables: Record<string, string> }
   | { value: string; reason: string };
@@ -48,7 +48,7 @@ function readNumber(
   }
 }
 
-/** By names in lower case; undefined when they are too many or too long. */
+/** Variables by name in lower case; undefined when they are too many or too long. */
 function toVariables(given: Record<string, unknown>): Record<string, string> | undefined {
   const told = Object.entries(given).flatMap(([name, value]): [string, string][] =>
     ["string", "number", "boolean"].includes(typeof value)
@@ -62,15 +62,15 @@ function toVariables(given: Record<string, unknown>): Record<string, string> | u
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * The recipients of a CSV file, some at a time: columns as the first line names them, separated by comma, semicolon or
- * tab. A row that cannot be read is told, the others are kept.
+ * Yields the recipients of a CSV file in batches: columns as the first line names them, separated by comma,
+ * semicolon or tab. An unreadable row is reported; the others are kept.
  */
 export function* readRecipientCsv(bytes: Uint8Array, defaultCountry?: string): Generator<ParsedRecipient[]> {
   const table = readCsvTable(bytes);
   const columns = table.columns.map((name) => name.toLowerCase());
   const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
   if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
-  // Before the first of them is taken.
+  // Checked before the first recipient is stored.
   if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
   let rows: ParsedRecipient[] = [];
   for (const record of table.records()) {

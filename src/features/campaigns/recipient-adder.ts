@@ -36,7 +36,7 @@ type ValidRecipient = Extract<ParsedRecipient, { phone: string }>;
 
 const AT_ONCE = 1_000;
 
-/** Takes recipients in piece by piece, so that neither the memory nor a lock grows with their number. */
+/** Adds recipients in batches, so that neither memory nor lock time grows with their number. */
 export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
   return async ({ input, caller, idempotencyKey }) => {
     const { db, box } = deps;
@@ -51,10 +51,10 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     for await (const some of readAll(deps, campaign.account_id, input)) {
       const fresh = count.sort(await readLids(db, account_id, some));
       if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
-      // Others have their turn between two pieces.
+      // Lets other work run between two batches.
       await turn();
     }
-    // Whoever comes again after a crash adds the rest: nobody is in a campaign twice.
+    // A request repeated after a crash adds the rest: no recipient is in a campaign twice.
     return runIdempotently(deps, once, async (trx) => ({
       ...count.answer(),
       total: await countAll(trx, campaign.id),
@@ -62,7 +62,7 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
   };
 }
 
-/** A misspelt field would add nobody and look like success. */
+/** Throws for a body without recipients: a misspelt field would add no recipient and look like success. */
 function requireSome({ recipients, numbers, lead_ids, tags, file }: RecipientInput): void {
   if (recipients ?? numbers ?? lead_ids ?? tags ?? file) return;
   throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file");
@@ -72,7 +72,7 @@ function requireOpen(campaign: CampaignRow): void {
   if (ENDED_STATUSES.includes(campaign.status)) throwInvalidState(campaign, "given recipients");
 }
 
-/** What became of the recipients of a request. */
+/** Counts the results of a request's recipients. */
 class Count {
   readonly #seen = new Set<string>();
   readonly #invalid: { value: string; reason: string }[] = [];
@@ -81,7 +81,7 @@ class Count {
   #duplicates = 0;
   #skipped = 0;
 
-  /** Those that can be inserted. */
+  /** The recipients that can be inserted. */
   sort(some: readonly ParsedRecipient[]): ValidRecipient[] {
     return some.filter((one): one is ValidRecipient => {
       if ("reason" in one) {
@@ -178,7 +178,7 @@ function toGiven({ id, phone }: { id: number; phone: string | null }): ParsedRec
   return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
 }
 
-/** Digits of a LID whose phone is known are that phone. */
+/** Resolves digits of a LID whose phone is known to that phone. */
 async function readLids(
   db: Db,
   accountId: number,
@@ -191,7 +191,7 @@ async function readLids(
   );
 }
 
-/** Who is in the campaign already, in whatever spelling, stays the one they are. */
+/** A recipient who is in the campaign already, in any format, is not replaced. */
 async function insert(
   { db, engine, suppression }: AddRecipientsDeps,
   campaign: CampaignRow,

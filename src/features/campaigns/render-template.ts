@@ -1,6 +1,6 @@
 const VARIABLE = /\{\{\s*([\p{L}\p{N}_.-](?:[\p{L}\p{N}_.\- ]{0,62}[\p{L}\p{N}_.-])?)\s*\}\}/gu;
 
-/** What a recipient's variables are made of, the first that has a value wins: own, the lead's, the contact's. */
+/** The sources of a recipient's variables. The first with a value wins: own, the lead's, the contact's. */
 export interface RecipientFacts {
   phone: string;
   variables: Record<string, string>;
@@ -17,12 +17,12 @@ export function variablesOf(template: string): string[] {
   return [...new Set([...template.matchAll(VARIABLE)].map(([, name = ""]) => name.toLowerCase()))];
 }
 
-/** What looks like a variable and is none, such as `{{name|you}}`: it goes out as it stands. */
+/** Text that looks like a variable but is not valid, such as `{{name|you}}`: it is sent unchanged. */
 export function invalidPlaceholdersOf(template: string): string[] {
   return [...new Set(template.replace(VARIABLE, "").match(/\{\{[^{}]{0,64}\}?\}?/g) ?? [])];
 }
 
-/** The text for one recipient; a variable without a value leaves nothing behind. */
+/** The text for one recipient; a variable without a value becomes an empty string. */
 export function renderTemplate(template: string, values: ReadonlyMap<string, string>): string {
   return template.replace(VARIABLE, (_, name: string) => values.get(name.toLowerCase()) ?? "");
 }

@@ -25,7 +25,7 @@ type Retried = { id: number; status: CampaignStatus; retried: number; left_out: 
 
 const RETRIABLE: readonly CampaignStatus[] = ["completed", "paused", "running", "queued", "scheduled"];
 
-/** Lets failed recipients wait again, but never one whom the message may have reached. */
+/** Lets failed recipients wait again, except those whom the message may have reached. */
 export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler {
   return async ({ input: { id }, caller, idempotencyKey }) => {
     const { account_id } = requireUser(caller);
@@ -46,7 +46,7 @@ export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler
   };
 }
 
-/** Throws CAMPAIGN_STATE where the file that the campaign sends is no longer kept. */
+/** Throws CAMPAIGN_STATE if the campaign's file is no longer stored. */
 async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
   const file = campaign.media?.shared;
   if (file === undefined || (await keepOutgoing(trx, file))) return;
@@ -55,7 +55,7 @@ async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
   throwInvalidState({ ...campaign, status_reason: "file_gone" }, what);
 }
 
-/** A completed campaign takes a place of the plan again. */
+/** A resumed campaign counts towards the plan's limit again. */
 async function goOn(trx: Trx, campaign: CampaignRow): Promise<number> {
   const instance = await trx
     .selectFrom("instance")
@@ -72,7 +72,10 @@ async function goOn(trx: Trx, campaign: CampaignRow): Promise<number> {
   return startCampaign(trx, campaign, "queued");
 }
 
-/** A send that timed out before it began went nowhere; of one that began nobody knows, nor of one that was erased. */
+/**
+ * Releases sends that timed out before they began. Sends that began have an unknown outcome and stay, as do
+ * sends of erased messages.
+ */
 async function releaseFailed(trx: Trx, campaignId: number): Promise<{ retried: number; left_out: number }> {
   const { rows } = await sql<{ retried: number; left_out: number }>`
     with failed as materialized (

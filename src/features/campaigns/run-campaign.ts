@@ -10,39 +10,39 @@ import { instantOf, zonedTime } from "./zoned-time.ts";
 
 /** How much work of a campaign waits in the lane of its session. */
 export const PREFETCH_MS = 10_000;
-/** And at most so many recipients, however short the pauses. */
+/** The most recipients, however short the pauses. */
 export const MAX_PREFETCHED = 250;
 
 const AGAIN_MS = 5_000;
 const DRAINING_MS = 1_000;
 const REFILL_MS = 250;
 const LOCKED_MS = 30_000;
-/** Below so many outcomes an error rate says nothing. */
+/** With fewer outcomes an error rate is not meaningful. */
 const FEWEST_FOR_RATE = 10;
 
-/** Who is next, as it was found before the campaign was locked. */
+/** The next recipients, as found before the campaign was locked. */
 export interface PreparedRecipients {
-  /** The version of the campaign that this was made for. */
+  /** The version of the campaign that this was prepared for. */
   as_of: Date;
   ready: ReadyRecipient[];
   skipped: RecipientChoice["skipped"];
   onlyKnownChats: boolean;
 }
 
-/** What was found before the campaign was locked. */
+/** What was read before the campaign was locked. */
 export interface CampaignSnapshot {
   prepared?: PreparedRecipients;
   /** The version of the campaign in which too many sends have failed. */
   failing?: Date;
 }
 
-/** When the campaign is looked at next, null for never; and the lanes from which something was taken back. */
+/** When the campaign's next step is, null for never; and the lanes from which sends were withdrawn. */
 export interface CampaignStep {
   next: Date | null;
   lanes: number[];
 }
 
-/** Queues who is due, and ends the campaign with its last outcome. */
+/** Queues due recipients, and ends the campaign with its last outcome. */
 export async function runCampaign(
   trx: Trx,
   turn: CampaignSnapshot & { now: Date },
@@ -51,7 +51,7 @@ export async function runCampaign(
 ): Promise<CampaignStep> {
   if (turn.failing?.getTime() === campaign.updated_at.getTime())
     return { next: null, lanes: await pauseCampaign(trx, campaign, "error_rate") };
-  // What was prepared for an earlier version of the campaign may say something else.
+  // The preparation for an earlier version of the campaign may no longer apply.
   const isFresh = turn.prepared?.as_of.getTime() === campaign.updated_at.getTime();
   const prepared = isFresh ? turn.prepared : undefined;
   const reason = prepared && isLockedOut(prepared) ? "reachout_timelock" : null;
@@ -59,7 +59,7 @@ export async function runCampaign(
   const queued = await queueNext(trx, turn.now, campaign, instance, prepared);
   const waiting = await countWaiting(trx, campaign.id);
   if (!queued.hasRoom) {
-    // What found room still goes out: a pause would take it back.
+    // Sends within the quota still go out: a pause would withdraw them.
     if (waiting.queued > 0) return { next: addMilliseconds(turn.now, DRAINING_MS), lanes: [] };
     return {
       next: addMilliseconds(turn.now, AGAIN_MS),
@@ -77,7 +77,7 @@ export function addMilliseconds(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-/** Pauses the campaign; answers the lanes from which something was taken back. */
+/** Pauses the campaign; returns the lanes from which sends were withdrawn. */
 export async function pauseCampaign(trx: Trx, campaign: CampaignRow, reason: string): Promise<number[]> {
   if (campaign.status === "paused" && campaign.status_reason === reason) return [];
   await trx
@@ -88,7 +88,7 @@ export async function pauseCampaign(trx: Trx, campaign: CampaignRow, reason: str
   return withdrawQueuedSends(trx, campaign.id);
 }
 
-/** Whether those who still wait should not be written to: too many before them have failed. */
+/** Whether too many sends have failed to continue with the waiting recipients. */
 export async function hasTooManyErrors(db: Db, campaign: CampaignRow): Promise<boolean> {
   const { id, stop_on_error_rate: limit, resumed_at } = campaign;
   if (limit === null) return false;
@@ -104,7 +104,7 @@ export async function hasTooManyErrors(db: Db, campaign: CampaignRow): Promise<b
   return decided >= FEWEST_FOR_RATE && failed / decided >= limit;
 }
 
-/** The network takes no new chats just now, and there are no others. */
+/** The network rejects new chats now, and all waiting recipients are new chats. */
 function isLockedOut({ onlyKnownChats, ready, skipped }: PreparedRecipients): boolean {
   return onlyKnownChats && ready.length + skipped.length === 0;
 }
@@ -123,7 +123,7 @@ async function setRunning(trx: Trx, { id, status, status_reason }: CampaignRow, 
 }
 
 interface Queued {
-  /** False: the month of the account is full. */
+  /** False: the account's monthly quota is used up. */
   hasRoom: boolean;
   nextAt: Date | null;
 }
@@ -164,7 +164,7 @@ async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): 
   });
 }
 
-/** A pause, however short, does not spare the campaign its own pause between two recipients. */
+/** The campaign's own pause between two recipients applies even after a short interruption. */
 async function afterTheLast(
   trx: Trx,
   { id, min_delay_ms, max_delay_ms }: CampaignRow,
@@ -176,7 +176,7 @@ async function afterTheLast(
   return last ? addMilliseconds(last, min_delay_ms + random() * (max_delay_ms - min_delay_ms)) : undefined;
 }
 
-/** Since the day began on which this moment lies. */
+/** Since the beginning of the day that contains this moment. */
 async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<number> {
   const tz = timeZoneOf(campaign);
   const since = instantOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
@@ -186,7 +186,7 @@ async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<
   return rows[0]?.count ?? 0;
 }
 
-/** The order leads through the index of those who wait, however many do not any more. */
+/** The sort order uses the index of waiting recipients, however many have finished. */
 async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; queued: number }> {
   const { rows } = await sql<{ pending: boolean; queued: number }>`
     select (select id from campaign_recipient where campaign_id = ${id} and status = 'pending' order by id limit 1)

@@ -22,10 +22,10 @@ import type { campaignsContract } from "./contract.ts";
 type SaveHandlers = Pick<Handlers<typeof campaignsContract>, "createCampaign" | "updateCampaign">;
 type CampaignInput = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];
 type File = Pick<CampaignInput, "media" | "file">;
-/** What a request sets, but for the file. */
+/** The settings of a request, without the file. */
 type Settings = Omit<CampaignInput, "id" | keyof File>;
 type NewSettings = Omit<Parameters<SaveHandlers["createCampaign"]>[0]["input"], keyof File>;
-/** Undefined: stays as it is. */
+/** Undefined: unchanged. */
 type Media = StoredMedia | null | undefined;
 
 export interface SaveCampaignDeps extends MediaOptions {
@@ -49,7 +49,7 @@ export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
 
     async updateCampaign({ input: { id, media, file, ...settings }, caller }) {
       const { account_id } = requireUser(caller);
-      // What can be refused without the file is refused before it is fetched.
+      // Rejects what can be rejected without the file before the file is fetched.
       requireOpen(await getCampaign(db, account_id, id));
       if (settings.instance_id !== undefined) await requireInstance(db, account_id, settings.instance_id);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
@@ -92,7 +92,7 @@ async function requireInstance(db: Db, accountId: number, id: number): Promise<v
   if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
 }
 
-/** Takes the file of a campaign in, once for all its recipients; nothing of it stays when the campaign is refused. */
+/** Stores the file of a campaign once for all its recipients; deletes it if the campaign is rejected. */
 async function withFile<Answer>(
   options: MediaOptions & { account_id: number },
   { media, file }: File,
@@ -108,7 +108,7 @@ async function withFile<Answer>(
   }
 }
 
-/** What is kept in another form than it is given. */
+/** Settings whose stored form differs from the input. */
 function toColumns({ quiet_hours, scheduled_at }: Settings, media: Media) {
   return {
     ...(media !== undefined && { media: media && JSON.stringify(media) }),

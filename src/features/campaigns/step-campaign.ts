@@ -26,7 +26,7 @@ export interface CampaignStepInput extends CampaignSnapshot {
   id: number;
   job: Job;
   progress: CampaignProgress;
-  /** What was counted before the campaign was locked. */
+  /** The totals counted before the campaign was locked. */
   totals: CampaignTotals | undefined;
   now: Date;
 }
@@ -35,11 +35,13 @@ export interface CampaignStepResult {
   /** Lanes with new jobs, and lanes whose jobs were changed. */
   added: number[];
   changed: number[];
-  /** The job is gone, and its lane with it. */
+  /** The job is deleted, and its lane with it. */
   isOver: boolean;
 }
 
-/** One step of a campaign, decided and done in one transaction, the fate of its own job included. */
+/**
+ * One step of a campaign, decided and executed in one transaction together with the result of its own job.
+ */
 export async function stepCampaign(trx: Trx, turn: CampaignStepInput): Promise<CampaignStepResult> {
   const campaign = await lockRow(trx, turn.id);
   const instance = campaign && (await readCampaignInstanceState(trx, campaign.instance_id));
@@ -81,7 +83,7 @@ async function take(
   }
 }
 
-/** Its instance is gone for good. */
+/** Its instance is deleted. */
 async function fail(trx: Trx, { id }: CampaignRow): Promise<CampaignStep> {
   await trx
     .updateTable("campaign")
@@ -101,7 +103,7 @@ function select(trx: Trx, id: number) {
   return trx.selectFrom("campaign").selectAll().where("id", "=", id).$castTo<CampaignRow>();
 }
 
-/** The lane goes with its job; whoever starts the campaign again makes a new one. */
+/** The lane is deleted with its job; a new start of the campaign creates a new one. */
 async function endJob(trx: Trx, { id, job }: CampaignStepInput): Promise<void> {
   await trx.deleteFrom("job").where("lane", "=", job.lane.id).execute();
   await removeLane(trx, job.lane.id);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 
-/** Brings recipients to where their messages are, in the transaction that changes these. */
+/** Updates the status of recipients from their messages, in the transaction that changes these. */
 export async function updateRecipientStatus(trx: Trx, messageIds: readonly number[]): Promise<void> {
   await sql`
     with told as (

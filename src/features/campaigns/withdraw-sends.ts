@@ -4,20 +4,21 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { numberVariantsOf } from "../contacts/contacts.ts";
 
 /**
- * Takes back what is queued and has not been submitted: message and job go, the recipient waits again, and the month of
- * the account has room for it again. The campaign is locked by the caller. Answers the session lanes to wake, as changed, after the commit.
+ * Withdraws queued sends that have not been submitted. Deletes message and job, lets the recipient wait
+ * again, and returns the message to the monthly quota. The caller has locked the campaign. Returns the
+ * session lanes to wake, as changed, after the commit.
  */
 export async function withdrawQueuedSends(trx: Trx, campaignId: number): Promise<number[]> {
   return recall(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
 }
 
-/** Takes back one message whose campaign does not run any more, at the moment of its submission. */
+/** Withdraws one message at its submission, because its campaign no longer runs. */
 export async function withdrawSend(db: Db, engine: Engine, messageId: number): Promise<void> {
   const lanes = await db.transaction().execute((trx) => recall(trx, sql`r.message = ${messageId}`));
   engine.wake(lanes, { changed: true });
 }
 
-/** Takes back what is queued for people who have just opted out; when they are looked at again, they are passed over. */
+/** Withdraws what is queued for people who have just opted out; the campaign's next step skips them. */
 export async function withdrawSendsTo(
   trx: Trx,
   people: readonly { account_id: number; phone: string }[],
@@ -60,7 +61,9 @@ async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]
   return rows.map((row) => row.lane);
 }
 
-/** Ends what was queued through an instance that is gone with its messages; nobody will ever tell what became of it. */
+/**
+ * Ends what was queued through a deleted instance: its messages are deleted too, so no outcome will follow.
+ */
 export async function failOrphanedRecipients(trx: Trx, campaignId: number): Promise<void> {
   await sql`
     update campaign_recipient r set status = 'failed', reason = 'UNKNOWN_OUTCOME', decided_at = now()

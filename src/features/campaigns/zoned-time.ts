@@ -1,4 +1,4 @@
-/** A day and a time of day as clocks in some time zone show them. */
+/** A day and a time of day on the clocks of a time zone. */
 export interface ZonedTime {
   /** Such as `2026-11-20`. */
   day: string;
@@ -27,13 +27,16 @@ function partsOf(at: Date, tz: string): Record<string, string> {
   );
 }
 
-/** What clocks in the zone show at this moment. */
+/** The time on the zone's clocks at this moment. */
 export function zonedTime(at: Date, tz: string): ZonedTime {
   const { year, month, day, hour, minute } = partsOf(at, tz);
   return { day: `${year}-${month}-${day}`, minute: Number(hour) * 60 + Number(minute) };
 }
 
-/** The moment at which clocks in the zone show this; where a change of the clocks leaves it out, the one after it. */
+/**
+ * The moment at which the zone's clocks show this time; if a clock change skips it, the moment after the
+ * change.
+ */
 export function instantOf({ day, minute }: ZonedTime, tz: string): Date {
   const asUtc = Date.parse(`${day}T00:00:00Z`) + minute * 60_000;
   const first = asUtc - offsetMs(new Date(asUtc), tz);

@@ -5,7 +5,7 @@ import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/cont
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 
-// Its size is looked at before its values are: a check of each would be slow for half a million of them.
+// Checks the size before the values: checking each of half a million values would be slow.
 const jsonObject = z
   .custom<Record<string, z.core.util.JSONType>>(isObject, "must be an object")
   .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB")
@@ -15,7 +15,7 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Ids as other gateways spell them: `true_<chat>_<id>_<participant>`, `<owner>:<id>`. */
+/** Ids in the formats of other gateways: `true_<chat>_<id>_<participant>`, `<owner>:<id>`. */
 const PEER_ID = /^(?:(?:true|false)_[^_]+_([^_]+)(?:_.*)?|\d{7,15}:(.+))$/;
 
 const messageId = trimmedText(200)
@@ -36,7 +36,7 @@ function splitList(text: string): string[] {
     .filter((one) => one !== "");
 }
 
-/** What every send takes beside its content. */
+/** The options of every send beside its content. */
 const sendOptions = {
   async: z.boolean().optional().describe("true: answer 202 at once, the outcome comes as an event."),
   async_send: z.boolean().optional().describe("As `async`."),
@@ -102,7 +102,7 @@ const PRESENCES = [
   "paused",
 ] as const;
 
-/** Words of other gateways for them. */
+/** The names that other gateways use for media types. */
 const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
 const mediaType = z.union(
   [z.enum(MEDIA_TYPES), z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word])],
@@ -157,7 +157,7 @@ function isUpload(value: unknown): boolean {
   return "bytes" in value ? value.bytes instanceof Uint8Array : "read" in value;
 }
 
-/** A number, also as text; anything else is not taken for one. */
+/** A number, also as text; rejects everything else. */
 const degrees = (limit: number) =>
   z
     .union(
@@ -178,7 +178,7 @@ const locationFields = {
   address: boundedText(1000).optional(),
 };
 
-/** What stands on a card is one line: a line break would begin another property of it. */
+/** Text on a contact card is one line: a line break would begin another vCard property. */
 export const cardName = trimmedText(200)
   .min(1)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line");
@@ -225,7 +225,7 @@ const identity = z.object({
   push_name: z.string().nullable(),
 });
 
-/** As the view of a message shows them; what is not known is null. */
+/** Unknown values are null in the view of a message. */
 const nullableText = z.string().nullable();
 
 const quotedMessage = z.object({
@@ -315,7 +315,7 @@ export const message = z.object({
   track_id: z.string().nullable(),
 });
 
-/** A message as reads show it: with what became of it since. */
+/** A message as reads show it: with its later changes. */
 export const storedMessage = message.extend({
   edited_at: z.iso.datetime().nullable(),
   deleted_at: z.iso

@@ -1,12 +1,12 @@
 import type { EventDraft, EventTag } from "../events/events.ts";
 import { type MessageRow, toConversationView, toMessageView } from "./log/message-view.ts";
 
-/** The event of a message that the network has taken, whoever sent it. */
+/** The event of a message that the network has accepted, whoever sent it. */
 export function sentEvent(row: MessageRow): EventDraft {
   return draft("message.sent", row, { ...describe(row), ...jobOf(row) });
 }
 
-/** The event of a send that came to nothing and whose caller no longer waits for an answer. */
+/** The event of a failed send whose caller no longer waits for a response. */
 export function failedEvent(row: MessageRow): EventDraft {
   return draft("message.failed", row, { ...describe(row), ...jobOf(row), error: row.error });
 }
@@ -39,7 +39,7 @@ function draft(event: EventDraft["event"], row: MessageRow, data: Record<string,
 
 const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);
 
-/** What the `exclude` filter of a webhook goes by. */
+/** The tags that a webhook's `exclude` filter compares. */
 function traitsOf(row: MessageRow): EventTag[] {
   const traits: EventTag[] = [];
   if (row.from_me) traits.push("from_me");

@@ -6,30 +6,30 @@ import type { AnonymisationPart, AnonymisationRequest } from "./treatment.ts";
 /** One anonymisation, as each of its batches sees it. */
 export interface Anonymisation extends AnonymisationRequest {
   account_id: number;
-  /** Of the account, in one order. */
+  /** The account's instances, in a fixed order. */
   instances: readonly number[];
-  /** The last row of each table that it is about. */
+  /** The last row of each table that it covers. */
   until: Readonly<Record<string, number>>;
 }
 
 export interface AnonymisationBatch {
   /** Rows that were changed. */
   rows: number;
-  /** Where the next batch begins; null: the step is over. */
+  /** Where the next batch begins; null: the step is done. */
   after: unknown;
   /** Lanes whose jobs were removed, to be woken after the commit. */
   lanes?: readonly number[];
-  /** To be recorded last. */
+  /** Recorded last in the transaction. */
   events?: readonly EventDraft[];
 }
 
-/** One kind of rows, worked through in batches; each batch can be done again. */
+/** One kind of rows, processed in batches; each batch can be repeated. */
 export interface AnonymisationStep {
-  /** Under which the rows are counted. */
+  /** The name under which the rows are counted. */
   readonly name: string;
-  /** Any of which asks for the step. */
+  /** The step runs if any of these is requested. */
   readonly parts: readonly AnonymisationPart[];
-  /** What cannot be part of a transaction, before the batch. */
+  /** Work outside a transaction, before the batch. */
   readonly outside?: (run: Anonymisation, after: unknown) => Promise<void>;
   readonly take?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
 }
@@ -38,7 +38,7 @@ export const ROWS_AT_ONCE = 500;
 
 export type AnonymisationScope = NonNullable<DataRequestTable["scope"]>;
 
-/** A conversation is made of its messages. */
+/** The parts of each scope; a conversation consists of its messages. */
 export const PARTS_OF_SCOPE: Readonly<Record<AnonymisationScope, readonly AnonymisationPart[]>> = {
   account: ["account"],
   messages: ["messages"],

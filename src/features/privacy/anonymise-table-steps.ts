@@ -32,7 +32,7 @@ const itself: Page = (_, run, after) => sql`
 
 type AnonymisedTable = readonly [DeclaredTable, Page];
 
-/** Whose names go into every event: they go first. */
+/** Tables whose names are part of every event: they go first. */
 const NAMED: readonly AnonymisedTable[] = [
   ["account", itself],
   ["account_user", ofAccount],
@@ -40,7 +40,10 @@ const NAMED: readonly AnonymisedTable[] = [
   ["webhook", ofAccount],
 ];
 
-/** Under which new messages are filed: they go before the messages, so that nothing new is filed with the old. */
+/**
+ * New messages are stored under these rows. They go before the messages, so that no new message is stored
+ * under an old name.
+ */
 const CHATS: readonly AnonymisedTable[] = [
   ["contact", ofInstances],
   ["conversation", ofInstances],
@@ -62,18 +65,18 @@ const PEOPLE: readonly AnonymisedTable[] = [
   ["data_request", ofAccount],
 ];
 
-/** The tables whose rows are named by `until`. */
+/** The tables whose last rows `until` records. */
 export const NUMBERED_TABLES: readonly DeclaredTable[] = [
   ...[...NAMED, ...CHATS, ...PEOPLE].map(([table]) => table),
   ...(["message", "event", "job"] as const),
 ];
 
-/** What the account itself is called, by which its events call it too. */
+/** The names of the account, its users, instances and webhooks, which its events contain. */
 export const NAME_STEPS = NAMED.map(toStep);
 
 export const CHAT_STEPS = CHATS.map(toStep);
 
-/** The other tables that need nothing but what is declared of their columns. */
+/** The other tables, which need only the declared treatment of their columns. */
 export const PEOPLE_STEPS = PEOPLE.map(toStep);
 
 function toStep([table, page]: AnonymisedTable): AnonymisationStep {
@@ -101,7 +104,7 @@ async function sweep(
   return { rows: ids.length, after: ids.length < ROWS_AT_ONCE || last === undefined ? null : last };
 }
 
-/** What is declared of the table is done to these rows. */
+/** Applies the table's declared treatment to these rows. */
 export async function anonymiseRows(
   trx: Trx,
   run: Anonymisation,

@@ -9,10 +9,10 @@ import {
 } from "./anonymisation.ts";
 
 const CAMPAIGNS_AT_ONCE = 10;
-/** Marks a message whose end is still to be told; it goes with the content. */
+/** Marks a message whose outcome must still be reported; the mark is deleted with the content. */
 const UNTOLD = '{"untold": true}';
 
-/** Nothing more goes to the people whom it is about, nor is anything more told of them. */
+/** Ends pending sends to the affected people and pending reports about them. */
 export const CANCEL_STEPS: readonly AnonymisationStep[] = [
   { name: "cancelled_campaigns", parts: ["messages", "leads"], take: stopCampaigns },
   { name: "cancelled_sends", parts: ["messages"], take: cancelSends },
@@ -26,8 +26,8 @@ async function stopCampaigns(trx: Trx, run: Anonymisation): Promise<Anonymisatio
 }
 
 /**
- * What may have left already is not called cancelled: nobody knows whether it has arrived. What has become of each is
- * told once nothing of it can be recognised any more.
+ * A send that may have gone out is not marked as cancelled, since its outcome is unknown. The outcome events
+ * follow once the content is anonymised.
  */
 async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
@@ -56,7 +56,7 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
   return toBatch(rows);
 }
 
-/** The lock on the lanes keeps it apart from the tries whose results are just being written. */
+/** The lock on the lanes excludes attempts whose results are being written. */
 async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
     with wanted as (
@@ -86,7 +86,10 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
   return toBatch(rows);
 }
 
-/** Edits, reactions and refused calls that wait, what is kept of those that are over, and what a restore holds back. */
+/**
+ * Deletes waiting edits, reactions and rejected calls, the records of finished ones, and jobs held by a
+ * restore.
+ */
 async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
     with lanes as (select lane from instance where id = any(${run.instances}::bigint[])),

@@ -21,7 +21,7 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[]
   ["account_idempotency", "account_id", "account"],
 ];
 
-/** What is known better elsewhere, or over soon, goes with its rows. */
+/** Rows that are cached copies of other data or short-lived are deleted. */
 export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
   { name: "outgoing_media", parts: ["messages"], take: forgetCampaignFiles },
   { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
@@ -45,7 +45,7 @@ async function forgetOf(
   return { rows: Number(numAffectedRows), after: null };
 }
 
-/** The files that wait for the messages of a campaign. */
+/** Deletes the files that wait for a campaign's messages. */
 async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     delete from outgoing_media where id in (
@@ -55,7 +55,7 @@ async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<Anonym
   return { rows: Number(numAffectedRows), after: null };
 }
 
-/** Who has read what in a group. */
+/** Deletes the record of who read what in a group. */
 async function forgetReceipts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (

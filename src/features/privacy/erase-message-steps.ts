@@ -12,7 +12,7 @@ import { anonymiseRows } from "./anonymise-table-steps.ts";
 import { PERSONAL_DATA } from "./personal-data.ts";
 import { assignments } from "./treatment.ts";
 
-/** Who wrote which message, for the sandbox network, which keeps copies. */
+/** The sender of a message, for the sandbox network, which stores copies. */
 export interface WrittenMessage {
   writer: string;
   id: string;
@@ -41,10 +41,10 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
   ];
 }
 
-/** Place in the log of one instance after the other. */
+/** Position in the log of one instance after the other. */
 interface Place {
   nth: number;
-  /** Microseconds since 1970 of a message, or the number of an event. */
+  /** The time of a message in microseconds since 1970, or the number of an event. */
   at: number;
   id: number;
 }
@@ -68,7 +68,7 @@ function toBatch(rows: readonly Found[], run: Anonymisation, place: Place): Anon
 interface FoundMessage extends Found {
   message_id: string;
   writer: string | null;
-  /** It was cancelled on the way here. */
+  /** This anonymisation has cancelled it. */
   is_untold: boolean;
 }
 
@@ -89,7 +89,7 @@ async function findMessages(
   return rows;
 }
 
-/** A copy that is not found any more was erased before. */
+/** A copy that no longer exists was erased before. */
 async function forgetCopies(
   { db, forgetOnNetwork }: EraseMessagesDeps,
   run: Anonymisation,
@@ -132,7 +132,7 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
   return { ...toBatch(found, run, place), events: await outcomeEvents(trx, untold) };
 }
 
-/** What is found by these words is no more. */
+/** Deletes the search index of erased messages. */
 async function eraseWords(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (

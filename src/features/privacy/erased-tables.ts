@@ -1,6 +1,6 @@
 import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
 
-/** Where an anonymisation changes or deletes rows, and where it keeps its names meanwhile. */
+/** The tables in which an anonymisation changes or deletes rows, or stores its names while it runs. */
 export const ERASED_TABLES: readonly string[] = [
   ...new Set([
     "surrogate",

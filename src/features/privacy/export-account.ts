@@ -11,7 +11,7 @@ import { readLastRows } from "./request-erasure.ts";
 
 const ROWS_AT_ONCE = 500;
 
-/** What one export is about: rows that come later are not in it, so that it has an end. */
+/** The limits of one export: it leaves out later rows, so that it ends. */
 interface Export {
   request: number;
   account_id: number;
@@ -23,7 +23,7 @@ interface Source extends Export {
   log: Log;
 }
 
-/** Everything that the account holds, read page by page while it is sent. */
+/** All data of the account, read page by page while it is sent. */
 export async function exportAccount(
   db: Db,
   by: HandlerRequest<typeof privacyContract.exportData>,
@@ -46,14 +46,17 @@ export async function exportAccount(
   const pieces = write({ db, log: by.log, request, account_id, until }, exportedAt);
   return new RawResponse(
     "application/json; charset=utf-8",
-    // One page waits for the receiver, however slow it is.
+    // Buffers one page, however slow the receiver is.
     Readable.from(pieces, { objectMode: true, highWaterMark: 1 }),
     200,
     { "content-disposition": `attachment; filename="export-${request}.json"`, "cache-control": "no-store" },
   );
 }
 
-/** Says of exports whose process was killed that they have failed; one that ends after all says so itself. */
+/**
+ * Marks exports as failed whose process was killed; an export that is still running records its own result
+ * later.
+ */
 export async function failInterruptedExports(db: Db): Promise<void> {
   await db
     .updateTable("data_request")
@@ -84,7 +87,7 @@ async function* write({ db, log, ...about }: Source, exportedAt: string): AsyncG
     yield "}}";
     isWhole = true;
   } catch (error) {
-    // The answer has begun: all that its receiver sees of it is that it ends too early.
+    // The response has begun: its receiver only sees it end too early.
     log.error({ err: error, account_id: about.account_id }, "an export was interrupted");
     throw error;
   } finally {
@@ -125,9 +128,9 @@ const LISTS: Readonly<Record<(typeof EXPORTED_LISTS)[number], { table: DeclaredT
   dataRequests: { table: "data_request", pages: byNumber },
 };
 
-/** Where a list goes on: by number, or by time and number. */
+/** The position in a list: by number, or by time and number. */
 interface Place {
-  /** Microseconds since 1970; 0 of a list by number. */
+  /** Microseconds since 1970; 0 in a list by number. */
   at: number;
   id: number;
 }
@@ -145,7 +148,7 @@ async function* byNumber(db: Db, about: Export, table: DeclaredTable): AsyncGene
   );
 }
 
-/** One instance after the other; an index leads through each. */
+/** One instance after the other, each through an index. */
 async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenerator<Page> {
   const instances = await db
     .selectFrom("instance")
@@ -185,7 +188,7 @@ async function* readPages(
   }
 }
 
-/** A row as JSON, without secrets and without what is of use to the gateway alone; a message with its file. */
+/** A row as JSON, without secrets and internal columns; a message with its file. */
 function toJson(table: DeclaredTable): RawBuilder<unknown> {
   const row = sql`(to_jsonb(t) - ${hiddenOf(table)}::text[])`;
   if (table !== "message" && table !== "campaign") return row;

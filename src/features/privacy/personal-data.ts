@@ -16,8 +16,8 @@ import {
 } from "./treatment.ts";
 
 /**
- * Every column of the gateway's own tables: what it tells of a person, and what an anonymisation makes of it. A column
- * that stands nowhere fails a test. Exports hold what is not secret.
+ * Every column of the gateway's own tables: what personal data it holds, and how an anonymisation treats it.
+ * A missing column fails a test. Exports contain all columns that are not secret.
  */
 export const PERSONAL_DATA = {
   node: { plain: "id boot beat dead url roles memory memory_at_start started_at" },
@@ -295,7 +295,7 @@ export const PERSONAL_DATA = {
 
 export type DeclaredTable = keyof typeof PERSONAL_DATA;
 
-/** What is declared of a table. */
+/** The declaration of a table. */
 export function dataOf(table: DeclaredTable): TablePersonalData {
   return PERSONAL_DATA[table];
 }

@@ -22,27 +22,27 @@ import type { AnonymisationPart } from "./treatment.ts";
 export interface PrivacyLaneDeps {
   db: Db;
   engine: Engine;
-  /** What the sandbox network keeps of an account. */
+  /** Deletes the data of an account that the sandbox network stores. */
   forgetOnNetwork: (
     account_id: number,
     phones: readonly string[],
     messages: readonly { writer: string; id: string }[],
   ) => Promise<void>;
-  /** Removes from the store of this node what no message names any more. */
+  /** Deletes files from this node's store that no message references. */
   sweepFiles: () => Promise<void>;
 }
 
-/** A hint to every node: what is remembered of people does not hold any more or, by this key, files are to go. */
+/** Notifies every node to invalidate its caches of people or, with this key, to delete files. */
 export const ERASED_TOPIC = "erased";
 export const FILES_KEY = "files";
 
-/** So that a stopping node does not wait long. */
+/** Short, so that a stopping node does not wait long. */
 const AT_A_STRETCH_MS = 2_000;
-/** By then nobody files a message under a chat that they remember from before. */
+/** After this time no node stores a message under a cached old chat. */
 const SETTLED_AFTER_MS = 500;
 const ALL: readonly AnonymisationPart[] = ["account", "messages", "leads", "conversations"];
 
-/** Carries out anonymisations batch by batch; after a crash the next node goes on where the last batch has ended. */
+/** Runs anonymisations in batches; after a crash the next node continues after the last batch. */
 export function privacyLane(deps: PrivacyLaneDeps): LaneKind {
   const steps = stepsOf(deps);
   return { kind: PRIVACY_LANE, role: "worker", width: 2, run: (job) => carryOn(deps, steps, job) };
@@ -56,7 +56,7 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     ...CANCEL_STEPS,
     ...CHAT_STEPS,
     { name: "settling", parts: ["conversations"], outside: () => settle(deps) },
-    // What has come meanwhile is filed with the old.
+    // Messages that arrived meanwhile are included.
     marks,
     ...CANCEL_STEPS,
     ...eraseMessageSteps(deps),
@@ -77,7 +77,7 @@ async function dropFiles({ engine, sweepFiles }: PrivacyLaneDeps): Promise<void>
   await sweepFiles();
 }
 
-/** What was told while the names were still there belongs to it too, with what it was told of. */
+/** Extends the covered rows to those written while the names were still there. */
 async function moveMarks(trx: Trx, { request }: Anonymisation): Promise<AnonymisationBatch> {
   const until = JSON.stringify(await readLastRows(trx));
   await sql`update data_request set until = ${until}::jsonb where id = ${request}`.execute(trx);
@@ -98,7 +98,7 @@ async function carryOn(
   return { end: "done" };
 }
 
-/** One batch and where it has ended, in one commit. False: nothing is left to do. */
+/** One batch and the new position, in one commit. False: nothing is left to do. */
 async function takeBatch(
   deps: PrivacyLaneDeps,
   steps: readonly AnonymisationStep[],
@@ -143,7 +143,7 @@ interface Progress {
   after: unknown;
 }
 
-/** Undefined once it is over. */
+/** Undefined once it has finished. */
 async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; at: Progress } | undefined> {
   const row = await db
     .selectFrom("data_request")
@@ -172,7 +172,7 @@ async function throwNamesAway(db: Db, { request }: Anonymisation): Promise<void>
   await db.deleteFrom("surrogate").where("request", "=", request).execute();
 }
 
-/** Small tables never reach the threshold of autovacuum. A table that is busy is left to it. */
+/** Small tables never reach the threshold of autovacuum. A busy table is left to autovacuum. */
 async function vacuum(db: Db): Promise<void> {
   await sql`vacuum (skip_locked) ${sql.join(ERASED_TABLES.map((table) => sql.table(table)))}`.execute(db);
 }

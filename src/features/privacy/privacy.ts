@@ -13,11 +13,11 @@ export interface PrivacyDeps {
   engine: Engine;
 }
 
-/** Somebody waits, 5 s at most. */
+/** The caller waits, at most 5 s. */
 const ANSWER_AFTER_MS = 4_000;
 const LOOK_EVERY_MS = 50;
 
-/** What an account may know, and have done, about the data that it holds. */
+/** Export and anonymisation of an account's data. */
 export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof privacyContract> {
   return {
     exportData: (call) => exportAccount(db, call),

@@ -8,20 +8,20 @@ import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AnonymisationScope } from "./anonymisation.ts";
 import { NUMBERED_TABLES } from "./anonymise-table-steps.ts";
 
-/** The kind of the lane in which requests are carried out, those of one account one after the other. */
+/** The kind of the lane that runs requests, those of one account sequentially. */
 export const PRIVACY_LANE = "privacy";
 
 export interface ErasureRequest {
   account_id: number;
   scope: AnonymisationScope;
-  /** Null: done again after a restore. */
+  /** Null: repeated after a restore. */
   user_id: number | null;
   ip: string | null;
-  /** The last row of each table that it is about. */
+  /** The last row of each table that it covers. */
   until: Record<string, number>;
 }
 
-/** Takes down what is to be anonymised, and queues it; answers the request and the lane to wake after the commit. */
+/** Records the anonymisation and queues it; returns the request and the lane to wake after the commit. */
 export async function queueErasure(trx: Trx, erasure: ErasureRequest): Promise<{ id: number; lane: number }> {
   const { account_id, scope, user_id, ip, until } = erasure;
   const { id } = await trx
@@ -37,7 +37,7 @@ export async function queueErasure(trx: Trx, erasure: ErasureRequest): Promise<{
   return { id, lane };
 }
 
-/** As a user asks for it: noted in the log of erasures and in the audit log. */
+/** A user's request: recorded in the log of erasures and in the audit log. */
 export async function requestErasure(db: Db, erasure: Omit<ErasureRequest, "until">, by: AuditActor) {
   const { account_id, scope } = erasure;
   return db.transaction().execute(async (trx) => {
@@ -53,7 +53,7 @@ export async function requestErasure(db: Db, erasure: Omit<ErasureRequest, "unti
   });
 }
 
-/** The last row that each table has now. */
+/** The current last row of each table. */
 export async function readLastRows(db: Db | Trx): Promise<Record<string, number>> {
   const last = NUMBERED_TABLES.map(
     (table) => sql`select ${sql.lit(table)} as name, coalesce(max(id), 0) as id from ${sql.table(table)}`,
@@ -62,7 +62,7 @@ export async function readLastRows(db: Db | Trx): Promise<Record<string, number>
   return Object.fromEntries(rows.map(({ name, id }) => [name, id]));
 }
 
-/** Does again what was erased before and has come back with a backup. */
+/** Repeats an earlier erasure of data that a restored backup has brought back. */
 export async function repeatErasure(
   db: Db,
   engine: Pick<Engine, "wake">,

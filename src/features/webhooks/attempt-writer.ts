@@ -4,11 +4,11 @@ import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 
-/** One HTTP try and what it means for its delivery and its job. */
+/** One HTTP attempt and its result for the delivery and the job. */
 export interface AttemptRecord {
   lane: { id: number; epoch: number };
   job_id: number;
-  /** Place of the event in the lane. */
+  /** Position of the event in the lane. */
   pos: number;
   delivery_id: number;
   event_id: string;
@@ -28,21 +28,24 @@ export interface AttemptRecord {
   duration_ms: number;
   response_body: string | null;
   status: "delivered" | "retrying" | "parked" | "failed" | null;
-  /** How long the job waits until its next try, on the database's clock; null ends it. */
+  /** How long the job waits until its next attempt, on the database's clock; null ends it. */
   retry_after_ms: number | null;
-  /** Set when the rest of the chat need not wait for this one any longer. */
+  /** Set when the rest of the chat no longer has to wait for this delivery. */
   parkedGroup: string | null;
-  /** Reports of this try, for webhooks that ask for them. */
+  /** Reports of this attempt, for webhooks that ask for them. */
   reports: EventDraft[];
 }
 
-/** What a try has changed about the receiver as a whole. */
+/** How an attempt changed the state of the whole receiver. */
 export type ReceiverChange = "failing" | "recovered";
 
-/** How it was recorded: not at all when the lane belongs to another process by now. */
+/** How the attempt was recorded: not at all if another process owns the lane now. */
 export type RecordedAttempt = { held: true; wake: number[]; change: ReceiverChange | null } | { held: false };
 
-/** Writes log row, delivery, job and reports of all waiting tries in one transaction, fenced by their lanes. */
+/**
+ * Writes log row, delivery, job and reports of all waiting attempts in one transaction, fenced by their
+ * lanes.
+ */
 export function createAttemptWriter(db: Db, node: string) {
   return createBatchWriter<AttemptRecord, RecordedAttempt>({
     write: (records) => recordAttempts(db, node, records),
@@ -64,7 +67,7 @@ async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): P
   });
 }
 
-/** Nothing is written of the tries whose lane this node no longer holds. */
+/** Skips attempts whose lane this node no longer holds. */
 async function writeAttempts(
   db: Db | Trx,
   node: string,
@@ -103,7 +106,7 @@ const logTries = sql`logged as (
   from ours order by ord
 )`;
 
-/** A manual success ends the automatic plan: its job stands at the same place of the lane. */
+/** A manual success ends the automatic retries: their job has the same position in the lane. */
 const settleJobs = sql`again as (
   update job j set run_at = o.next_retry_at, attempts = o.attempt, grp = coalesce(o."parkedGroup", j.grp)
   from ours o
@@ -118,7 +121,10 @@ const settleJobs = sql`again as (
     and (j.ref ->> 'delivery')::bigint = o.delivery_id
 )`;
 
-/** A success is final; a retry counts only while its job is there, which a removal or a manual success may have taken. */
+/**
+ * A success is final. A retry counts only while its job exists: a removal or a manual success may have
+ * deleted it.
+ */
 function updateDeliveries(records: AttemptRecord[]) {
   const times = records.map((record) => record.event_at.getTime());
   return sql`updated as (
@@ -143,8 +149,8 @@ function updateDeliveries(records: AttemptRecord[]) {
 }
 
 /**
- * Answers which try, the last of its batch, has changed the receiver from working to failing or back. The rows are locked
- * before they are read, so that of two nodes only the one that makes the change is told of it.
+ * Returns the attempt, the last of its batch, that changed the receiver from working to failing or back. The
+ * rows are locked before they are read, so that only the node that makes the change reports it.
  */
 const updateWebhooks = sql`before as materialized (
   select id, failing_since from webhook where id in (select webhook_id from ours) order by id for no key update

@@ -5,7 +5,9 @@ import { findDefaultWebhook, type InstanceWebhookSecret, lockInstanceSecret } fr
 import { changeWebhook, insertWebhook, type WebhookChange } from "./save-webhook.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-/** Changes the default webhook of an instance, or makes it; the lock on the instance keeps it the only one. */
+/**
+ * Changes the default webhook of an instance, or creates it; the lock on the instance keeps it the only one.
+ */
 export async function changeDefaultWebhook(
   trx: Trx,
   box: SecretBox,

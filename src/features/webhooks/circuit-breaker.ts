@@ -1,12 +1,12 @@
-/** What one try says about a receiver. */
+/** The result of one attempt at a receiver. */
 export interface BreakerSample {
   success: boolean;
-  /** A refusal that a repetition will hardly change counts double. */
+  /** A rejection that a repetition will hardly change counts double. */
   weight: 1 | 2;
-  /** Begin and end in milliseconds on the monotonic clock. */
+  /** Start and end in milliseconds on the monotonic clock. */
   beganAt: number;
   at: number;
-  /** No pause after it is longer; 10 minutes unless said. */
+  /** The longest pause; 10 minutes by default. */
   longestPauseMs?: number;
 }
 
@@ -16,13 +16,16 @@ const FAILED_SHARE = 0.7;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/** Pauses tries after 70 % of 10 in 5 minutes failed: for 30 s, then one try, then twice as long, up to 10 minutes. */
+/**
+ * Pauses attempts after 70 % of 10 in 5 minutes failed: for 30 s, then one attempt, then twice as long, up to
+ * 10 minutes.
+ */
 export class CircuitBreaker {
   #samples: BreakerSample[] = [];
   #pauseMs = 0;
   #pausedAt = 0;
 
-  /** Milliseconds to pause from now on, or undefined to go on. */
+  /** Milliseconds to pause from now on, or undefined to continue. */
   record(sample: BreakerSample): number | undefined {
     if (sample.success && this.#pauseMs > 0) {
       this.#samples = [];
@@ -30,7 +33,7 @@ export class CircuitBreaker {
       return undefined;
     }
     this.#samples = [...this.#samples.filter(({ at }) => sample.at - at < WINDOW_MS), sample].slice(-100);
-    // What was under way when the pause began is no probe.
+    // An attempt that was running when the pause began is not a probe.
     if (sample.success || !this.#isFailing() || (this.#pauseMs > 0 && sample.beganAt < this.#pausedAt))
       return undefined;
     const wantedMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2;

@@ -24,7 +24,7 @@ function refuseName(name: unknown): string {
   return `${shown} is not the name of an event. The names are ${[...groups, ...EVENT_NAMES].join(", ")}`;
 }
 
-/** Names that a delivery sets itself, or that belong to one hop. */
+/** Headers that a delivery sets itself, or that belong to one hop. */
 const RESERVED_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*|x-webhook-(hmac|hmac-algorithm|request-id|timestamp)|__proto__)$/i;
 
@@ -40,7 +40,7 @@ const customHeaders = z
     "Sent with every delivery. A value sent back masked stays as it is; another origin of `url` needs all of them anew.",
   );
 
-/** The form in which a secret is shown; sent back, it changes nothing. */
+/** The masked form of a secret; sent back, it changes nothing. */
 export function isMaskedSecret(text: string): boolean {
   return /^(whsec_)?\*{4}[\x21-\x7e]{4}$/.test(text);
 }
@@ -51,13 +51,13 @@ const tooShort = "must be 16 characters or more";
 
 const newSecret = secretText.refine((text) => text.length >= SHORTEST_SECRET, tooShort);
 
-/** As it was shown, masked, it stays as it is. */
+/** The masked form leaves the secret unchanged. */
 const changedSecret = secretText.refine(
   (text) => text.length >= SHORTEST_SECRET || isMaskedSecret(text),
   tooShort,
 );
 
-/** Words of another gateway for them. */
+/** The names that another gateway uses for event tags. */
 const PEER_TRAITS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
 const trait = z.union(
   [
@@ -67,7 +67,7 @@ const trait = z.union(
   unionErrorMessage("must be sent_by_api, from_me or groups"),
 );
 
-/** Tries of one delivery at most. */
+/** Maximum attempts of one delivery. */
 export const MAX_ATTEMPTS = 20;
 
 const webhookFields = {
@@ -90,7 +90,7 @@ const webhookFields = {
     ),
 };
 
-/** The shape of the bodies, for receivers that were written for another gateway. */
+/** The format of the bodies, for receivers that were written for another gateway. */
 const shape = {
   format: z
     .enum(WEBHOOK_FORMATS)
@@ -104,7 +104,7 @@ const shape = {
     ),
 };
 
-/** How a secret is exchanged while deliveries go on. */
+/** How a secret is rotated while deliveries continue. */
 const rotation = {
   rotate_secret: z.boolean().optional().describe("true: a new secret is made and shown."),
   overlap_seconds: z

@@ -1,16 +1,16 @@
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { MAX_ATTEMPTS } from "./contract.ts";
 
-/** What is to happen after one try. */
+/** What follows one attempt. */
 export type AttemptDecision =
   | { verdict: "delivered" }
-  /** `pauseLane`: the receiver asked for quiet, so its other events wait as well. */
+  /** `pauseLane`: the receiver asked for a pause, so its other events wait as well. */
   | { verdict: "retry"; delayMs: number; pauseLane: boolean }
-  /** `isGone`: the receiver wants no more events. */
+  /** `isGone`: the receiver no longer accepts events. */
   | { verdict: "failed"; reason: string; isGone: boolean };
 
 export interface RetryPlan {
-  /** Delays after the first, second, ... failure; beyond the table the last one repeats. */
+  /** Delays after the first, second, ... failure; after the end of the table the last one repeats. */
   scheduleMs: readonly number[];
   retryEnabled: boolean;
   maxAttempts: number;
@@ -18,7 +18,10 @@ export interface RetryPlan {
 
 const SHORTEST_LIMIT_MS = 60_000;
 
-/** Decides what follows the try number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either way. */
+/**
+ * Decides what follows attempt number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either
+ * way.
+ */
 export function decideAttempt(
   outcome: FetchOutcome,
   attempt: number,
@@ -41,7 +44,10 @@ export function decideAttempt(
   return { verdict: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
 }
 
-/** How long the tries of one delivery can take in all: as many as there may be, at a receiver that asks for the longest waits. */
+/**
+ * The longest total time of one delivery: the maximum number of attempts at a receiver that asks for the
+ * longest waits.
+ */
 export function longestScheduleMs(scheduleMs: readonly number[]): number {
   const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
   return waits.reduce((sum, ms) => sum + ms, 0);

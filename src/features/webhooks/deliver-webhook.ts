@@ -5,11 +5,11 @@ import type { LoadedDelivery } from "./delivery-loader.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
 import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 
-/** One event on its way to one webhook, whose body has the same bytes at every try. */
+/** One event for one webhook; the body has the same bytes in every attempt. */
 export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
   /** What is sent: the event in the webhook's format. */
   body: Buffer;
-  /** Number of this try, from 1. */
+  /** Number of this attempt, from 1. */
   attempt: number;
 };
 
@@ -22,7 +22,7 @@ export interface DeliverWebhookOptions {
 
 const READ_AT_MOST_BYTES = 64 * 1024;
 
-/** Posts once; the receiver's trouble is a value, never an exception. Secrets that it echoes are not kept. */
+/** Posts once. Errors of the receiver are returned, never thrown. Secrets that it echoes are not stored. */
 export async function deliverWebhook(
   options: DeliverWebhookOptions,
   delivery: WebhookDelivery,
@@ -44,7 +44,7 @@ export async function deliverWebhook(
     maxBytes: READ_AT_MOST_BYTES,
     whose: isGlobal ? "operator" : "tenant",
     tenant: { instance_id: delivery.event.instance_id },
-    // By the width of its lane; many webhooks of many customers may lead to one host.
+    // The lane's width limits requests; many webhooks of many customers may use one host.
     isPaced: true,
   });
   if (outcome.outcome === "failed") return outcome;
@@ -53,7 +53,7 @@ export async function deliverWebhook(
   return { ...outcome, body: withoutSecrets(outcome.body, known) };
 }
 
-/** Everything a receiver needs to verify, to deduplicate and to route without parsing the body. */
+/** The headers with which a receiver can verify, deduplicate and route without parsing the body. */
 function deliveryHeaders(
   { event: { event_id, event, instance_id }, webhook, body, attempt }: WebhookDelivery,
   secrets: readonly [string, ...string[]],
@@ -79,7 +79,7 @@ function deliveryHeaders(
   };
 }
 
-/** What receivers of that gateway verify: its signature, under the webhook's secret. */
+/** The headers of WAHA, with its signature under the webhook's secret. */
 function wahaHeaders(secret: string, body: Buffer, delivery: string, at: Date): Record<string, string> {
   return {
     "x-webhook-request-id": delivery,

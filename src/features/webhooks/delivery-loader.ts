@@ -6,19 +6,19 @@ import type { DeliveryTable } from "../../tables.ts";
 import { OPERATIONAL_EVENTS } from "../events/contract.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
 
-/** What a delivery job points at. */
+/** What a delivery job refers to. */
 export interface DeliveryRef {
   event_id: string;
-  /** Time of the event: it names the partition. */
+  /** Time of the event: it determines the partition. */
   at: string;
   delivery: number;
   webhook: number;
   trigger: "auto" | "manual";
-  /** A manual try of a delivery that has no automatic plan: when it fails, so has the delivery. */
+  /** A manual attempt of a delivery without automatic retries: if it fails, the delivery fails. */
   alone?: true;
 }
 
-/** What of a webhook is needed to deliver to it; `url` is the whole one. */
+/** The webhook columns that a delivery needs; `url` is the unmasked one. */
 export type WebhookTarget = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
 
 const TARGET_COLUMNS = [
@@ -37,13 +37,13 @@ export interface LoadedDelivery {
   };
   delivery: Pick<Selectable<DeliveryTable>, "id" | "attempts">;
   webhook: WebhookTarget;
-  /** Set by the operator rather than by a customer, so a wider outgoing policy may hold. */
+  /** Set by the operator, not by a customer, so a wider outgoing policy may apply. */
   isGlobal: boolean;
-  /** Whether somebody asks for reports of deliveries of this instance. */
+  /** Whether a webhook asks for reports of deliveries of this instance. */
   isReported: boolean;
 }
 
-/** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
+/** Reads what jobs refer to, all waiting jobs in one statement; undefined if it is deleted. */
 export function createDeliveryLoader(db: Db, box: SecretBox) {
   return createBatchWriter<DeliveryRef, LoadedDelivery | undefined>({
     write: (refs) => loadDeliveries(db, box, refs),

@@ -6,7 +6,9 @@ import { webhookNotice } from "./webhook-report-events.ts";
 
 const WEBHOOKS_AT_ONCE = 200;
 
-/** Switches a webhook off, says why in its row, and tells who asks for reports; answers the lanes to wake. */
+/**
+ * Disables a webhook, stores the reason in its row, and reports it to subscribers; returns the lanes to wake.
+ */
 export async function disableWebhook(
   db: Db,
   id: number,
@@ -21,13 +23,14 @@ export async function disableWebhook(
       .where("is_active", "=", true)
       .returning(["id", "url", "retry_enabled", "max_attempts"])
       .executeTakeFirst();
-    // What happens to the global webhook by itself happens to no instance: it is shown where the operator reads it.
+    // The global webhook belongs to no instance, so its changes raise no event: the operator sees them in its
+    // row.
     if (!row || instanceId === null) return [];
     return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", reason)]);
   });
 }
 
-/** Warns after a day without a single success, and switches off after five days and 20 events given up. */
+/** Warns after a day without success, and disables after five days and 20 failed events. */
 export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
   const failing = await db
     .selectFrom("webhook")
@@ -42,7 +45,7 @@ export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake"
   engine.wake(await db.transaction().execute(warn));
 }
 
-/** A row that a delivery is just writing is left for the next time: waiting for several could end in a circle. */
+/** Skips rows that a delivery is writing until the next run: waiting for several could deadlock. */
 async function warn(trx: Trx): Promise<number[]> {
   const failing = await trx
     .selectFrom("webhook")

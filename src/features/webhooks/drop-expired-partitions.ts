@@ -10,15 +10,15 @@ export interface RetentionOptions {
   log: Log;
 }
 
-/** What the next try of a delivery needs. */
+/** What the next attempt of a delivery needs. */
 const DELIVERED = ["event", "delivery"] as const;
 const OTHERS = PARTITIONED.filter((table) => !DELIVERED.some((one) => one === table));
 const DAY_MS = 86_400_000;
 
 /**
- * Drops the days that are older than the retention, by the clock of the database, since ours may be wrong. Events stay
- * until none that is as old waits for a try any more, at most for as long as a plan of tries can last. Answers with the
- * names of what was dropped.
+ * Drops the days that are older than the retention, by the database's clock, since the node's may be wrong.
+ * Events stay while a delivery of that age or older is pending, at most for the longest retry schedule.
+ * Returns the names of the dropped partitions.
  */
 export async function dropExpiredPartitions(
   db: Db,
@@ -32,7 +32,7 @@ export async function dropExpiredPartitions(
       "deliveries are dropped that still wait: older than WAYGATE_RETENTION and the longest plan of tries",
     );
   }
-  // Not the days between alone: a replay by `sequence` would have holes.
+  // Keeps all later days too: otherwise a replay by `sequence` would have gaps.
   const eventLimit = Math.max(earliest, Math.min(limit, waiting));
   return [
     ...(await dropPartitionsBefore(db, new Date(limit), OTHERS)),
@@ -40,9 +40,9 @@ export async function dropExpiredPartitions(
   ];
 }
 
-/** The time of the oldest event that is to be tried again; infinite where there is none. */
+/** The time of the oldest event with a pending delivery; infinite if there is none. */
 async function findOldestWaiting(db: Db, before: Date): Promise<number> {
-  // Said twice for the index, which has what is not delivered.
+  // The redundant condition lets the planner use the index of undelivered rows.
   const { rows } = await sql<{ at: Date | null }>`
     select min(created_at) as at from delivery
     where created_at < ${before} and status <> 'delivered' and status in ('pending', 'retrying', 'parked')`.execute(

@@ -1,8 +1,8 @@
-/** What is known of a try that failed. */
+/** The result of a failed attempt. */
 export interface FailedWebhookAttempt {
-  /** Of the receiver's answer; null without one. */
+  /** Status of the receiver's response; null without one. */
   status_code: number | null;
-  /** Why no answer came, where that is known. */
+  /** Why there was no response, if known. */
   error_class?: string | null;
 }
 
@@ -25,7 +25,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   405: "Let the receiver take POST at the webhook's url.",
 };
 
-/** What to do about a receiver that fails. */
+/** Advice for a failing receiver. */
 export function failureAdvice({ status_code, error_class }: FailedWebhookAttempt): string {
   if (status_code === null) return BY_CLASS[error_class ?? ""] ?? CHECK_ADDRESS;
   const known = BY_STATUS[status_code];

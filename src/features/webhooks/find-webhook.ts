@@ -8,7 +8,7 @@ export interface InstanceWebhookSecret {
   webhook_secret: Buffer;
 }
 
-/** Locked until the commit, so that two changes of its set of webhooks come one after the other. */
+/** Locked until the commit, so that changes of the instance's webhooks run sequentially. */
 export function lockInstanceSecret(trx: Trx, id: number): Promise<InstanceWebhookSecret> {
   return trx
     .selectFrom("instance")
@@ -19,7 +19,7 @@ export function lockInstanceSecret(trx: Trx, id: number): Promise<InstanceWebhoo
     .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
 }
 
-/** The webhooks of an instance that are not removed. */
+/** The webhooks of an instance, without removed ones. */
 export function selectWebhooks(db: Db | Trx, instanceId: number) {
   return db
     .selectFrom("webhook")
@@ -36,7 +36,7 @@ export function getWebhook(db: Db | Trx, instanceId: number, webhookId: number):
   return selectWebhooks(db, instanceId).where("id", "=", webhookId).executeTakeFirstOrThrow(noWebhook);
 }
 
-/** As `getWebhook`, locked against other changes until the commit. */
+/** Like `getWebhook`, locked against other changes until the commit. */
 export function lockWebhook(trx: Trx, instanceId: number, webhookId: number): Promise<WebhookRow> {
   return selectWebhooks(trx, instanceId)
     .where("id", "=", webhookId)

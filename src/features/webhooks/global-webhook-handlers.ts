@@ -46,7 +46,7 @@ export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): Global
 }
 
 async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: GlobalInput) {
-  // Two savers at once would both find no row; and nobody else changes it.
+  // Two concurrent saves would both find no row. No other code changes this row.
   await sql`select pg_advisory_xact_lock(hashtext('waygate global webhook'))`.execute(trx);
   const before = await findGlobal(trx);
   const row = before ?? (await insertGlobal(trx, box));

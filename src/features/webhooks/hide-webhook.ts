@@ -7,7 +7,7 @@ type Removed = Pick<WebhookRow, "id" | "lane">;
 
 const JOBS_AT_ONCE = 1_000;
 
-/** Hides a webhook: nothing new is queued for it, and what is queued is discarded from then on. */
+/** Hides a webhook: nothing new is queued for it, and its queued deliveries are discarded from then on. */
 export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
   await trx
     .updateTable("webhook")
@@ -16,9 +16,9 @@ export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
     .execute();
 }
 
-/** Discards a batch of what waits for a removed webhook, and says so in its deliveries; answers how many. */
+/** Discards a batch of a removed webhook's queued deliveries and marks them; returns their number. */
 export async function discardQueued(db: Db, { lane }: Removed): Promise<number> {
-  // The lock on the lane keeps it apart from the tries whose results are just being written.
+  // The lock on the lane excludes attempts whose results are being written.
   const { rows } = await sql`
     with held as materialized (select id from lane where id = ${lane} for update),
     gone as (
@@ -33,7 +33,9 @@ export async function discardQueued(db: Db, { lane }: Removed): Promise<number> 
   return rows.length;
 }
 
-/** Discards what is still queued for removed webhooks, and drops those that nobody can queue anything for any more. */
+/**
+ * Discards what is still queued for removed webhooks, and deletes those for which nothing more can be queued.
+ */
 export async function finishWebhookRemovals(db: Db): Promise<void> {
   const removed = await db
     .selectFrom("webhook")
@@ -48,7 +50,9 @@ export async function finishWebhookRemovals(db: Db): Promise<void> {
   }
 }
 
-/** A transaction that has seen the webhook before it was hidden may still add a job; none lasts an hour. */
+/**
+ * A transaction that read the webhook before it was hidden may still add a job; no transaction lasts an hour.
+ */
 async function dropWhenQuiet(trx: Trx, { id }: Removed): Promise<void> {
   const dropped = await trx
     .deleteFrom("webhook")

@@ -3,7 +3,7 @@ import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secr
 import { findDefaultWebhook } from "./find-webhook.ts";
 import { openSecrets } from "./webhook-record.ts";
 
-/** What an instance signs with: its secret, and the one before it while that still holds. */
+/** The signing secrets of an instance: the current one, and the previous one while it is valid. */
 export async function readInstanceSecrets(
   db: Db,
   box: SecretBox,
@@ -15,7 +15,7 @@ export async function readInstanceSecrets(
     .where("id", "=", instance_id)
     .executeTakeFirstOrThrow();
   const secret = box.open(webhook_secret, encryptionContextOf("instance", "webhook_secret", instance_id));
-  // The default webhook has the same secret, and knows the one before.
+  // The default webhook has the same secret, and stores the previous one.
   const row = await findDefaultWebhook(db, instance_id);
   const [current, ...previous] = row ? openSecrets(row, box) : [];
   return current === secret ? [secret, ...previous] : [secret];

@@ -6,7 +6,9 @@ import { lockWebhook } from "./find-webhook.ts";
 
 const DELIVERIES_AT_ONCE = 2_000;
 
-/** Queues again, with a fresh plan of tries and in their old order, what failed for a webhook since then. */
+/**
+ * Queues the failed deliveries of a webhook since a time again, in their old order and with fresh retries.
+ */
 export async function recoverDeliveries(
   db: Db,
   { id, webhookId, since }: { id: number; webhookId: number; since: Date },
@@ -42,7 +44,7 @@ async function lockFailed(trx: Trx, webhookId: number, after: FailedDeliveryPage
   return rows;
 }
 
-/** Answers how many; one whose event is there no longer stays as it is. */
+/** Returns their number; a delivery whose event is deleted stays as it is. */
 async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
   const [first, last] = [failed[0], failed.at(-1)];
   if (!first || !last) return 0;

@@ -19,7 +19,7 @@ export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): Rese
         details: { event: event.event },
       });
     }
-    // Somebody waits for it, so it is tried now, even at a receiver that is being left alone.
+    // A user waits for the result, so it is sent now, even during a pause of the receiver.
     engine.wake(
       webhooks.map((webhook) => webhook.lane),
       { changed: true },
@@ -44,7 +44,7 @@ interface SubscribedWebhook {
   lane: number;
 }
 
-/** A manual try is a job of its own group: it goes at once and leaves the automatic plan as it is. */
+/** A manual attempt is a job in its own group: it runs at once and does not affect the automatic retries. */
 async function queueResend(
   trx: Trx,
   event: StoredEvent,
@@ -60,7 +60,7 @@ async function queueResend(
   return webhooks;
 }
 
-/** Those that would get the event today, or the one that is named; locked, so that none is removed meanwhile. */
+/** The webhooks that would receive the event today, or the named one; locked against removal. */
 async function lockWebhooksFor(
   trx: Trx,
   { instance_id, event, traits }: StoredEvent,
@@ -97,7 +97,7 @@ async function referTo(trx: Trx, event: StoredEvent, webhookId: number): Promise
   return { ...ref, delivery: added.id, alone: true };
 }
 
-/** A key reaches the logs of its own instance, a signed-in user those of the account. */
+/** An API key can read the logs of its own instance, a signed-in user those of the account. */
 async function getLog(db: Db, logId: number, caller: Caller) {
   let query = db
     .selectFrom("attempt")

@@ -38,13 +38,13 @@ export interface NewWebhook {
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
 
-/** Refuses an address that the outgoing policy would refuse at every delivery. */
+/** Rejects a URL that the outgoing policy would reject at every delivery. */
 export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
   const issue = url === undefined ? undefined : await outgoing.refusal(url);
   if (issue) throw invalidField("url", issue);
 }
 
-/** Adds a webhook and its lane; the instance is locked. */
+/** Adds a webhook and its lane; the caller has locked the instance. */
 export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
   await requireRoom(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
@@ -67,13 +67,15 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
     .executeTakeFirstOrThrow();
 }
 
-/** Known before the row is written, since what is sealed in it names it. */
+/** Needed before the insert, since the sealed values are bound to the id. */
 export async function nextWebhookId(trx: Trx): Promise<number> {
   const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
   return Number(rows[0]?.id);
 }
 
-/** The single names that a webhook of this format gets. Refuses a name that has no counterpart in it. */
+/**
+ * The event names that a webhook of this format gets. Throws for a name without a counterpart in the format.
+ */
 function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
   const asked = events.filter((name) => !name.endsWith("*"));
   const known = supportedEvents(format, asked);
@@ -121,7 +123,10 @@ export interface WebhookChange {
   overlap_seconds: number;
 }
 
-/** Changes what is named of a locked webhook; the secret of the default one is the instance's own, so both change. */
+/**
+ * Changes the given fields of a locked webhook. The default webhook's secret is the instance's own, so both
+ * change.
+ */
 export async function changeWebhook(
   trx: Trx,
   box: SecretBox,
@@ -160,7 +165,10 @@ export async function changeWebhook(
     .executeTakeFirstOrThrow();
 }
 
-/** Refuses to send what is kept, and shown only masked, to another origin. An empty address receives nothing. */
+/**
+ * Refuses to send stored credentials, which are shown only masked, to another origin. An empty URL receives
+ * nothing.
+ */
 function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
   const { url = "", headers, format_token } = change;
   if (url === "" || parseUrlOrigin(url) === parseUrlOrigin(row.url)) return;
@@ -177,7 +185,7 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
     throw invalidField("format_token", "must be given anew for another address; send null for none");
 }
 
-/** The filter goes with the format: what has no counterpart in it is not queued. */
+/** The filter depends on the format: events without a counterpart are not queued. */
 function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
   if (!events && !format) return {};
   const wanted = events ?? row.events;
@@ -186,7 +194,7 @@ function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
 
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
 
-/** Whether a change brings a secret of which its owner must be told. */
+/** Whether a change sets a new secret, which the response must show to its owner. */
 export function createsSecret({ secret, rotate_secret }: SecretChange): boolean {
   return rotate_secret === true || (secret !== undefined && !isMaskedSecret(secret));
 }
@@ -209,7 +217,7 @@ function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretB
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** The old secret signs too for a while; the same one again is no change. */
+/** The old secret also signs for a while; setting the same secret is no change. */
 function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
   const before = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   if (before === secret) return {};
@@ -220,5 +228,5 @@ function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: numb
   };
 }
 
-/** The record of a receiver that has not failed yet. */
+/** The state of a receiver that has not failed. */
 const HEALTHY = { failing_since: null, failed_events: 0, warned_at: null };

@@ -9,21 +9,21 @@ import { type AttemptDecision, describeFailure, isSuccess } from "./decide-attem
 import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
 import { deliveryReport } from "./webhook-report-events.ts";
 
-/** A try that is over, and what it means. */
+/** A finished attempt and its result. */
 export interface CompletedAttempt {
   job: Job;
   loaded: LoadedDelivery;
   outcome: FetchOutcome;
-  /** Number of the try, from 1. */
+  /** Number of the attempt, from 1. */
   attempt: number;
   verdict: AttemptDecision;
 }
 
-/** After so many failures the rest of the chat no longer waits for an event. */
+/** After this many failures the rest of the chat no longer waits for an event. */
 const PARK_AFTER_FAILURES = 3;
 const KEEP_OF_RESPONSE_BYTES = 4096;
 
-/** What is to be recorded of a try. A manual try that fails changes nothing of the automatic plan. */
+/** The record of an attempt. A failed manual attempt does not affect the automatic retries. */
 export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
   const { job, loaded, outcome, attempt, verdict } = tried;
   const { event, webhook } = loaded;
@@ -64,7 +64,7 @@ function statusAfter(
   return isParked ? "parked" : "retrying";
 }
 
-/** The columns of a log row that tell how one HTTP try went. */
+/** The columns of a log row that describe one HTTP attempt. */
 export function describeAttempt(outcome: FetchOutcome) {
   const success = isSuccess(outcome);
   const answered = outcome.outcome === "response";

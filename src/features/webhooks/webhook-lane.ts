@@ -17,13 +17,15 @@ import { openToken } from "./webhook-record.ts";
 export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
   engine: Engine;
-  /** Address of this gateway, which some formats tell. */
+  /** URL of this gateway, which some formats include. */
   baseUrl: string;
   scheduleMs: readonly number[];
   log: Pick<Log, "warn" | "info">;
 }
 
-/** The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver has proved itself. */
+/**
+ * The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver is healthy.
+ */
 export function webhookLane(options: WebhookLaneOptions): LaneKind {
   const { db, box } = options;
   const loader = createDeliveryLoader(db, box);
@@ -76,7 +78,7 @@ async function tryOnce(
   return { job, loaded, outcome, attempt, verdict: decideAttempt(outcome, attempt, plan) };
 }
 
-/** Writes a try down, with everything that follows from it. */
+/** Records an attempt with all its consequences. */
 function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
@@ -90,7 +92,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
       engine.wake(recorded.wake);
       logChange(recorded.change, record);
     } else engine.laneLost(job.lane.id);
-    // It has ended the automatic plan, for which the rest of the chat may still be waiting.
+    // It has ended the automatic retries, for which the rest of the chat may still be waiting.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";
     if (isManual && verdict.verdict === "delivered") engine.wake([job.lane.id], { changed: true });
     if (verdict.verdict === "failed" && verdict.isGone) {

@@ -9,10 +9,10 @@ import type { WebhookTable } from "../../tables.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
 
-/** Stands for a value that is not shown; sent back, it means "as it is". */
+/** Replaces a hidden value; sent back, it means "unchanged". */
 export const SECRET_MASK = "****";
 
-/** Where a sealed column of a webhook stands. */
+/** Binds a sealed value to its column and webhook. */
 export function webhookEncryptionContext(
   column: "address" | "secret" | "previous_secret" | "headers" | "format_token",
   id: number,
@@ -20,7 +20,7 @@ export function webhookEncryptionContext(
   return encryptionContextOf("webhook", column, id);
 }
 
-/** The webhook as the API shows it; the secret in full only where it has just been made or changed. */
+/** The webhook as the API shows it; the full secret only right after it was created or changed. */
 export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret = false } = {}) {
   const secret = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   const token = openToken(row, box);
@@ -34,7 +34,7 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
   };
 }
 
-/** The whole URL, which may hold a secret; `url` of the row is its masked copy. */
+/** The full URL, which may contain a secret; `url` of the row is its masked copy. */
 export function openUrl(
   { id, url, address }: Pick<WebhookRow, "id" | "url" | "address">,
   box: SecretBox,
@@ -59,7 +59,7 @@ export function openHeaders(
   return JSON.parse(box.open(headers, webhookEncryptionContext("headers", id))) as Record<string, string>;
 }
 
-/** What formats of other gateways echo; the customer's own, so it is sealed. */
+/** The customer's own token, which formats of other gateways echo; it is sealed. */
 export function openToken(
   { id, format_token }: Pick<WebhookRow, "id" | "format_token">,
   box: SecretBox,
@@ -69,7 +69,7 @@ export function openToken(
 
 type Secrets = Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_until">;
 
-/** What a delivery is signed with: the secret, and for a while after a change the one before. */
+/** The signing secrets of a delivery: the current one, and the previous one for a while after a change. */
 export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [string, ...string[]] {
   const isOverlapping =
     row.previous_secret !== null && row.previous_until !== null && row.previous_until > now;

@@ -2,7 +2,7 @@ import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { EventDraft } from "../events/events.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-/** What every `webhook.*` event says; null where it is about no delivery. */
+/** The fields of every `webhook.*` event; null if it concerns no delivery. */
 interface Report {
   event_id: string | null;
   event: string | null;
@@ -23,7 +23,7 @@ const ABOUT_NO_DELIVERY: Report = {
 
 export type ReportedWebhook = Pick<WebhookRow, "id" | "url" | "retry_enabled" | "max_attempts">;
 
-/** The event that tells how a try went. */
+/** The event that reports an attempt. */
 export function deliveryReport(
   event: "webhook.sent" | "webhook.retrying" | "webhook.failed",
   instance_id: number,
@@ -33,7 +33,7 @@ export function deliveryReport(
   return draft(event, instance_id, webhook, report);
 }
 
-/** The event that tells what has become, or is about to become, of a webhook as a whole. */
+/** The event that reports a change, or an imminent change, of a whole webhook. */
 export function webhookNotice(
   instance_id: number,
   webhook: ReportedWebhook,
@@ -43,7 +43,7 @@ export function webhookNotice(
   return draft("webhook.failed", instance_id, webhook, { ...ABOUT_NO_DELIVERY, error, reason });
 }
 
-/** What a test delivery carries. */
+/** The content of a test delivery. */
 export function testEvent(instance_id: number, webhook: ReportedWebhook, event_id: string): EventDraft {
   const data = { ...ABOUT_NO_DELIVERY, event_id, event: "webhook.sent", attempt: 1, test: true as const };
   return { ...draft("webhook.sent", instance_id, webhook, data), event_id, toNobody: true };

@@ -28,7 +28,7 @@ export { signBody, signStandard } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
-  /** Address of this gateway, which some formats tell. */
+  /** URL of this gateway, which some formats include. */
   baseUrl: string;
 }
 
@@ -149,7 +149,7 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
   };
 }
 
-/** What the lane's owner knows of it in memory may be wrong by now. */
+/** Invalidates the cache of the lane's owner after a change. */
 function forgetLane(engine: Engine, lane: number | null): void {
   engine.wake(lane === null ? [] : [lane], { changed: true });
 }

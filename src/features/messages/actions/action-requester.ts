@@ -30,7 +30,7 @@ export interface ActionRequesterDeps {
   defaultCountry?: string;
 }
 
-/** Something to be done to messages of one chat. */
+/** An action on messages of one chat. */
 export interface ActionRequest {
   instance_id: number;
   action: ActionRow["action"];
@@ -42,7 +42,7 @@ export interface ActionRequest {
 
 const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted" } as const;
 
-/** Does it through the session's lane, and answers once the network has taken it. */
+/** Runs the action through the session's lane, and returns once the network has accepted it. */
 export function createActionRequester(deps: ActionRequesterDeps) {
   const { db, engine, watch, readInstance, ackTimeoutMs } = deps;
 
@@ -63,8 +63,8 @@ export function createActionRequester(deps: ActionRequesterDeps) {
 }
 
 /**
- * Queues an action, which waits up to `holdMs` for its session. Apart from the sends in the lane: what is done to
- * messages of a chat does not wait for a send in doubt there. The caller wakes the lane after the commit.
+ * Queues an action, which waits up to `holdMs` for its session. Actions have their own job groups, so they do
+ * not wait for a send with an unknown outcome in the chat. The caller wakes the lane after the commit.
  */
 export async function queueAction(
   trx: Trx,
@@ -94,7 +94,7 @@ export async function queueAction(
 interface Targets {
   jid: Jid;
   targets: ActionRow["target"];
-  /** What an edit keeps of the message: the kind of its file, and whom it names. */
+  /** What an edit keeps of the message: the media type and the mentions. */
   edited?: { media_type?: MediaType; mentions?: Jid[] };
 }
 
@@ -124,7 +124,7 @@ async function findTargets(
   };
 }
 
-/** The chat that the request names, under the address at which it is kept. */
+/** The chat that the request names, under its stored address. */
 async function findNamed(
   { conversations, numbers, defaultCountry }: ActionRequesterDeps,
   instance: SendingInstance,
@@ -135,7 +135,7 @@ async function findNamed(
   return numbers.settle(instance, await conversations.addressOf(instance.id, jid));
 }
 
-/** Those that stand in the named chat. Throws VALIDATION_ERROR where all of them stand in others. */
+/** The messages that are in the named chat. Throws VALIDATION_ERROR if all of them are in other chats. */
 async function findInChat(
   { conversations }: ActionRequesterDeps,
   instance: SendingInstance,
@@ -149,13 +149,13 @@ async function findInChat(
   return rows;
 }
 
-/** A message of a group has the same id in every log, and may stand in several chats of one. */
+/** A group message has the same id in every log, so one log may contain it in several chats. */
 function inOneChat(rows: MessageRow[]): MessageRow[] {
   if (new Set(rows.map((row) => row.jid)).size > 1) throw invalidField("message_ids", "must be of one chat");
   return rows;
 }
 
-/** A number that can be written in two ways is one chat. */
+/** A number with two formats is one chat. */
 function isSamePerson(jid: Jid, named: Jid): boolean {
   const [phone, other] = [phoneOfJid(jid), phoneOfJid(named)];
   return (
@@ -171,7 +171,7 @@ function notLogged(): GatewayError {
   );
 }
 
-/** A message that is not in the log is taken for ours where only ours can be meant. */
+/** A message that is not in the log counts as ours where only our own message can be meant. */
 function toTarget(
   action: ActionRow["action"],
   id: string,
@@ -189,7 +189,7 @@ const WINDOW_MS = { edit: 15 * MINUTE, delete: 60 * 60 * MINUTE } as const;
 /** Of a file it is the caption that is edited. */
 const EDITABLE: ReadonlySet<string> = new Set(["text", "image", "video", "document"]);
 
-/** Refuses what the network would refuse, with the reason. */
+/** Throws before the network would reject the action, with the reason. */
 function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
   if (row.status === "pending" || row.status === "failed" || row.status === "cancelled") {
@@ -213,7 +213,7 @@ function conflict(reason: string, message: string): GatewayError {
   return new GatewayError("CONFLICT", message, { details: { reason } });
 }
 
-/** The action's error, or null when it was done; whoever comes later finds that nobody waits any more. */
+/** Returns the action's error, or null if it succeeded. Marks that the caller no longer waits. */
 async function endWaiting(db: Db, id: number) {
   await db
     .updateTable("action")

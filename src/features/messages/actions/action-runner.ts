@@ -38,7 +38,7 @@ type OpenAction = ActionRow & { left_ms: number };
 const TRY_AGAIN_MS = 1000;
 const MOST_DOUBLINGS = 4;
 
-/** Runs what is to be done to messages: reactions, edits, deletions, read marks. */
+/** Runs actions on messages: reactions, edits, deletions, read marks. */
 export function createActionRunner({ db, engine, connectedSession }: ActionRunnerOptions) {
   return async (job: Job): Promise<JobResult> => {
     const action = await findOpen(db, (job.ref as { action: number }).action);
@@ -57,7 +57,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
   async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobResult> {
     if (result.outcome === "accepted") return finish(job, action, null, result.at);
     if (result.outcome === "refused") return finish(job, action, toSendError(result));
-    // Each try may cost the network several queries.
+    // Each attempt may cost the network several queries.
     return again(TRY_AGAIN_MS * 2 ** Math.min(job.attempts, MOST_DOUBLINGS));
   }
 
@@ -71,7 +71,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     error: SendError | null,
     at = new Date(),
   ): Promise<JobResult> {
-    // What was done must be written down, or it is done twice.
+    // Without the commit the action would run twice.
     const lanes = await retryUntilCommitted(engine, job.lane, () =>
       db.transaction().execute((trx) => recordEnd(trx, job, action, error, at)),
     );
@@ -120,7 +120,7 @@ function editOf({ media_type, mentions }: ActionRow["body"]): Omit<EditOptions, 
   return { ...(media_type && { media_type }), ...(mentions && { mentions }) };
 }
 
-/** The network's yes counts also when it comes after the caller's patience; it is told once. */
+/** An acknowledgement counts even after the caller's timeout; it is reported once. */
 async function recordEnd(
   trx: Trx,
   job: Job,
@@ -142,7 +142,7 @@ async function recordEnd(
   return ended && isDone ? recordChange(trx, action, at) : [];
 }
 
-/** What this instance does to a message is told like what others do. */
+/** Records a change made by this instance like a change made by another participant. */
 async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<number[]> {
   const { instance_id, jid: chat, target } = action;
   const change = await toChange(trx, action, at);
@@ -178,7 +178,7 @@ async function findMe(trx: Trx, instanceId: number): Promise<Identity> {
 
 const KEPT = sql`interval '1 day'`;
 
-/** Drops what is long over. */
+/** Deletes actions that ended long ago. */
 export async function deleteOldActions(db: Db): Promise<void> {
   await db.deleteFrom("action").where("created_at", "<", sql<Date>`now() - ${KEPT}`).execute();
 }

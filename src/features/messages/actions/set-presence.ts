@@ -29,7 +29,7 @@ export interface PresenceInput extends RecipientInput {
 
 const SPELLINGS = { composing: "typing", recording_audio: "recording" } as const;
 
-/** Shown at once and kept nowhere; after the duration, if one is given, it is `paused` again. */
+/** Shows the presence at once and does not store it. After the duration, if given, it is `paused` again. */
 export async function setPresence(
   deps: PresenceDeps,
   { id, presence: given, duration_ms, ...target }: PresenceInput,

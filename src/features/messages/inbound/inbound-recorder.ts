@@ -15,18 +15,20 @@ import { searchWords } from "../log/search-words.ts";
 import { receivedEvent, sentEvent } from "../message-events.ts";
 
 export interface InboundRecorder {
-  /** Resolves once the message and its event are stored; only then may the network be told that we have it. */
+  /**
+   * Resolves once the message and its event are stored; only then may the network get the acknowledgement.
+   */
   record(instance: { id: number; account_id: number }, message: NetworkMessage): Promise<void>;
 }
 
 interface InboundMessage {
   row: Insertable<MessageTable>;
   offline: boolean;
-  /** Kept without an event. */
+  /** Stored without an event. */
   silent: boolean;
 }
 
-/** Takes note of messages that are new, in the transaction that stores them. */
+/** Handles new messages in the transaction that stores them. */
 export type InboundFollower = (trx: Trx, rows: readonly MessageRow[]) => Promise<void>;
 
 export function createInboundRecorder(
@@ -100,8 +102,8 @@ function toRow(
 }
 
 /**
- * A message that is in the log already, such as the echo of our own send, changes nothing; only one that could not be
- * read gives way to what it says.
+ * A message that is in the log already, such as the echo of our own send, changes nothing. Only a message
+ * that could not be decrypted is replaced.
  */
 async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFollower): Promise<number[]> {
   const arrivals = unique(all);
@@ -135,7 +137,7 @@ async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFo
   return [...lanes, ...(await recordEvents(trx, events))];
 }
 
-/** Where they are found: by their words, and in their chats, which rise in the list. */
+/** Indexes the words of the messages and moves their chats up in the list. */
 async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
   const input = rows.map(({ id, instance_id, content }) => ({
     id,
@@ -158,7 +160,10 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
     where id in (select id from chatted)`.execute(trx);
 }
 
-/** One statement cannot change a row twice: of two with one id the one that can be read counts, else the first. */
+/**
+ * One statement cannot change a row twice: of two messages with one id the readable one counts, else the
+ * first.
+ */
 function unique(arrivals: InboundMessage[]): InboundMessage[] {
   const byKey = new Map<string, InboundMessage>();
   for (const one of arrivals) {
@@ -172,7 +177,7 @@ function unique(arrivals: InboundMessage[]): InboundMessage[] {
 
 type Keyed = Pick<MessageTable, "instance_id" | "message_id" | "jid">;
 
-/** A message of a group has one id for all who are in it. */
+/** All members of a group receive a message under the same id. */
 function keyOf({ instance_id, message_id, jid }: Keyed): string {
   return `${instance_id} ${message_id} ${jid}`;
 }

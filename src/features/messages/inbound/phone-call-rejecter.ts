@@ -25,13 +25,16 @@ const callRef = z.object({
   at: z.coerce.date(),
 });
 
-/** Nothing rings for longer. */
+/** No phone rings for longer. */
 const RINGS_MS = 60_000;
-/** A word about a call that is long over only puzzles. */
+/** A message about a call that ended long ago would only confuse the caller. */
 const MESSAGE_FOR_MS = 600_000;
 const PATIENCE_MS = 10_000;
 
-/** Has a call refused where its instance refuses calls; part of the transaction that tells of the call. */
+/**
+ * Queues the rejection of a call if its instance rejects calls; part of the transaction that records the
+ * call.
+ */
 export async function queuePhoneCallRejection(
   trx: Trx,
   instanceId: number,
@@ -59,7 +62,10 @@ export interface PhoneCallRejecterOptions extends AcceptSendOptions {
   log: Log;
 }
 
-/** Runs the jobs of calls that are refused: tells the network, and the caller in the words of the instance, once per call. */
+/**
+ * Runs the jobs of rejected calls: rejects the call and sends the caller the instance's message, once per
+ * call.
+ */
 export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job: Job) => Promise<JobResult> {
   const { connectedSession, messageOf, log } = options;
 
@@ -89,12 +95,12 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
       track_id: null,
       metadata: null,
       delay_ms: 0,
-      // A call is told of several times, and the job may run twice: the caller hears once.
+      // A call is reported several times, and the job may run twice: the caller gets one message.
       idempotency: { route: "refused-call", key: call_id, fingerprint: "" },
     });
   }
 
-  /** A refusal, such as a month that is used up, is the end of it; anything else is tried again. */
+  /** Gives up after a final refusal, such as a used-up monthly quota; retries after anything else. */
   function giveUp(error: unknown, instance_id: number): void {
     if (!(error instanceof GatewayError) || isAcceptUnknown(error)) throw error;
     log.warn({ err: error, instance_id }, "the caller was not told why the call was refused");

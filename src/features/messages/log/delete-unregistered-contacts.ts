@@ -3,8 +3,8 @@ import type { Trx } from "../../../platform/db/database.ts";
 import type { MessageRow } from "./message-view.ts";
 
 /**
- * A number that nobody has on the network leaves no contact and no chat in the lists: the messages that failed stay in the
- * log. A contact of whom more is known than the number stays.
+ * Deletes contacts and chats of numbers that are not registered on the network. The failed messages stay in
+ * the log. A contact with more data than its number stays.
  */
 export async function deleteUnregisteredContacts(trx: Trx, decided: readonly MessageRow[]): Promise<void> {
   const chats = decided

@@ -3,7 +3,7 @@ import type { Trx } from "../../../platform/db/database.ts";
 import { markFilesForDeletion } from "../../media/media.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../../retention/retention.ts";
 
-/** Messages with their files and their words, also those of instances that were removed. */
+/** Messages with their files and indexed words, also of removed instances. */
 export const EXPIRING_MESSAGES: Expiring = { kind: "message", deleteOldest };
 
 /** A send without an outcome stays until it has one. */

@@ -17,7 +17,10 @@ export interface WordSearch {
   after?: TimeCursor;
 }
 
-/** What the words of a message must match; a type other than text is a word. Undefined where no word is asked for. */
+/**
+ * The query for the words of a message; a type other than text counts as a word. Undefined if no word is
+ * given.
+ */
 export function toWordQuery({
   instance_ids,
   q,
@@ -35,13 +38,13 @@ export function toWordQuery({
   return ofType ? sql`(${ofWords} && ${ofType})` : ofWords;
 }
 
-/** Messages at the newer end of the log that are looked through one by one. */
+/** Messages at the newer end of the log that are scanned one by one. */
 const LOOKED_THROUGH = 5_000;
 const LEAST_OF_EACH = 500;
 
 /**
- * The newest that have the words. Words that many messages have are met soon in the newest messages, which costs less than
- * their long list in the index; of other words the index knows where they are.
+ * Returns the newest messages that contain the words. A scan of the newest messages finds common words more
+ * cheaply than their long posting list. For rare words the index is used.
  */
 export async function findByWords(db: Db, search: WordSearch): Promise<TimeCursor[]> {
   const newest = await lookThrough(db, search);
@@ -81,7 +84,7 @@ function inTime({ from, until, after }: WordSearch): RawBuilder<unknown> {
   ]);
 }
 
-/** What only the message itself knows. */
+/** Conditions on columns that only the message row has. */
 function suits({ direction, status }: WordSearch): RawBuilder<unknown> {
   if (!direction && status === undefined) return sql``;
   const wanted = all([

@@ -15,7 +15,7 @@ import { type MessageRow, selectMessages } from "./message-view.ts";
 /** Which messages of the log, and which page of them. */
 export interface MessageFilter {
   instance_ids: number[];
-  /** Only of this conversation, which is of one of the instances. */
+  /** Only messages of this conversation, which belongs to one of the instances. */
   conversation_id?: number;
   direction?: "inbound" | "outbound";
   type?: string;
@@ -23,13 +23,15 @@ export interface MessageFilter {
   track_id?: string;
   from?: Date;
   until?: Date;
-  /** Words that the message must have; each may go on. */
+  /** Words that the message must contain; each matches as a prefix. */
   q?: string;
   limit: number;
   cursor?: string;
 }
 
-/** The newest first, by their time; what arrives meanwhile stands before the first page and moves no other. */
+/**
+ * Newest first by time. Messages that arrive meanwhile come before the first page and shift no other page.
+ */
 export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<MessageRow>> {
   const places = filter.instance_ids.length === 0 ? [] : await findPlaces(db, filter);
   const { rows: shown, pagination } = toPage(places, filter.limit, toTimeCursor);
@@ -40,7 +42,7 @@ export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<
   return { rows: ids.flatMap((id) => byId.get(id) ?? []), pagination };
 }
 
-/** Of these there are few, or an index of their own has them. */
+/** Statuses that few messages have, or that have an index of their own. */
 const UNCOMMON = new Set(["failed", "cancelled", "played"]);
 
 async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
@@ -54,7 +56,7 @@ async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> 
   return findByWords(db, { ...filter, words, after: readTimeCursor(filter.cursor) });
 }
 
-/** Instance by instance in the order of an index, so that no more is read than is shown. */
+/** Reads instance by instance in index order, so that no more rows are read than shown. */
 async function readPlaces(db: Db, filter: MessageFilter, words?: RawBuilder<unknown>): Promise<TimeCursor[]> {
   const { conversation_id, instance_ids, limit } = filter;
   const isOne = conversation_id !== undefined;

@@ -20,22 +20,22 @@ import type { MessageTable } from "../../../tables.ts";
 import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../../events/events.ts";
 import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media.ts";
 
-/** Content as the message row keeps it: the driver's union without the bytes. */
+/** Content as the message row stores it: the driver's union without the bytes. */
 export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
 
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
-  /** Outbound, until its outcome: where the file waits. */
+  /** Outbound, until its outcome: the id of the pending file. */
   upload?: string;
-  /** The same for a message of a campaign, all of which share their file. */
+  /** The pending file of a campaign, which all its messages share. */
   shared?: string;
 };
 
-/** Of a message `m`: where the file that goes out with it waits. */
+/** Of a message `m`: the pending file that goes out with it. */
 export const PENDING_UPLOAD_SQL = sql<
   string | null
 >`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
 
-/** A message with what its chat is known as. */
+/** A message with the name of its chat. */
 export interface MessageRow
   extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender">,
     Omit<MediaColumns, "instance_id"> {
@@ -71,7 +71,7 @@ export function selectMessages(db: Db | Trx) {
     .$castTo<MessageRow>();
 }
 
-/** The message as reads show it: with what became of it since. */
+/** The message as reads show it: with its later changes. */
 export function toStoredMessageView(row: MessageRow) {
   return {
     ...toMessageView(row),
@@ -80,7 +80,7 @@ export function toStoredMessageView(row: MessageRow) {
   };
 }
 
-/** Messages in the order of their numbers, with what their events tell beside them. */
+/** Messages in order of their row numbers, with the other data that their events contain. */
 export function selectForEvents(trx: Trx) {
   return selectMessages(trx)
     .innerJoin("instance as i", "i.id", "m.instance_id")
@@ -89,7 +89,7 @@ export function selectForEvents(trx: Trx) {
     .$castTo<MessageRow>();
 }
 
-/** These messages as they are now. */
+/** The current state of these messages. */
 export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id">[]): Promise<MessageRow[]> {
   const ids = messages.map(({ id }) => id);
   return selectForEvents(trx)
@@ -98,7 +98,7 @@ export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id"
     .execute();
 }
 
-/** The message as events and answers show it. */
+/** The message as events and responses show it. */
 export function toMessageView(row: MessageRow) {
   const { content } = row;
   return {
@@ -157,7 +157,7 @@ export function toConversationView(row: MessageRow) {
   };
 }
 
-/** With all known addresses: the text may name a person by another one than `mentions` does. */
+/** With all known addresses: the text may name a person by an address that `mentions` does not contain. */
 function toMentioned({ mentioned, mentions = [] }: StoredContent): Mentioned[] {
   if (mentioned) return mentioned;
   return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));

@@ -10,13 +10,13 @@ import { messageEvent } from "../message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 
-/** An edit, a deletion or a reaction, whoever made it. */
+/** An edit, a deletion or a reaction, by either side. */
 export type MessageChange = Extract<
   NetworkEvent,
   { type: "message_edited" | "message_deleted" | "message_reaction" }
 >;
 
-/** Records what the network tells of a change to a message; `ifLogged`: nothing of one that is not in the log. */
+/** Records a change that the network reports. With `ifLogged`, ignores messages that are not in the log. */
 export async function recordMessageChange(
   db: Db,
   engine: Engine,
@@ -33,8 +33,8 @@ export async function recordMessageChange(
 }
 
 /**
- * Changes the message in the log and answers the event: none for what is known already, and of a message that is not in
- * the log only the event tells.
+ * Changes the message in the log and returns the event, or none if the change is known already. For a message
+ * that is not in the log, only the event is recorded.
  */
 export async function applyMessageChange(
   trx: Trx,
@@ -63,7 +63,10 @@ function findMessage(
     .executeTakeFirst();
 }
 
-/** Told again after a crash. Which of two edits is newer is left to the order in which they come, not to clocks. */
+/**
+ * The network reports a change again after a crash. The order of arrival, not clocks, decides which of two
+ * edits is newer.
+ */
 function isKnown(row: MessageRow, change: MessageChange): boolean {
   if (change.type === "message_reaction") return false;
   if (row.deleted_at) return true;
@@ -98,7 +101,7 @@ function update(
   return trx.updateTable("message").set(set).where("id", "=", id).execute();
 }
 
-/** What a message without words says cannot be edited. */
+/** The content of a message without text cannot be edited. */
 function editContent(content: MessageRow["content"], text: string): MessageRow["content"] {
   if (content.kind === "text") return { ...content, text };
   return content.kind === "media" ? { ...content, caption: text } : content;

@@ -15,8 +15,8 @@ export function tokenize(text: string): string[] {
 }
 
 /**
- * What a message can be found by, each word with its instance, so that a search reads nothing of other instances. The type
- * of what is no text is a word too.
+ * The words that find a message, each with its instance, so that a search reads nothing of other instances. A
+ * type other than text is a word too.
  */
 export function searchWords(instanceId: number, content: StoredContent): string[] {
   const words = tokenize(textsOf(content).join(" "));
@@ -37,7 +37,10 @@ function textsOf(content: StoredContent): (string | undefined)[] {
   }
 }
 
-/** A query for messages of any of the instances that have all the words; a word of two letters or more may go on. */
+/**
+ * A query for messages of any of the instances that contain all the words; words of two letters or more match
+ * as prefixes.
+ */
 export function searchQuery(instanceIds: readonly number[], text: string): RawBuilder<unknown> | null {
   const words = tokenize(text).map((word) => ({ word, mark: [...word].length > 1 ? ":*" : "" }));
   if (words.length === 0) return null;

@@ -6,7 +6,10 @@ import type { MemberReceipt } from "./receipt-ledger.ts";
 const RANKS = ["sent", "delivered", "read", "played"] as const;
 type Rank = (typeof RANKS)[number];
 
-/** Who has received, read or played a message of ours to a group, the furthest first. Throws CONFLICT for others. */
+/**
+ * The members who received, read or played our message to a group, the furthest first. Throws CONFLICT for
+ * other messages.
+ */
 export async function listReceipts(db: Db, message: MessageRow) {
   if (!message.from_me || message.chat_type !== "group")
     throw new GatewayError(

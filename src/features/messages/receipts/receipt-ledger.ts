@@ -6,27 +6,29 @@ import type { GroupChatTable, MessageReceiptTable } from "../../../tables.ts";
 export type MemberReceipt = Selectable<MessageReceiptTable>;
 export type ReceiptStatus = Exclude<MessageStatus, "sent">;
 
-/** A group of the network has 1,024 members; of larger ones nobody keeps a list. */
+/** A group of the network has at most 1,024 members; of larger groups no list is stored. */
 const MOST_MEMBERS = 1_024;
-/** Lists of members that one transaction writes down, in rows; what is left is for the next receipt. */
+/** Rows of member lists that one transaction inserts; the next receipt inserts the rest. */
 const MOST_NEW_ROWS = 20_000;
 
-/** The receipts of some messages that one transaction looks at and changes. */
+/** The receipts of some messages that one transaction reads and changes. */
 export interface ReceiptLedger {
   messages: readonly number[];
   owners: ReadonlyMap<number, { account_id: number; instance_id: number }>;
-  /** Messages of which it is known who was in the group when they went out. */
+  /** Messages whose group members at the time of the send are known. */
   listed: Set<number>;
-  /** By message and each address of the member. */
+  /** By message and by each address of the member. */
   entries: Map<string, MemberReceipt>;
   /** Rows of each message that is not listed. */
   counts: Map<number, number>;
   changed: Set<MemberReceipt>;
-  /** Rows of members who turned out to have another one. */
+  /** Rows of members that were merged into another row. */
   gone: Set<MemberReceipt>;
 }
 
-/** Of messages that are locked. With the first receipt, the members of the group become those who have it to read. */
+/**
+ * The messages must be locked. With the first receipt, the members of the group become the expected readers.
+ */
 export async function loadReceiptLedger(
   trx: Trx,
   messages: readonly number[],
@@ -46,7 +48,10 @@ export async function loadReceiptLedger(
   return book;
 }
 
-/** The row of a member; a new one where it is not known who was in the group. Undefined for who was not. */
+/**
+ * The row of a member; a new row if the group's members are unknown. Undefined if the person was not a
+ * member.
+ */
 export function findReceipt(book: ReceiptLedger, message: number, who: Identity): MemberReceipt | undefined {
   const found = findKnown(book, message, who);
   if (found) return found;
@@ -54,7 +59,7 @@ export function findReceipt(book: ReceiptLedger, message: number, who: Identity)
   return addMember(book, message, who, false);
 }
 
-/** Under either address, with the one that was not known before; two rows that turn out to be of one member are joined. */
+/** Finds the member by either address and adds the unknown one. Merges two rows that belong to one member. */
 function findKnown(book: ReceiptLedger, message: number, who: Person): MemberReceipt | undefined {
   const [entry, twin] = new Set(
     addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
@@ -86,7 +91,7 @@ function learnAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, pho
   book.changed.add(entry);
 }
 
-/** Whether the member has come further by it. A receipt that comes late only adds its time. */
+/** Whether the receipt advances the member. A late receipt only adds its time. */
 export function applyReceipt(
   book: ReceiptLedger,
   entry: MemberReceipt,
@@ -141,7 +146,7 @@ async function readMessages(trx: Trx, messages: readonly number[]): Promise<Lock
   return rows;
 }
 
-/** Those of the people, and all of messages whose readers nobody has listed. */
+/** The rows of these people, and all rows of messages without a member list. */
 async function readEntries(
   trx: Trx,
   messages: readonly number[],

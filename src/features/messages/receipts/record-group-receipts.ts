@@ -16,9 +16,11 @@ import type { MessageReceipt } from "./record-receipts.ts";
 
 /** What receipts of groups have changed. */
 export interface GroupReceiptResult {
-  /** How far all members have come with a message that a receipt names; `sent` while that is not known. */
+  /** The status that all members have reached for a message in the receipt; `sent` while that is unknown. */
   statusOf(receipt: MessageReceipt, messageId: string): MessageStatus;
-  /** With which messages which member has come further; undefined for a receipt of no group. */
+  /**
+   * The member that the receipt advanced, and with which messages; undefined for a receipt outside groups.
+   */
   movedBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
 }
 
@@ -32,12 +34,12 @@ const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, movedBy: ()
 
 const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
 
-/** Whether the receipt is of one member of a group, for messages that went to all of them. */
+/** Whether the receipt is of one group member, for our messages to the whole group. */
 function isOfMember({ chat, from_me }: Pick<MessageReceipt, "chat" | "from_me">): boolean {
   return from_me && isGroupJid(chat);
 }
 
-/** Records how far members of groups have come; locks all messages that the receipts name. */
+/** Records the receipts of group members; locks all messages that the receipts name. */
 export async function recordGroupReceipts(
   trx: Trx,
   receipts: readonly MessageReceipt[],
@@ -73,7 +75,9 @@ function keyOf({ instance_id, chat }: MessageReceipt, messageId: string): string
   return `${instance_id} ${chat} ${messageId}`;
 }
 
-/** The member who has come further by it; who was not in the group when the message went out has no receipt. */
+/**
+ * Returns the member that the receipt advanced. A person who was not in the group at the send has no receipt.
+ */
 function record(
   book: ReceiptLedger,
   message: number,
@@ -91,7 +95,7 @@ interface NamedMessage {
   receipt: number;
 }
 
-/** In the order of their numbers, as everything that changes several messages locks them. */
+/** In order of row numbers, the lock order of every transaction that changes several messages. */
 async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Promise<NamedMessage[]> {
   const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
     ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me, receipt })),
@@ -109,7 +113,7 @@ async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Prom
   return rows;
 }
 
-/** A message has come as far as the last of those who were in the group when it went out. */
+/** The status of a message is that of its slowest member at the time of the send. */
 async function readStatuses(trx: Trx, messages: readonly number[]): Promise<Map<number, MessageStatus>> {
   const { rows } = await sql<{ message: number; status: MessageStatus }>`
     select message, (array['sent', 'delivered', 'read', 'played'])[1 + min(case

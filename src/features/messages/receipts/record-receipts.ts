@@ -17,21 +17,21 @@ import {
   recordGroupReceipts,
 } from "./record-group-receipts.ts";
 
-/** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
+/** A receipt: the status of some messages of a chat, ours at the contact's end or theirs at this one. */
 export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
   instance_id: number;
 };
 
-/** What is to be told once the receipts are committed. */
+/** What to publish once the receipts are committed. */
 export interface RecordedReceipts {
   lanes: number[];
-  /** Messages whose outcome this was. */
+  /** Messages that got their outcome from the receipt. */
   decided: MessageRow[];
-  /** Session lanes in which a send in doubt has stopped waiting. */
+  /** Session lanes in which a send with an unknown outcome no longer waits. */
   freed: number[];
 }
 
-/** Records receipts; a fact of the network needs no fence, and a status only moves forward. */
+/** Records receipts. A fact of the network needs no fence, and a status only moves forward. */
 export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
   const writer = createBatchWriter<MessageReceipt, void>({
     async write(receipts) {
@@ -77,13 +77,13 @@ export async function recordReceipts(
 interface AdvancedReceipt extends MessageRow {
   /** Which of the receipts. */
   receipt: number;
-  /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
+  /** The receipt arrived before the acknowledgement, so it is also the outcome of the send. */
   is_outcome: boolean;
   /** The file that went out with it. */
   waiting_file: string | null;
 }
 
-/** Our own messages move on from status to status; theirs are received, and read at most once. */
+/** Our own messages advance from status to status; inbound ones are received, and read at most once. */
 async function raiseStatuses(
   trx: Trx,
   receipts: MessageReceipt[],
@@ -133,7 +133,7 @@ function rankOf(status: ReturnType<typeof sql>) {
   return sql`array_position(array['pending', 'sent', 'delivered', 'read', 'played'], ${status})`;
 }
 
-/** Files of sends that have an outcome now go where they stay. */
+/** Moves the files of sends that have an outcome now to their final place. */
 async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; upload: string }>`
     with file as (
@@ -145,7 +145,7 @@ async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   return queueSentFiles(trx, rows);
 }
 
-/** Sends that have an outcome now wait for nothing more. */
+/** Ends the waiting of sends that have an outcome now. */
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with decided as (
@@ -166,7 +166,7 @@ const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
   played: "message.read",
 };
 
-/** One event per receipt, for the messages that it moved: in a group, as far as its member is concerned. */
+/** One event per receipt, for the messages that it advanced; in a group, from its member's point of view. */
 function receiptEvents(
   receipts: MessageReceipt[],
   raised: AdvancedReceipt[],
@@ -188,7 +188,7 @@ function receiptEvents(
   });
 }
 
-/** Receipts tell no name. */
+/** Receipts contain no name. */
 function toMember({ jid, lid, phone }: NonNullable<GroupReceiptAdvance["member"]>) {
   return { jid, lid, phone };
 }

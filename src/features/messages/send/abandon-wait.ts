@@ -7,13 +7,16 @@ import { failedEvent } from "../message-events.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
-/** What was left behind: nothing that waits, a send that never began, or one whose outcome will come as an event. */
+/**
+ * The state of the abandoned send: nothing that waits, a send that never began, or one whose outcome will
+ * come as an event.
+ */
 export type AbandonedSend = "not_waiting" | "never_begun" | "begun";
 
 /**
- * Ends the waiting for a sync send. One that has not begun is failed in the same statement that looks, so that it can
- * never begin afterwards, and its key is free again; one that has begun goes on like an async send, for as long. One that
- * somebody else has given up waiting for is left as it is.
+ * Ends the wait for a sync send. The statement that checks also fails a send that has not begun, so it can
+ * never begin later; its key is free again. A send that has begun continues like an async send, with the same
+ * time limit. A send whose wait has already ended stays as it is.
  */
 export async function abandonWait(
   db: Db,

@@ -18,7 +18,7 @@ import {
   type SendingInstance,
 } from "./sending-instance.ts";
 
-/** A send as its route has understood it. */
+/** A send as its route has parsed it. */
 export interface SendRequest {
   instance: SendingInstance;
   recipient: Recipient;
@@ -46,7 +46,7 @@ export interface AcceptSendOptions {
 
 export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
 
-/** The instance, if a send can be taken for it now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
+/** The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
 export async function requireSendable(
   { queue, engine, readInstance }: AcceptSendOptions,
   instanceId: number,
@@ -58,18 +58,18 @@ export async function requireSendable(
   return requirePaired(readInstance, instanceId);
 }
 
-/** The refusal of an async send while it could not be carried out. */
+/** The error for an async send that could not be carried out now. */
 export function queueUnavailable(message: string, cause?: unknown): GatewayError {
   return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
 }
 
-/** Takes a send as a row and a job in one commit; undefined when another request with its key was first. */
+/** Accepts a send as a row and a job in one commit; undefined if another request with its key was first. */
 export async function acceptSend(
   options: AcceptSendOptions,
   request: SendRequest,
 ): Promise<AcceptedSend | undefined> {
   const taken = await commit(options, request).catch(async (error: unknown) => {
-    // What may have been taken all the same needs its file.
+    // A send that may have been accepted needs its file.
     if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
     throw error;
   });
@@ -88,7 +88,9 @@ async function commit(options: AcceptSendOptions, request: SendRequest): Promise
   return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
 }
 
-/** Whether the send may have been taken all the same, so that it is not over for whoever asked for it. */
+/**
+ * Whether the send may have been accepted despite the error, so that its caller cannot treat it as failed.
+ */
 export function isAcceptUnknown(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
 }
@@ -97,7 +99,7 @@ async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
   if (content.kind === "media" && content.upload) await deleteOutgoing(db, [content.upload]).catch(() => {});
 }
 
-/** Under the address that the network knows, as far as it is known by now. */
+/** The address that the network uses, as far as it is known yet. */
 async function conversationOf(
   { conversations, numbers }: AcceptSendOptions,
   { instance, recipient }: SendRequest,
@@ -150,8 +152,8 @@ async function accept(options: AcceptSendOptions, message: NewMessage): Promise<
 const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
 
 /**
- * The connection broke at the commit: the id, chosen before, tells whether the message is there. That it is not there is
- * the answer only once nothing can come any more: a commit may hang, unseen, for as long as a disk or a standby does.
+ * The connection broke at the commit; the id, chosen before, shows whether the message exists. Its absence
+ * counts only once the commit can no longer arrive: a slow disk or standby can delay it unseen.
  */
 async function lookUp(
   { db, ackTimeoutMs }: AcceptSendOptions,
@@ -164,7 +166,7 @@ async function lookUp(
     performance.now() < giveUpAt;
     ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
   ) {
-    // Asked first: what it commits before its end is found then.
+    // Checked first, so that the query below finds what the backend commits before it ends.
     const isLast = await isBackendGone(db, cause).catch(() => false);
     const found = await findMessage(db, message).catch(() => undefined);
     if (found) return found.id;
@@ -177,7 +179,6 @@ async function lookUp(
   });
 }
 
-/** Null when there is none. */
 async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Promise<{ id: number } | null> {
   const found = await db
     .selectFrom("message")

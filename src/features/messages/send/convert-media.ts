@@ -14,7 +14,7 @@ export interface ConvertMediaOptions {
   converter: MediaConverter;
 }
 
-/** A file that has arrived whole, and what it is. */
+/** A file that was received completely, and its type. */
 export interface ReceivedFile {
   file: OutgoingFile;
   /** Hex. */
@@ -32,10 +32,12 @@ export interface ReceivedFile {
 
 const OGG_OPUS = /^audio\/(ogg|opus)\b.*\bopus\b/;
 const STICKER_TYPE = "image/webp";
-/** A picture that is decoded is in memory as a whole. */
+/** A decoded picture is in memory as a whole. */
 const PICTURE_BYTES = 16 * 1024 * 1024;
 
-/** Makes of a file what its kind must be, and adds what phones want to know of it before they fetch it. */
+/**
+ * Converts a file to what its kind requires, and adds the details that phones show before they download it.
+ */
 export async function convertMedia(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   switch (told.media_type) {
     case "ptt":
@@ -71,7 +73,7 @@ async function fitSticker(told: ReceivedFile, { db }: ConvertMediaOptions): Prom
   return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
 }
 
-/** Phones show a GIF as a still picture: one that moves goes as a video, as they send it themselves. */
+/** Phones show a GIF as a still picture: an animated one goes as a video, as phones send it themselves. */
 async function fitGif(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
   if (told.file.size > PICTURE_BYTES || !(await isAnimated(await readWhole(told, db)))) return told;
@@ -94,7 +96,7 @@ async function describeVideo(
   return { ...told, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
 }
 
-/** The length only: a waveform is what voice notes have. */
+/** The length only: only voice notes have a waveform. */
 async function describeAudio(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
   const { id, size } = told.file;
   const { seconds } = OGG_OPUS.test(told.mime_type)

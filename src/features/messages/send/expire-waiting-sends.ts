@@ -6,7 +6,10 @@ import { sendDeadlineSql } from "./submit-sends.ts";
 
 const AT_ONCE = 500;
 
-/** Fails the sends whose instance stayed away, or got nothing to the network, for longer than they could wait. */
+/**
+ * Fails the sends that waited too long because their instance was disconnected or its sends did not reach the
+ * network.
+ */
 export async function expireWaitingSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
   const overdue = await db
     .selectFrom("message as m")

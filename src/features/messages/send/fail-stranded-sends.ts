@@ -11,12 +11,12 @@ const NAME = "stranded-sends";
 const EVERY_MS = 5_000;
 const AT_ONCE = 500;
 
-/** Fails what waits for instances that will not come back by themselves; also what was queued for one afterwards. */
+/** Fails sends of instances that will not reconnect by themselves, also sends that were queued afterwards. */
 export function strandedSendsSchedule(db: Db, outcomes: OutcomeRecorder): Schedule {
   return { name: NAME, everyMs: EVERY_MS, run: () => failStrandedSends(db, outcomes) };
 }
 
-/** Has that done at once, by the node that does the upkeep. */
+/** Wakes the maintenance node so that it does this at once. */
 export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
   engine.wake(await runScheduleSoon(db, NAME), { changed: true });
 }
@@ -31,8 +31,9 @@ interface StrandedSend {
 }
 
 /**
- * Ends every send of an instance that is logged out, banned, about to be removed or on a sandbox that is switched off. A campaign takes back
- * by itself what it has queued; only what may have gone out ends here.
+ * Ends every send of an instance that is logged out, banned, about to be removed or on a sandbox that is
+ * switched off. A campaign withdraws its queued sends itself; of its sends, only those that may have gone out
+ * end here.
  */
 export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
   for (;;) {

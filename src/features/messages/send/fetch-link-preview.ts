@@ -7,14 +7,14 @@ import type { SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
 import { withTimeout } from "../../../platform/with-timeout.ts";
 import { readPageSummary } from "./read-page-summary.ts";
 
-/** Longest time that a preview may hold up its send. */
+/** The longest time that a preview may delay its send. */
 const TOTAL_MS = 2_500;
 const PAGE_BYTES = 256 * 1024;
 const IMAGE_BYTES = 1024 * 1024;
 const URL_MAX = 2048;
 const TITLE_MAX = 300;
 const DESCRIPTION_MAX = 600;
-/** Each holds a page and a picture in memory, until all that it has begun is over. */
+/** Each preview holds a page and a picture in memory until all of its requests have ended. */
 const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
 
 export interface LinkPreviewOptions {
@@ -22,7 +22,7 @@ export interface LinkPreviewOptions {
   tenant: { account_id: number };
 }
 
-/** The preview of the first link of a text; undefined when there is none, or it is not there in time. */
+/** The preview of the first link of a text; undefined if there is none, or if it does not arrive in time. */
 export async function fetchLinkPreview(
   text: string,
   options: LinkPreviewOptions,
@@ -39,7 +39,7 @@ export async function fetchLinkPreview(
   );
 }
 
-/** Without what belongs to the sentence around it. */
+/** Without the punctuation of the surrounding sentence. */
 export function firstLink(text: string): string | undefined {
   const start = text.search(/https?:\/\//i);
   if (start < 0) return undefined;
@@ -79,7 +79,7 @@ interface FetchedPage {
   truncated: boolean;
 }
 
-/** Gets what belongs to one preview, all within one deadline. */
+/** Fetches the parts of one preview within one deadline. */
 class Reader {
   readonly #options: LinkPreviewOptions;
   readonly #signal: AbortSignal;

@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { Content, Jid, MessageId } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 
-/** What an instance sent under an id, without its bytes: for a recipient whose phone asks for the message again. */
+/**
+ * The content that an instance sent under an id, without its bytes: for a recipient whose phone requests the
+ * message again.
+ */
 export async function findSentContent(
   db: Db,
   instanceId: number,

@@ -57,10 +57,10 @@ export interface HandleSendDeps extends ReadContentOptions {
 type SentData = z.input<(typeof messagesContract)["sendText"]["output"]>;
 type SendResponse = OkResponse<SentData> | AcceptedResponse;
 
-/** The call of any send route. */
+/** The request of any send route. */
 export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
 
-/** A send on its way through its route. */
+/** A send while its route handles it. */
 interface SendCommand {
   instance_id: number;
   kind: ContentKind;
@@ -75,7 +75,7 @@ type ReadOutcome = (id: number) => Promise<MessageOutcome | undefined>;
 
 type SenderOptions = HandleSendDeps & AcceptSendOptions & { readDecided: ReadOutcome };
 
-/** Answers send routes: 200 after the network has spoken, 202 at once. */
+/** Handles send routes: 200 after the network has responded, 202 at once. */
 export function createSendHandler(deps: HandleSendDeps) {
   const decided = createBatchWriter<number, MessageOutcome | undefined>({
     write: (ids) => findDecided(deps.db, ids),
@@ -124,7 +124,7 @@ async function findFirst(db: Db, { instance_id, idempotency }: SendCommand): Pro
   return idempotency ? findEarlierMessage(db, instance_id, idempotency) : undefined;
 }
 
-/** What can be refused without the file is refused before it is fetched. */
+/** Rejects what can be rejected without the file before the file is fetched. */
 async function readRequest(
   options: HandleSendDeps & AcceptSendOptions,
   order: SendCommand,
@@ -162,8 +162,8 @@ function refuseForNow(): never {
 }
 
 /**
- * What has become of the message of the first request with the key, under its id. While that request is answered it is for
- * its caller to learn; once it was answered without an outcome the repetition waits for the outcome in its place.
+ * Returns the outcome of the first request with the key, under its message id. While the first request is
+ * still open, only its caller receives the outcome. If it ended without one, the repetition waits for it.
  */
 async function replay(
   options: SenderOptions,
@@ -196,7 +196,9 @@ function sentAnswer(row: MessageOutcome, headers = {}): OkResponse<SentData> {
   );
 }
 
-/** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
+/**
+ * Returns once the network has responded. After the timeout it returns what is known; events report the rest.
+ */
 async function answerAfterOutcome(
   options: SenderOptions,
   { id, message_id }: Pick<AcceptedSend, "id" | "message_id">,
@@ -214,7 +216,7 @@ async function answerAfterOutcome(
 
 interface WaitResult {
   left: MessageOutcome | "never_begun" | "unknown";
-  /** Why nobody can say. */
+  /** Why the outcome is unknown. */
   cause?: unknown;
 }
 
@@ -230,7 +232,7 @@ async function awaitOutcome(
   return { left: (left === "not_waiting" && (await readDecided(id))) || "unknown" };
 }
 
-/** It was taken, and may have gone out: who is told to come back soon would send it again. */
+/** The send was accepted and may have gone out: a caller told to retry soon would send it twice. */
 function unknownIfAway(error: unknown): WaitResult {
   if (!isTransientDatabaseError(error)) throw error;
   return { left: "unknown", cause: error };

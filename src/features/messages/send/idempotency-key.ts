@@ -4,7 +4,7 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import { fingerprint } from "../../../platform/secrets/fingerprint.ts";
 import { type MessageRow, selectMessages } from "../log/message-view.ts";
 
-/** The request that a key stands for: same route, key and body are the same message, for 24 hours. */
+/** The request that a key identifies: the same route, key and body are the same message for 24 hours. */
 export interface IdempotencyKey {
   route: string;
   key: string;
@@ -22,7 +22,7 @@ export function idempotencyOf(
   return key ? { route, key, fingerprint: fingerprint(input) } : null;
 }
 
-/** The message that an earlier request with the key has left; the same key with another body is refused. */
+/** The message of an earlier request with the key; throws for the same key with another body. */
 export async function findEarlierMessage(
   db: Db,
   instanceId: number,
@@ -43,7 +43,9 @@ export async function findEarlierMessage(
   return row;
 }
 
-/** An hour after the 24 for which a key counts: a request that has just met one must still find its message. */
+/**
+ * A key counts for 24 hours. One more hour lets a request that has just found a key still find its message.
+ */
 export async function deleteExpiredKeys(db: Db): Promise<void> {
   await db
     .deleteFrom("idempotency")

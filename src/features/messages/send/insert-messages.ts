@@ -15,7 +15,7 @@ import {
   quotaExceeded,
 } from "./message-quota.ts";
 
-/** A send that is about to be taken; its network id is chosen already. */
+/** A send to be accepted; its network id is chosen already. */
 export interface NewMessage {
   account_id: number;
   instance_id: number;
@@ -37,7 +37,7 @@ export interface NewMessage {
   /** When its send may begin; at once unless said. */
   run_at?: Date;
   idempotency: IdempotencyKey | null;
-  /** How many the plan of its account allows in a month; null: no limit. */
+  /** The monthly message limit of the account's plan; null: no limit. */
   max_messages: number | null;
 }
 
@@ -46,13 +46,13 @@ export type InsertedMessageId = number | undefined;
 
 export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
 
-/** A second's work of a fast machine; who sends more is asked to come back. */
+/** What a fast machine sends in a second; further requests are rejected with a later retry. */
 const MOST_WAITING = 5_000;
 
 /**
- * Takes messages: idempotency row, message, job and the month's counter of all that wait in one statement and one commit.
- * A sync send draws the async sends of its chat that wait before it to the front, so that the chat keeps its order.
- * Throws MESSAGE_QUOTA_EXCEEDED, and leaves nothing then.
+ * Inserts messages: idempotency row, message, job and monthly counter of all waiting requests in one
+ * statement and one commit. A sync send moves earlier async sends of its chat to the front with it, so that
+ * the chat keeps its order. Throws MESSAGE_QUOTA_EXCEEDED and then stores nothing.
  */
 export function createMessageInserter(db: Db): MessageInserter {
   const writer = createBatchWriter<NewMessage, InsertedMessageId | ExceededQuota>({
@@ -70,12 +70,12 @@ export function createMessageInserter(db: Db): MessageInserter {
 
 interface InsertedRow {
   ord: number;
-  /** Null: there was no room for it in the month. */
+  /** Null: the monthly quota was used up. */
   id: number | null;
   used: number | null;
 }
 
-/** The row number of each; what the month had where there was no room in it. */
+/** The row number of each message; the month's usage where the quota was used up. */
 export async function insertMessages(
   db: Db | Trx,
   messages: NewMessage[],
@@ -91,7 +91,10 @@ export async function insertMessages(
   });
 }
 
-/** `month`: some of them count. Plans without a limit know no counters, whose rows all sends of an account share. */
+/**
+ * `month`: some messages count. Plans without a limit use no counters: all sends of an account would share
+ * that row.
+ */
 function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<InsertedRow> {
   const input = messages.map(({ idempotency, ...message }, ord) => ({
     ...message,
@@ -139,7 +142,7 @@ const INSERTED = sql`
       from accepted
     )`;
 
-/** Where the message is found: by its words, and in its chat, which rises in the list. */
+/** Indexes the message: by its words, and in its chat, which moves up in the list. */
 const CHATTED = sql`
     indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
@@ -151,8 +154,8 @@ const CHATTED = sql`
     )`;
 
 /**
- * The jobs of what was accepted: sync before async before campaign. A campaign's message waits for nobody, and not in an
- * own group: one of those that is not due is found by the poll only, which is too late by up to a second.
+ * The jobs of the accepted messages: sync before async before campaign. A campaign's message has no group:
+ * only the poll finds a job in its own group that is not due yet, up to a second late.
  */
 const QUEUED = sql`
     overtaken as (
@@ -171,8 +174,8 @@ const QUEUED = sql`
     )`;
 
 /**
- * Old enough, or left behind without its message. Whoever has waited here for another's commit sees neither that other's
- * message nor, with a reading of its own, its key: such a key is taken whatever it points at.
+ * The key is old enough, or its message is gone. A transaction that blocked here on another commit cannot see
+ * that message or its key, so the key counts as taken.
  */
 const isKeyFree = sql`i.created_at < now() - interval '24 hours' or (
   i.created_at < now() - interval '1 minute' and not exists (select from message m where m.id = i.message)

@@ -3,13 +3,13 @@ import { nextMonthStart } from "../../../platform/current-month.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 
-/** What a month of an account has used up when a message finds no room in it. */
+/** The usage of an account's month when a message exceeds the quota. */
 export interface ExceededQuota {
   limit: number;
   used: number;
 }
 
-/** Makes the counters of the month that are not there; in one order, as they are locked. */
+/** Creates the missing counters of the month, in the order in which they are locked. */
 export async function createMonthCounters(db: Db, accounts: readonly number[], month: string): Promise<void> {
   await sql`
     insert into message_usage (account_id, month)
@@ -17,7 +17,7 @@ export async function createMonthCounters(db: Db, accounts: readonly number[], m
     on conflict do nothing`.execute(db);
 }
 
-/** Messages of a plan with a limit, as CTEs over `numbered`: the counters locked, and who finds room, in their order. */
+/** CTEs over `numbered` for messages of a plan with a limit: locks the counters and grants quota in order. */
 export function grantedByQuotaSql(month: string) {
   return sql`
     room as materialized (
@@ -37,7 +37,7 @@ export function grantedByQuotaSql(month: string) {
     )`;
 }
 
-/** Counts what was accepted, and tells who found no room. */
+/** Counts the accepted messages, and returns those that exceed the quota. */
 export function countedByQuotaSql(month: string) {
   return {
     counted: sql`
@@ -52,7 +52,7 @@ export function countedByQuotaSql(month: string) {
   };
 }
 
-/** The refusal of a message whose account has used up its month. */
+/** The error for a message whose account has used up its month. */
 export function quotaExceeded({ limit, used }: ExceededQuota): GatewayError {
   const resets_at = nextMonthStart();
   return new GatewayError("MESSAGE_QUOTA_EXCEEDED", `The plan allows ${limit} messages a month.`, {

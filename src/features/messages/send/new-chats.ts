@@ -4,7 +4,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 
-/** Of a message `m`: nobody has ever written in its chat, nor got anything there; a group is never new. */
+/** Of a message `m`: no message was ever sent or received in its chat; a group is never new. */
 export const IS_NEW_CHAT_SQL = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
 
 function hasNoHistory(conversation: Expression<unknown>) {
@@ -26,7 +26,10 @@ export async function isNewChat(db: Db, instanceId: number, jid: string): Promis
   return known === undefined;
 }
 
-/** Throws REACHOUT_TIMELOCK while the network takes no message from the instance that begins a chat, and this one would. */
+/**
+ * Throws REACHOUT_TIMELOCK if this message would begin a chat while the network rejects new chats from the
+ * instance.
+ */
 export async function requireNewChatAllowed(
   db: Db,
   { id, new_chats_locked_until: until }: { id: number; new_chats_locked_until: Date | null },
@@ -47,8 +50,8 @@ const FIRST_WAIT = sql`interval '1 hour'`;
 const LONGEST_WAIT = sql`interval '24 hours'`;
 
 /**
- * Remembers that the network takes no new chats from the instance: until the time that it tells, else for an hour,
- * doubling with each time within a day. Answers until when.
+ * Records that the network rejects new chats from the instance: until the reported time, else for an hour,
+ * doubling with each rejection within a day. Returns the end of the lock.
  */
 export async function lockNewChats(db: Db, instanceId: number, until: Date | undefined): Promise<Date> {
   const told = until && until.getTime() > Date.now() ? until : null;

@@ -2,13 +2,13 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import type { MessageRow } from "../log/message-view.ts";
 
-/** What an answer tells of a message. */
+/** What a response contains of a message. */
 export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
 
 export interface OutcomeWatch {
   /**
-   * Resolves when the message or action has an outcome or `timeoutMs` have passed; with the message, where this node has
-   * recorded its outcome just now.
+   * Resolves when the message or action has an outcome or `timeoutMs` have passed. Returns the message if
+   * this node has just recorded its outcome.
    */
   wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
   /** Ends every wait. */
@@ -18,14 +18,17 @@ export interface OutcomeWatch {
 const POLL_MS = 1000;
 const TOPIC = "outcome";
 
-/** Tells of messages whose outcome was committed just now. */
+/** Publishes messages whose outcome was committed just now. */
 export function publishOutcomes(engine: Pick<Engine, "tell">, rows: readonly MessageOutcome[]): void {
   for (const row of rows) engine.tell(TOPIC, String(row.id), row);
 }
 
 type ResolveWait = (decided?: MessageOutcome) => void;
 
-/** Waits for outcomes: told by the node that records one, and asked for once a second in case the word got lost. */
+/**
+ * Waits for outcomes: notified by the node that records one, and polled once a second in case a notification
+ * is lost.
+ */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   const waiting = new Map<number, Set<ResolveWait>>();
   const stopHearing = engine.hear(TOPIC, (key, decided) =>
@@ -46,7 +49,7 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   async function ask(): Promise<void> {
     if (waiting.size === 0 || isAsking) return;
     isAsking = true;
-    // A database that is away is asked again the next second.
+    // If the database is unavailable, the next poll retries.
     await findDecided(db, [...waiting.keys()]).then(settleAll, () => {});
     isAsking = false;
   }

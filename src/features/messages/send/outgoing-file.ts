@@ -11,14 +11,14 @@ const PARTS_AT_ONCE = 16;
 /** Longer than the request that brings a file can last. */
 const ORPHAN_AFTER_MS = 3_600_000;
 
-/** The file of a send on its way into the database, part by part, where it waits for the outcome of the send. */
+/** The file of a send, stored part by part in the database until the send has an outcome. */
 export class OutgoingFile {
   readonly id = `upl_${ulid()}`;
   /** Length so far. */
   size = 0;
-  /** The first part, by which the type of the file is told. */
+  /** The first part, from which the file type is detected. */
   head: Buffer = Buffer.alloc(0);
-  /** Whose storage it takes up. */
+  /** The account whose storage the file uses. */
   readonly account_id: number;
   readonly #db: Db;
   readonly #hash = createHash("sha256");
@@ -30,7 +30,7 @@ export class OutgoingFile {
     this.account_id = account_id;
   }
 
-  /** Takes the next piece, of any length. */
+  /** Writes the next piece, of any length. */
   async write(piece: Buffer): Promise<void> {
     for (let start = 0; start < piece.length; start += PART_BYTES) {
       await this.#take(piece.subarray(start, start + PART_BYTES));
@@ -71,7 +71,7 @@ function refuseWhenFull(cause: unknown): never {
   throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
 }
 
-/** The whole file of so many bytes; undefined when its send had an outcome meanwhile. */
+/** The whole file of `size` bytes; undefined if its send got an outcome meanwhile. */
 async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
   const file = Buffer.allocUnsafe(size);
   let filled = 0;
@@ -90,7 +90,9 @@ async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | 
   return file;
 }
 
-/** So many bytes of a file from a position; fewer at its end. For pieces much smaller than a part. */
+/**
+ * Up to a number of bytes of a file from a position; fewer at its end. For pieces much smaller than a part.
+ */
 export async function readOutgoingRange(
   db: Db,
   id: string,
@@ -112,7 +114,10 @@ export async function deleteOutgoing(db: Db | Trx, ids: string[]): Promise<void>
   if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
 }
 
-/** Saves the file of a campaign from `dropOrphans` while the campaign goes on again. False: it is gone. */
+/**
+ * Keeps the file of a campaign from being deleted as an orphan while the campaign continues. False: the file
+ * is gone.
+ */
 export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
   const parts = await trx
     .updateTable("outgoing_media")
@@ -126,7 +131,10 @@ export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
 /** How long the recipients of a completed campaign with a file can be retried. */
 const RETRIED_FOR = sql`interval '7 days'`;
 
-/** Drops files whose request died before its send was taken, and those of campaigns that will not send them again. */
+/**
+ * Deletes files whose request died before its send was accepted, and those of campaigns that will not send
+ * them again.
+ */
 export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
@@ -137,7 +145,7 @@ export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
           or (c.status = 'completed' and c.ended_at > now() - ${RETRIED_FOR})))`.execute(db);
 }
 
-/** What the driver is given: the content of the row, and the file from where it waits. */
+/** What the driver receives: the content of the row, and the pending file. */
 export async function loadOutgoingContent(db: Db, content: StoredContent): Promise<Content | undefined> {
   if (content.kind !== "media") return content;
   const { upload, shared, ...described } = content;

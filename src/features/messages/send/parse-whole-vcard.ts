@@ -1,7 +1,7 @@
 import { readVcard } from "../../../network/read-vcard.ts";
 import { invalidField } from "../../../platform/gateway-error.ts";
 
-/** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for a text that is none. */
+/** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */
 export function parseWholeVcard(text: string): { name?: string; phone?: string } {
   const { begins, ends, name, phones } = readVcard(text);
   if (!begins) throw invalidField("vcard", "does not begin with BEGIN:VCARD");

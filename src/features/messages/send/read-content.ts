@@ -9,7 +9,7 @@ import { fetchLinkPreview } from "./fetch-link-preview.ts";
 import { parseWholeVcard } from "./parse-whole-vcard.ts";
 import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
 
-/** Everything that a send may say, whatever its route. */
+/** All fields of a send, of any route. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
 
 export type ContentKind = "text" | "media" | "location" | "contact" | "reply";
@@ -20,7 +20,7 @@ export interface ReadContentOptions extends MediaOptions {
 
 const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies ContentKind[];
 
-/** The kind that is named, else the one whose fields are there. */
+/** The kind that is named, else the one whose fields are present. */
 export function inferKind(input: SendInput): ContentKind {
   const { type } = input;
   if (isKind(type)) return type;
@@ -59,7 +59,10 @@ export async function findQuoted(
     );
 }
 
-/** Who is named, else the chat of the quoted message. `phone` names the recipient unless it is the one on the card. */
+/**
+ * The named recipient, else the chat of the quoted message. `phone` is the recipient unless it belongs to the
+ * contact card.
+ */
 export function readRecipient(
   kind: ContentKind,
   { jid, number, phone, contact }: SendInput,
@@ -71,7 +74,7 @@ export function readRecipient(
   return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
 }
 
-/** Reads what a send says. A file is taken in last, when nothing else can be refused any more. */
+/** Reads the content of a send. A file is stored last, after all other checks. */
 export async function readContent(
   options: ReadContentOptions & StorageOwner,
   kind: ContentKind,
@@ -130,7 +133,7 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
-/** A card goes by the object `contact`, by a vCard, or by `name` and `phone`. */
+/** A contact card is given as the object `contact`, as a vCard, or as `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
   const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
   if (card.name === undefined) throw invalidField("name", "is required: the name on the card");

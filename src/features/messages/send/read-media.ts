@@ -17,7 +17,7 @@ import type { StoredMedia } from "../log/message-view.ts";
 import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
 import { OutgoingFile } from "./outgoing-file.ts";
 
-/** A file as a request names it: an upload, an address, or base64. */
+/** A file as a request names it: an upload, a URL, or base64. */
 export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   url?: string;
   base64?: string;
@@ -30,7 +30,7 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
 
 export interface MediaOptions extends FetchMediaOptions, ConvertMediaOptions {}
 
-/** Whose storage a file takes up. */
+/** The account whose storage a file uses. */
 export interface StorageOwner {
   account_id: number;
 }
@@ -38,18 +38,18 @@ export interface StorageOwner {
 export interface FetchMediaOptions {
   outgoing: SafeFetch;
   maxBytes: number;
-  /** Longest time of a download; 60 s unless said. */
+  /** Longest time of a download; 60 s by default. */
   downloadMs?: number;
   tenant?: OutgoingRequest["tenant"];
-  /** What refusals call the file; else the field in which it came. */
+  /** The name of the file in errors; by default the field in which it came. */
   field?: string;
 }
 
 const DOWNLOAD_MS = 60_000;
 
 /**
- * Takes the file in to where it waits for its send, and tells what it is: its type goes by the content, not by what is
- * claimed. Nothing of a file that is refused stays behind.
+ * Stores the file until its send, and returns its type, which is detected from the content, not from the
+ * declared one. Nothing of a rejected file stays behind.
  */
 export async function readMedia(
   input: MediaInput,
@@ -92,7 +92,10 @@ function toStored({ file, ...told }: ReceivedFile, input: MediaInput, source: So
   };
 }
 
-/** The sender's name stays as it is; that of an address gets the ending of the type, and a document always has a name. */
+/**
+ * The sender's file name stays as it is. A name from a URL gets the type's extension, and a document always
+ * has a name.
+ */
 function nameOf(
   { mime_type, media_type }: Pick<ReceivedFile, "mime_type" | "media_type">,
   input: MediaInput,
@@ -104,16 +107,16 @@ function nameOf(
   return media_type === "document" ? nameForType(mime_type) : undefined;
 }
 
-/** Where a file came from, and what is said of it there. */
+/** The source of a file, and what the source declares about it. */
 interface Source {
   field: string;
   mime_type?: string;
   file_name?: string;
-  /** From the server that gave it out, or from its address. */
+  /** From the server that returned it, or from its URL. */
   address_name?: string;
 }
 
-/** Hands a file on. `url` is an address or a data URI; the other fields may also hold bare base64. */
+/** Passes a file on. `url` is a URL or a data URI; the other fields may also contain bare base64. */
 export async function storeMediaInput(
   file: Pick<OutgoingFile, "write">,
   input: MediaInput,
@@ -163,7 +166,7 @@ async function download(
   };
 }
 
-/** Of an address that redirects, the one of the two that names a file. */
+/** For a URL that redirects, the one of the two that contains a file name. */
 function nameOfAddress(given: string, last: string): string | undefined {
   const names = [given, last].map(lastOfPath);
   return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];
@@ -192,7 +195,7 @@ function lastOfPath(url: string): string | undefined {
   }
 }
 
-/** Undefined for what is none. */
+/** Undefined for text that is not a MIME type. */
 function toMimeType(text: string | undefined): string | undefined {
   return mimeType.safeParse(text).data;
 }

@@ -1,6 +1,6 @@
 import { Parser } from "htmlparser2";
 
-/** What a page says of itself for previews. */
+/** What a page declares for previews. */
 export interface PageSummary {
   title?: string;
   description?: string;
@@ -9,7 +9,7 @@ export interface PageSummary {
 }
 
 const HTML_MAX = 262_144;
-/** What is open is searched at each closing tag, so the number of tags bounds the time. */
+/** Each closing tag searches the open tags, so the number of tags bounds the time. */
 const TAGS_MAX = 1_000;
 const VALUE_MAX = 2_048;
 
@@ -54,7 +54,7 @@ function readMeta(attributes: Readonly<Record<string, string>>, summary: PageSum
   const name = (attributes.property ?? attributes.name ?? "").toLowerCase();
   const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
   const value = toLine(attributes.content ?? "");
-  // The page's own title or description stands behind that for previews.
+  // The page's own title or description is the fallback for its preview tags.
   if (field && value && (summary[field] === undefined || name === `og:${field}`)) summary[field] = value;
 }
 

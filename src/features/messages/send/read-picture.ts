@@ -2,7 +2,7 @@ import type { UploadedFile } from "../../../platform/http/route.ts";
 import type { OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
 import { storeMediaInput } from "./read-media.ts";
 
-/** A picture by its address, as base64 or a data URI, or as it came in a form. */
+/** A picture as a URL, base64, a data URI, or an uploaded form file. */
 export type PictureInput = string | UploadedFile;
 
 export interface PictureSource {

@@ -11,8 +11,8 @@ export interface ReaddressDeps {
 }
 
 /**
- * Where a send to a number with two spellings belongs, as the network knows it: who took the send may have had nobody to
- * ask. Undefined when it stays, and for one that may have gone out already.
+ * The address that the network uses for a number with two formats; when the send was accepted, no session may
+ * have been there to look it up. Undefined if the address stays, or if the send may have gone out already.
  */
 export async function readdressSend(
   { db, conversations, numbers }: ReaddressDeps,

@@ -12,7 +12,7 @@ import { publishOutcomes } from "./outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { SendError } from "./send-error.ts";
 
-/** How a send ended, told by the network or decided here. */
+/** How a send ended, as the network reports it or as the gateway decided. */
 export interface SendOutcome {
   /** Row number of the message. */
   id: number;
@@ -23,16 +23,16 @@ export interface SendOutcome {
   job: number | null;
   /** Holds only for a send that has not begun. */
   unless_begun?: boolean;
-  /** What the network needs to give the file of the message out again. */
+  /** The media reference with which the network can serve the file again. */
   media_ref?: unknown;
 }
 
 export interface OutcomeRecorder {
-  /** Whoever comes first decides: a message has one outcome and one outcome event. */
+  /** The first outcome decides: a message has one outcome and one outcome event. */
   record(outcome: SendOutcome): Promise<void>;
 }
 
-/** Told in the same transaction which messages have changed their status; of campaigns only. */
+/** Called in the same transaction with the campaign messages that changed their status. */
 export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
 
 export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
@@ -51,7 +51,7 @@ export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFo
 
 interface Recorded {
   lanes: number[];
-  /** Messages whose outcome this was. */
+  /** Messages that got this outcome. */
   decided: MessageRow[];
 }
 
@@ -91,16 +91,16 @@ async function recordOutcomes(
 interface DecidedSend extends MessageRow {
   /** The file that was to be sent with it. */
   waiting_file: string | null;
-  /** It is that of a campaign, and others wait for it. */
+  /** It is a campaign's file, and other messages need it. */
   is_shared: boolean;
   /** Whether this was its outcome. */
   is_open: boolean;
 }
 
 /**
- * Decides what is open; of two outcomes that come together the acknowledgement counts. Of what was decided before, the
- * network's word still adds what it calls the file, and that it has a message whose fate was unknown. Answers with the
- * messages as they are from now on.
+ * Decides open messages; of two concurrent outcomes the acknowledgement counts. For messages already decided,
+ * a late ack only adds the media reference, and turns UNKNOWN_OUTCOME into sent. Returns the messages in
+ * their new state.
  */
 async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]> {
   // In there \`message\` is what was changed, not the table.
@@ -140,7 +140,7 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
   return rows;
 }
 
-/** The events that tell how these sends have ended. */
+/** The events that report these outcomes. */
 export async function outcomeEvents(
   trx: Trx,
   messages: readonly Pick<MessageRow, "id">[],
@@ -148,19 +148,19 @@ export async function outcomeEvents(
   return messages.length === 0 ? [] : (await readForEvents(trx, messages)).flatMap(outcomeEvent);
 }
 
-/** A failed sync send answers its caller, who waits for it, and nobody else; one that is too late for that is told. */
+/** A failed sync send is reported only to its waiting caller; one that is too late for that gets an event. */
 function outcomeEvent(row: MessageRow): EventDraft[] {
   if (row.status === "failed" || row.status === "cancelled")
     return row.mode === "sync" && !isTooLate(row) ? [] : [failedEvent(row)];
   return [sentEvent(row)];
 }
 
-/** Its caller waits for it no more, and could not say so, as the database or the caller's node was away. */
+/** The caller no longer waits, but the database or the caller's node was unavailable when the wait ended. */
 function isTooLate({ mode, status, deadline, outcome_at }: MessageRow): boolean {
   return mode === "sync" && status === "failed" && deadline !== null && (outcome_at ?? 0) > deadline;
 }
 
-/** Whoever asks again with the key of what has never begun gets a send of its own. */
+/** A repeated request with the key of a send that never began gets a new send. */
 async function freeKeys(trx: Trx, messages: readonly MessageRow[]): Promise<void> {
   if (messages.length === 0) return;
   const ids = messages.map(({ id }) => id);

@@ -4,8 +4,8 @@ import type { StoredContent } from "../log/message-view.ts";
 import type { SendingInstance } from "./sending-instance.ts";
 
 /**
- * Names people by the spelling of their number that the network knows, in the text too: clients draw a mention only where
- * the text has `@` and the digits of its address.
+ * Names people by the number format that the network knows, in the text too: clients draw a mention only
+ * where the text has `@` and the digits of its address.
  */
 export async function resolveMentions(
   numbers: NumberResolver,

@@ -1,20 +1,25 @@
 import type { Job } from "../../../engine/engine.ts";
 import type { SendRow, UnknownOutcome } from "./submit-sends.ts";
 
-/** With the usual times the third try on one connection ends after two minutes; a dead one is noticed in less than one. */
+/**
+ * With the default timeouts the third attempt on one connection ends after two minutes; a dead connection is
+ * detected in less than one.
+ */
 const LEAVES_CHAT_AFTER = 3;
 
 export interface LostAckOptions {
-  /** How long a send in doubt waits for a receipt before it is tried again. */
+  /** How long a send with an unknown outcome waits for a receipt before it is retried. */
   doubtWaitMs: number;
-  /** Networks whose silence is on purpose: a send is given up after so many tries without an acknowledgement. */
+  /**
+   * Networks that withhold acknowledgements on purpose: a send fails after this many attempts without one.
+   */
   mostUnconfirmed: Partial<Record<SendRow["network"], number>>;
 }
 
 /**
- * What happens after a try that the network did not confirm in time, while the connection lives. The same id goes out again
- * at once, so that the chat stands still no longer than one lost acknowledgement takes. After three such tries the fault
- * is with this message alone: it is tried on, and the rest of its chat no longer waits for it.
+ * Decides what follows an attempt that the network did not acknowledge in time while the connection is alive.
+ * The same id goes out again at once, so the chat pauses only for one lost acknowledgement. After three such
+ * attempts the fault lies with this message alone: its retries continue, and its chat no longer waits for it.
  */
 export function retryAfterLostAck(job: Job, send: SendRow, options: LostAckOptions): UnknownOutcome {
   const unconfirmed = unconfirmedTries(job, send) + 1;
@@ -23,7 +28,7 @@ export function retryAfterLostAck(job: Job, send: SendRow, options: LostAckOptio
   return { id: send.id, wait_ms: isFirst ? 0 : options.doubtWaitMs, unconfirmed, leaves_chat };
 }
 
-/** Whether it waits for no receipt: the first try on this connection was the only one. */
+/** Whether it skips the wait for a receipt: this connection has had only one attempt. */
 export function isRetriedImmediately(job: Job, send: SendRow, options: LostAckOptions): boolean {
   return unconfirmedTries(job, send) === 1 && mayRetry(job, send, options);
 }
@@ -38,7 +43,7 @@ export function mayRetry(
   return on_unknown === "resend" && origin !== "campaign" && !is_restricted && !is_overdue && !isGivenUp;
 }
 
-/** On the connection that there is now. */
+/** On the current connection. */
 function unconfirmedTries({ ref }: Pick<Job, "ref">, { is_reconnected }: SendRow): number {
   return is_reconnected ? 0 : unconfirmedOf(ref);
 }

@@ -43,9 +43,9 @@ export interface SendRunnerOptions extends ReaddressDeps, LostAckOptions {
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   ackTimeoutMs: number;
-  /** How long a submitted send may still be tried again. */
+  /** How long a submitted send may still be retried. */
   sendHoldMs: number;
-  /** Gives a message that has not been submitted back to its campaign, which decides what becomes of it. */
+  /** Returns an unsubmitted message to its campaign, which decides what to do with it. */
   withdraw: (id: number) => Promise<void>;
 }
 
@@ -117,14 +117,14 @@ class SendRunner {
     return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
   }
 
-  /** Whether nothing that is known here holds it up. */
+  /** Whether no throttle or breaker of this process delays it. */
   #mayGo({ lane, grp }: Job): boolean {
     const instance = Number(lane.key);
     const isHere = this.#options.engine.isSafe() && this.#options.connectedSession(instance) !== undefined;
     return isHere && this.#options.numbers.isSettled(instance, grp);
   }
 
-  /** It was submitted as it was read. */
+  /** The read has already marked it as submitted. */
   async #goOn(job: Job, send: SendRow, turn: SendSlot): Promise<JobResult> {
     await turn.wait({ min: 0, max: 0, perMinute: null }, () => {});
     const session = this.#sessionFor(send);
@@ -140,8 +140,8 @@ class SendRunner {
   }
 
   /**
-   * A send that would begin a chat while the network allows none: a campaign's goes back to its campaign, an async one
-   * waits as long as it can be held, and whoever waits for an answer has it at once.
+   * Handles a send that would begin a chat while the network rejects new chats. A campaign's send returns to
+   * its campaign; an async send waits as long as it can be held; a sync caller gets the error at once.
    */
   async #holdNewChat(job: Job, send: SendRow, until: Date): Promise<JobResult> {
     if (send.origin === "campaign") return this.#withdraw(send);
@@ -152,7 +152,7 @@ class SendRunner {
     return this.#fail(job, send, newChatsLocked(until));
   }
 
-  /** A campaign waits until its account is in service again. */
+  /** A campaign waits until its account is active again. */
   #refuseRestricted(job: Job, send: SendRow): Promise<JobResult> {
     return send.origin === "campaign" ? this.#withdraw(send) : this.#fail(job, send, SEND_ERROR.restricted);
   }
@@ -162,7 +162,7 @@ class SendRunner {
     return { end: "done" };
   }
 
-  /** The network has refused to begin a chat. In a known chat the same code means something else. */
+  /** The network has rejected a new chat. In a known chat the same code has another meaning. */
   async #refuseNewChat(job: Job, send: SendRow, refused: RefusedResult): Promise<JobResult> {
     const { db, engine } = this.#options;
     const { instance_id, jid, id } = send;
@@ -175,7 +175,10 @@ class SendRunner {
     return this.#holdNewChat(job, send, until);
   }
 
-  /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
+  /**
+   * Handles a send that may have reached the network: waits for a receipt, then retries the same id if the
+   * instance allows it.
+   */
   async #settleDoubt(job: Job, send: SendRow): Promise<JobResult | undefined> {
     const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
     if (isRetriedImmediately(job, send, this.#options)) return undefined;
@@ -210,7 +213,7 @@ class SendRunner {
   }
 
   async #act(job: Job, send: SendRow, session: Session, content: Content): Promise<JobResult> {
-    // Between the fence and the wire the process may have slept for longer than the lane was ours.
+    // The process may have been suspended after the fence for longer than it owned the lane.
     if (!this.#options.engine.isSafe()) return this.#takeBack(job, send);
     const sending = session.send(send.jid, content, { id: send.message_id });
     faultPoint("send:after-wire");
@@ -238,7 +241,10 @@ class SendRunner {
     }
   }
 
-  /** The session was connected, and still this try did not reach the wire: waits longer each time, and not for ever. */
+  /**
+   * The session was connected, but this attempt did not reach the network. The wait grows with each attempt,
+   * up to a limit.
+   */
   async #tryLater(job: Job, send: SendRow, reason: string): Promise<JobResult> {
     const { db, engine } = this.#options;
     await this.#breakers.failed(job, send);
@@ -247,7 +253,7 @@ class SendRunner {
     return (await waitForRetry(db, engine.node.id, job, failed)) ? NOT_YET : this.#loseLane(job);
   }
 
-  /** Never tried, for want of a connection; what an earlier try did is still in doubt. */
+  /** Not attempted, as there was no connection; the outcome of an earlier attempt is still unknown. */
   async #takeBack(job: Job, send: SendRow): Promise<JobResult> {
     const { db, engine } = this.#options;
     if (send.submitted_at === null) await clearSubmitted(db, engine.node.id, job.lane, send.id);
@@ -266,7 +272,7 @@ class SendRunner {
     return { end: "settled" };
   }
 
-  /** The network's word counts whenever it comes, and then nobody waits any longer. */
+  /** The network's response counts even when it is late; the send then stops waiting. */
   async #recordLate(job: Job, send: SendRow, result: SendResult): Promise<void> {
     if (result.outcome !== "accepted") return;
     const { engine, outcomes } = this.#options;

@@ -4,15 +4,17 @@ import type { Db } from "../../../platform/db/database.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { SendRow } from "./submit-sends.ts";
 
-/** So many different chats in a row whose sends did not reach the wire say that the fault is not theirs. */
+/**
+ * If sends to this many different chats in a row do not reach the network, the fault is not with the chats.
+ */
 const CHATS_TO_OPEN = 3;
 const FIRST_HOLD_SECONDS = 15;
 const LONGEST_HOLD_SECONDS = 600;
-/** Longer than a trial takes; its end is reported by the trial itself. */
+/** Longer than a trial takes; the trial itself reports its end. */
 const TRIAL_MS = 120_000;
 
 interface LaneState {
-  /** Whose sends failed since the last success. */
+  /** The chats whose sends failed since the last success. */
   chats: Set<string>;
   isOpen: boolean;
   /** On this process's monotonic clock. */
@@ -28,8 +30,9 @@ export interface SendCircuitBreakersOptions {
 }
 
 /**
- * One circuit breaker per session lane. It opens when the sends of several chats in a row do not reach the wire; then
- * nothing is sent for a while, and afterwards one send at a time until one is accepted. How long is in the instance's row.
+ * One circuit breaker per session lane. It opens when the sends of several chats in a row do not reach the
+ * network. Sending pauses for a while; afterwards one send at a time goes out until one is accepted. The
+ * instance's row stores the duration of the pause.
  */
 export class SendCircuitBreakers {
   readonly #options: SendCircuitBreakersOptions;
@@ -58,7 +61,7 @@ export class SendCircuitBreakers {
     const state = this.#lanes.get(lane);
     if (!state) return;
     const { db, engine, log } = this.#options;
-    // The outcome must not be lost for this; without a database the next send closes it.
+    // A database error here must not lose the outcome; the next send closes the breaker then.
     if (state.isOpen && !(await close(db, instance_id))) return;
     this.#lanes.delete(lane);
     if (!state.isOpen) return;
@@ -66,13 +69,13 @@ export class SendCircuitBreakers {
     engine.pauseLane(lane, 0);
   }
 
-  /** A send did not reach the wire, though the session is connected. */
+  /** A send did not reach the network, though the session is connected. */
   async failed({ id: job, lane: { id: lane } }: Job, { instance_id, jid }: SendRow): Promise<void> {
     const state = this.#lanes.get(lane) ?? this.#begin(lane);
     state.chats.add(jid);
     const isDue = state.isOpen ? state.trial === job : state.chats.size >= CHATS_TO_OPEN;
     if (!isDue) return;
-    // What was in flight beside it says nothing new.
+    // A failure of a concurrent send adds no information.
     state.isOpen = true;
     state.trial = undefined;
     const heldMs = await hold(this.#options.db, instance_id);
@@ -97,7 +100,7 @@ export class SendCircuitBreakers {
   }
 }
 
-/** False: the database does not answer. */
+/** False: the database does not respond. */
 function close(db: Db, instanceId: number): Promise<boolean> {
   const closed = db
     .updateTable("instance")
@@ -110,7 +113,7 @@ function close(db: Db, instanceId: number): Promise<boolean> {
   );
 }
 
-/** Returns for how long, in milliseconds: twice as long each time in a row, and a fifth more or less by chance. */
+/** Returns the pause in milliseconds: doubled each time in a row, with 20 % random jitter. */
 async function hold(db: Db, instanceId: number): Promise<number> {
   const seconds = sql`least(${LONGEST_HOLD_SECONDS}, ${FIRST_HOLD_SECONDS} * power(2, least(send_holds, 10)))`;
   const { rows } = await sql<{ held_ms: number }>`

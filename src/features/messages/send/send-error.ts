@@ -2,16 +2,16 @@ import type { SendResult } from "../../../network/driver.ts";
 import { ERROR_STATUS, type ErrorCode, GatewayError } from "../../../platform/gateway-error.ts";
 import { SANDBOX_OFF } from "../../instances/instances.ts";
 
-/** Why a send or an action came to nothing, as its row and its event keep it. */
+/** Why a send or an action failed, as its row and its event store it. */
 export interface SendError {
   code: string;
   message: string;
   retryable: boolean;
-  /** ISO 8601: it would end the same before. */
+  /** ISO 8601: before this time a repetition would fail the same way. */
   until?: string;
 }
 
-/** What the gateway itself has to say about the end of a send or an action. */
+/** The gateway's own errors for sends and actions. */
 export const SEND_ERROR = {
   notBegun: { code: "SEND_TIMEOUT", message: "The send did not begin in time.", retryable: true },
   notConfirmed: { code: "SEND_TIMEOUT", message: "The network did not confirm it in time.", retryable: true },
@@ -54,14 +54,14 @@ export const SEND_ERROR = {
 
 const REASON_LENGTH = 200;
 
-/** No try reached the wire, so the same message may be sent again. */
+/** No attempt reached the network, so the same message may be sent again. */
 export function undelivered(tries: number, reason: string): SendError {
   const times = tries === 1 ? "in one try" : `in ${tries} tries`;
   const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
   return { code: "SEND_FAILED", message, retryable: true };
 }
 
-/** The network's refusal in our words. */
+/** The network's rejection as an error of the gateway. */
 export function toSendError({
   code,
   reason,
@@ -77,7 +77,7 @@ export function newChatsLocked(until: Date): SendError {
   return { code: "REACHOUT_TIMELOCK", message, retryable: true, until: until.toISOString() };
 }
 
-/** A failure as its caller sees it: the network's own code where the table of codes has it. */
+/** A failure as its caller receives it: the network's own code if the table of codes contains it. */
 export function sendErrorToGatewayError(
   error: SendError | null,
   { message_id, id }: { message_id: string; id: number },

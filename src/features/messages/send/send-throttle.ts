@@ -2,34 +2,37 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Engine } from "../../../engine/engine.ts";
 
-/** The pause between two sends of an instance, in milliseconds; a random one from the range. */
+/** The pause between two sends of an instance, in milliseconds; a random value from the range. */
 export interface SendDelayRange {
   min: number;
   max: number;
-  /** Sends a minute, of which so many can go at once; null: no limit. */
+  /** Sends per minute, all of which may go out at once; null: no limit. */
   perMinute: number | null;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Typing is shown for so long before a send that had to wait. */
+/** How long typing is shown before a send that had to wait. */
 const TYPING_MS = 3_000;
-/** Longer than any turn takes; its end is told by the turn itself. */
+/** Longer than any turn takes; the turn itself reports its end. */
 const HELD_MS = 60_000;
 
 interface LaneThrottle {
-  /** Undefined: to be read again. */
+  /** Undefined: must be read again. */
   range: SendDelayRange | undefined;
   lastAt: number;
   /** The earliest moment of the next send. */
   freeAt: number;
   /** A send is about to begin. */
   isTaken: boolean;
-  /** When a whole minute's sends could go at once again. */
+  /** When a whole minute's sends could go out at once again. */
   fullAt: number;
 }
 
-/** Keeps the pauses between the sends of each lane, which this process owns: whatever their priority, one at a time. */
+/**
+ * Enforces the pauses between the sends of each lane that this process owns: one send at a time, whatever
+ * their priority.
+ */
 export class SendThrottle {
   readonly #lanes = new Map<number, LaneThrottle>();
   readonly #engine: Pick<Engine, "pauseLane">;
@@ -39,8 +42,8 @@ export class SendThrottle {
   }
 
   /**
-   * Called as soon as a job is picked, before anything is awaited, so that no second one is picked beside it. Undefined:
-   * it is not the time of this job yet, and the lane pauses until then.
+   * Called synchronously when a job is claimed, so that no second job starts concurrently. Undefined: it is
+   * too early for this job, and the lane pauses until then.
    */
   begin(lane: number): SendSlot | undefined {
     const pace = this.#lanes.get(lane);
@@ -56,7 +59,7 @@ export class SendThrottle {
     if (!pace.isTaken) this.#engine.pauseLane(lane, 0);
   }
 
-  /** The range as it stands now; undefined: there is none. */
+  /** The current range; undefined: there is none. */
   learn(lane: number, range: SendDelayRange): LaneThrottle | undefined {
     const known = this.#lanes.get(lane);
     if (range.max <= 0 && range.perMinute === null) {
@@ -72,7 +75,7 @@ export class SendThrottle {
     return pace;
   }
 
-  /** False: somebody else has the turn, or it is too early. */
+  /** False: another job has the turn, or it is too early. */
   take(lane: number, pace: LaneThrottle): boolean {
     const waitMs = pace.isTaken ? HELD_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
@@ -84,7 +87,7 @@ export class SendThrottle {
     return true;
   }
 
-  /** Ends a turn; `hasSent`: the pause to the next one begins. */
+  /** Ends a turn; `hasSent`: the pause before the next one begins. */
   release(lane: number, hasSent: boolean): void {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
@@ -112,7 +115,7 @@ export class SendSlot {
     this.#isTaken = isTaken;
   }
 
-  /** Waits for the moment of the send, `show`ing what goes on meanwhile. False: it is not this job's turn after all. */
+  /** Waits for the moment of the send and calls `show` meanwhile. False: this job has lost its turn. */
   async wait(range: SendDelayRange, show: () => void): Promise<boolean> {
     const pace = this.#paces.learn(this.#lane, range);
     if (!pace) {
@@ -135,7 +138,7 @@ export class SendSlot {
     this.#end(true);
   }
 
-  /** Gives back what was not used. */
+  /** Releases an unused turn. */
   end(): void {
     this.#end(false);
   }
@@ -146,13 +149,13 @@ export class SendSlot {
   }
 }
 
-/** The end of the pause, and of the wait for the minute's sends. */
+/** When both the pause and the wait for the per-minute limit have ended. */
 function freeAfter({ lastAt, fullAt }: LaneThrottle, range: SendDelayRange): number {
   const rateFreeAt = range.perMinute === null ? 0 : fullAt + intervalOf(range) - MINUTE_MS;
   return Math.max(lastAt + pauseOf(range), rateFreeAt);
 }
 
-/** In which one of the minute's sends comes back. */
+/** The time in which one of the minute's sends becomes available again. */
 function intervalOf({ perMinute }: SendDelayRange): number {
   return perMinute === null ? 0 : MINUTE_MS / Math.max(1, perMinute);
 }

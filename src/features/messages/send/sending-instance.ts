@@ -7,18 +7,18 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../../tables.ts";
 import { SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
 
-/** What a send or an action needs to know of its instance. */
+/** What a send or an action reads of its instance. */
 export interface SendingInstance {
   id: number;
   account_id: number;
   lane: number;
   status: InstanceStatus;
   jid: string | null;
-  /** Messages a month that its plan allows; null: no limit. */
+  /** The monthly message limit of its plan; null: no limit. */
   max_messages: number | null;
-  /** Until then the network takes no message from it that begins a chat. */
+  /** Until then the network rejects messages from it that begin a chat. */
   new_chats_locked_until: Date | null;
-  /** Its account may not use the sandbox network any more. */
+  /** Its account may no longer use the sandbox network. */
   is_sandbox_off: boolean;
 }
 
@@ -31,7 +31,7 @@ export type ReadInstance = (id: number) => Promise<SendingInstance>;
 const RECONNECT_WAIT_MS = 5000;
 const LOOK_EVERY_MS = 100;
 
-/** Reads instances; those that are asked for at the same time share one statement. Throws NOT_FOUND. */
+/** Reads instances; concurrent reads share one statement. Throws NOT_FOUND. */
 export function createInstanceReader(db: Db): ReadInstance {
   const reader = createBatchWriter<number, SendingInstance | undefined>({
     write: (ids) => findInstances(db, ids),
@@ -53,7 +53,10 @@ async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | 
   return ids.map((id) => byId.get(id));
 }
 
-/** The instance, connected or paired and away: an async send may wait for it. Throws INSTANCE_NOT_CONNECTED. */
+/**
+ * The instance, connected or paired but disconnected: an async send may wait for it. Throws
+ * INSTANCE_NOT_CONNECTED.
+ */
 export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
   const instance = await read(id);
   const canHold = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;
@@ -63,7 +66,7 @@ export async function requirePaired(read: ReadInstance, id: number): Promise<Sen
 
 const GONE = new Set<InstanceStatus>(["logged_out", "banned"]);
 
-/** The instance, connected; while it comes back that is waited for, for a moment. Throws INSTANCE_NOT_CONNECTED. */
+/** The connected instance; waits a moment while it reconnects. Throws INSTANCE_NOT_CONNECTED. */
 export async function requireConnected(read: ReadInstance, id: number): Promise<SendingInstance> {
   const giveUpAt = performance.now() + RECONNECT_WAIT_MS;
   let instance = await read(id);

@@ -2,14 +2,14 @@ import type { Jid, Session } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import type { SendRow } from "./submit-sends.ts";
 
-/** Then the other end shows it no longer. */
+/** After this time the other end stops showing it. */
 const TYPING_LASTS_MS = 10_000;
 
 export function showTyping(session: Session, jid: Jid): void {
   session.setPresence?.("typing", jid).catch(() => {});
 }
 
-/** Shows typing for the delay that was asked for; returns after how many milliseconds the send is looked at again. */
+/** Shows typing for the requested delay; returns after how many milliseconds the send continues. */
 export async function showDelay(
   db: Db,
   session: Session,

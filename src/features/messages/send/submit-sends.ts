@@ -8,7 +8,7 @@ import type { ConversationRef } from "../../contacts/contacts.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
-/** What a send job needs to know of its message. */
+/** What a send job reads of its message. */
 export interface SendRow
   extends Pick<
     MessageRow,
@@ -28,40 +28,43 @@ export interface SendRow
   on_unknown: "resend" | "fail";
   network: "whatsapp" | "sandbox";
   is_overdue: boolean;
-  /** Its account may send no more. */
+  /** Its account is restricted from sending. */
   is_restricted: boolean;
   /** Since it was submitted. */
   doubt_ms: number | null;
-  /** The session has connected anew since then. */
+  /** The session has reconnected since then. */
   is_reconnected: boolean;
-  /** It would begin a chat, which the network does not let this instance do until then. */
+  /** It would begin a chat, which the network rejects from this instance until then. */
   locked_until: Date | null;
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
-  /** Sends a minute that the instance has set, within those of the plan; null: none are set. */
+  /** The instance's sends per minute, within those of its plan; null: not set. */
   per_minute: number | null;
-  /** While sends of its instance do not reach the network: for how long none is tried; not above 0: one at a time. */
+  /**
+   * While sends of its instance do not reach the network: how long none is attempted; 0 or less: one at a
+   * time.
+   */
   held_ms: number | null;
   /** It has waited for as long as an async send may. */
   is_stale: boolean;
   /** It was marked as submitted just now. */
   has_begun: boolean;
-  /** Where it goes in place of the address that it was taken with. */
+  /** The address that replaces the accepted one. */
   to?: ConversationRef;
 }
 
-/** A send whose job has been picked. */
+/** A send whose job is claimed. */
 export interface ClaimedSend {
   id: number;
   lane: LaneEpoch;
-  /** Its session is connected, and it goes to the address that it was taken with. */
+  /** Its session is connected, and its address is the accepted one. */
   may_go: boolean;
 }
 
 /**
- * What the jobs point at, in their order; undefined for one that is gone. Most sends have nothing to wait for: those are
- * marked as submitted in the same statement, as `submitSends` does, and are told as they were before it.
+ * The sends of the jobs, in their order; undefined for a deleted one. Most sends need not wait: the same
+ * statement marks them as submitted, as `submitSends` does. They are returned in their state before it.
  */
 export async function loadAndSubmitSends(
   db: Db,
@@ -111,21 +114,24 @@ export async function loadAndSubmitSends(
 }
 
 /**
- * Of a message `m`: until when its send is tried. The deadline of a sync send is the patience of its caller, within which
- * it begins; once begun it has as long as an async one.
+ * Of a message `m`: the end of its attempts. The deadline of a sync send is its caller's timeout, within
+ * which it must begin; once begun it has as long as an async one.
  */
 export function sendDeadlineSql(holdMs: number) {
   return sql<Date>`case when m.mode = 'sync' and m.submitted_at is not null
     then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end`;
 }
 
-/** From its submission on an async send has so long to be confirmed. */
+/** How long an async send may wait for its acknowledgement after its submission. */
 function deadlineOf(holdMs: number) {
   return sql`case when m.mode = 'async' and m.submitted_at is null
     then now() + ${holdMs} * interval '1 millisecond' else m.deadline end`;
 }
 
-/** Of a message `m`: it may still go out. A sync one that is past its deadline is not started, but tried again if it was. */
+/**
+ * Of a message `m`: it may still go out. A sync one past its deadline is not started, but is retried if it
+ * was.
+ */
 const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
   and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
 
@@ -135,14 +141,14 @@ export interface SendSubmission {
   to?: ConversationRef;
 }
 
-/** `withheld`: its campaign does not run any more, or the address has turned out to be of another person. */
+/** `withheld`: its campaign no longer runs, or the address has turned out to belong to another person. */
 export type SendSubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
- * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
- * deadline to be confirmed; a sync one that is past its deadline is not started. A campaign's is not once its campaign
- * has been paused or cancelled, nor to another person than the one whom it chose: whoever pauses or cancels waits for the lock that is taken here, and a tick of the campaign,
- * which queues more, does not.
+ * Marks sends as submitted just before they go out, fenced by their lanes. An async send then has until its
+ * deadline to be confirmed; a sync one past its deadline is not started. A campaign's send is not submitted
+ * after a pause or cancellation, or to another person than the chosen one. A pause or cancellation waits for
+ * the lock taken here; a campaign tick, which queues more, does not.
  */
 export async function submitSends(
   db: Db,
@@ -190,12 +196,14 @@ export async function submitSends(
   });
 }
 
-/** As a campaign names the person that it writes to at most once: by phone in one spelling, else by LID. */
+/**
+ * How a campaign identifies the person that it writes to at most once: by phone in one format, else by LID.
+ */
 function personAt(jid: RawBuilder<unknown>) {
   return sql`case when ${jid} like '%@s.whatsapp.net' then person_of(split_part(${jid}, '@', 1)) else ${jid} end`;
 }
 
-/** Clears submitted_at: the message never reached the wire. Does nothing if the lane was lost. */
+/** Clears submitted_at: the message never reached the network. Does nothing if the lane was lost. */
 export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: number): Promise<void> {
   await sql`
     with held as (${lockOwnedLanes(node, [lane])})
@@ -204,20 +212,20 @@ export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: 
   );
 }
 
-/** A send that did not reach the wire, though the session is connected. */
+/** A send that did not reach the network, though the session is connected. */
 export interface FailedSendAttempt {
   message: number;
-  /** An earlier try is in doubt: this one says nothing of it. */
+  /** The outcome of an earlier attempt is unknown, and this one does not change that. */
   is_doubtful: boolean;
-  /** With this one. */
+  /** Including this one. */
   tries: number;
-  /** Undefined: there is no next try. */
+  /** Undefined: there is no next attempt. */
   wait_ms: number | undefined;
 }
 
 /**
- * Lets a send wait for its next try, with the number of tries in its job; a sync one until its deadline at most. False:
- * the lane is lost.
+ * Lets a send wait for its next attempt, with the number of attempts in its job; a sync one until its
+ * deadline at most. False: the lane is lost.
  */
 export async function waitForRetry(
   db: Db,
@@ -247,16 +255,15 @@ export interface UnknownOutcome {
   id: number;
   /** How long it waits for a receipt. */
   wait_ms: number;
-  /** Tries on this connection that the network did not confirm in time. */
+  /** Attempts on this connection that the network did not acknowledge in time. */
   unconfirmed?: number;
-  /** The rest of its chat waits for it no longer. */
+  /** Its chat no longer waits for it. */
   leaves_chat?: boolean;
 }
 
 /**
- * Lets a send that may have reached the network wait, unless it has an outcome by now: then its job is over. The row of
- * the message is locked, so that a receipt which comes at this moment finds the job either waiting or gone. False: the
- * lane is lost.
+ * Lets a send that may have reached the network wait, or ends its job if it has an outcome. Locks the message
+ * row, so that a concurrent receipt finds the job either waiting or gone. False: the lane is lost.
  */
 export async function waitForUnknownOutcome(
   db: Db,

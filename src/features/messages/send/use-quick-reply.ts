@@ -5,7 +5,9 @@ import type { ContentKind, SendInput } from "./read-content.ts";
 
 const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;
 
-/** A text send with its quick reply in place: the one that it names, or the one whose `/shortcut` is all of its text. */
+/**
+ * A text send with its quick reply filled in: the named one, or the one whose `/shortcut` is the whole text.
+ */
 export async function useQuickReply(
   db: Db,
   accountId: number,
