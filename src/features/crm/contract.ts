@@ -28,9 +28,9 @@ const fieldValues = z
 
 /** Rows of one import. */
 export const MAX_IMPORTED = 10_000;
-/** Rows that an import refuses by name. */
+/** Invalid rows that the response of an import lists. */
 export const MAX_INVALID = 100;
-/** What the name of a column of a custom field begins with. */
+/** The prefix of a custom field's column name. */
 export const CUSTOM_FIELD_COLUMN = "custom_fields.";
 export const TAG_SEPARATOR = ";";
 
@@ -67,7 +67,7 @@ const leadFields = {
   custom_fields: fieldValues.optional(),
   opted_out: z.boolean().optional().describe("true: campaigns do not write to this phone any more."),
 };
-/** What a row of a CSV file may say of a lead. */
+/** The lead fields of a CSV row. */
 export const leadRow = z.object(leadFields);
 const leadAliases = {
   phone: ["number", "whatsapp"],
@@ -294,7 +294,7 @@ export const crmContract = {
   }),
 };
 
-/** The values of a body that carries them in `fields`, or bare. */
+/** Field values in `fields`, or at the top level of the body. */
 export const topLevelFields = fieldValues;
 
 function isUpload(value: unknown): boolean {

@@ -10,7 +10,7 @@ import { createLeadImporter } from "./lead-importer.ts";
 
 export { createLeadFollower };
 
-/** Leads, and what hangs on them. */
+/** Leads, and the data that belongs to them. */
 export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
   const { db } = deps;
   return {

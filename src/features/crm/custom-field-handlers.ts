@@ -102,7 +102,7 @@ async function changeField(
     .executeTakeFirstOrThrow();
 }
 
-/** Leads that hold a value under the old name hold it under the new one. */
+/** Moves the leads' values from the old field name to the new one. */
 async function rename(trx: Trx, accountId: number, from: string, to: string): Promise<void> {
   const taken = await trx
     .selectFrom("custom_field")

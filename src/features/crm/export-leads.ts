@@ -11,10 +11,10 @@ const COLUMNS = [
   ...["created_at", "updated_at"],
 ];
 const ROWS_AT_ONCE = 1_000;
-/** More columns than spreadsheets can work with. */
+/** More columns than spreadsheets support. */
 const MOST_FIELDS = 1_000;
 
-/** All leads that a filter finds, newest first, read piece by piece while they go out. */
+/** All leads that match a filter, newest first, streamed page by page. */
 export function exportLeads(db: Db, accountId: number, filter: LeadFilter): RawResponse {
   return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, accountId, filter)), 200, {
     "content-disposition": 'attachment; filename="leads.csv"',
@@ -32,7 +32,7 @@ async function* csvPieces(db: Db, accountId: number, filter: LeadFilter): AsyncG
   }
 }
 
-/** Of the fields that any lead of the account has. */
+/** The names of the fields that any lead of the account has. */
 async function findFieldNames(db: Db, accountId: number): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct field as name from lead, jsonb_object_keys(custom_fields) as x (field)

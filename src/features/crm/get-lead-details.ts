@@ -6,10 +6,10 @@ import type { LeadRow } from "./find-leads.ts";
 
 const LAST_MESSAGES = 20;
 const LAST_NOTES = 200;
-/** Chats of one person, one per instance that they have written with. */
+/** Chats of one person, one per instance. */
 const CHATS = 50;
 
-/** A lead with everything that is known of the person. Throws NOT_FOUND. */
+/** A lead with all data about the person. Throws NOT_FOUND. */
 export async function getLeadDetails(db: Db, accountId: number, id: number) {
   const lead = await db
     .selectFrom("lead")
@@ -29,7 +29,7 @@ export async function getLeadDetails(db: Db, accountId: number, id: number) {
   return { ...lead, notes, conversations, messages: await readMessages(db, conversations) };
 }
 
-/** By the phone, and by the contacts that are known by it or by the LID of the lead. */
+/** By the phone, and by contacts with this phone or the LID of the lead. */
 async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
   const phones = phone === null ? [""] : numberVariantsOf(phone);
   return db

@@ -7,8 +7,8 @@ import type { InboundFollower, MessageRow } from "../messages/messages.ts";
 const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
 
 /**
- * Makes a lead of who writes for the first time, in accounts that want it, and takes a person who writes STOP, SAIR,
- * PARAR or CANCELAR and nothing else at their word.
+ * Creates a lead for each new sender, in accounts with this setting. Opts a person out who writes only STOP,
+ * SAIR, PARAR or CANCELAR.
  */
 export function createLeadFollower(suppression: SuppressionList): InboundFollower {
   return async (trx, rows) => {
@@ -39,7 +39,7 @@ function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: Me
   };
 }
 
-/** As many as the plan has room for; who is a lead already, by phone or by LID, stays the one they are. */
+/** Adds leads up to the plan's limit; a person who is a lead already, by phone or by LID, stays unchanged. */
 async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
   await sql`
     with person as (
@@ -63,7 +63,7 @@ async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
 
 async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly Person[]): Promise<void> {
   const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
-  // The phone of a LID may be learnt later.
+  // The phone of a LID may become known later.
   const lids = leaving.flatMap(({ account_id, lid }) => (lid === null ? [] : [{ account_id, phone: lid }]));
   await suppression.add(trx, [...known, ...lids], "keyword");
   if (known.length > 0) await withdrawSendsTo(trx, known);

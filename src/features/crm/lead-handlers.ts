@@ -58,7 +58,8 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
         requireSomebodyStill(known, change);
         return changeLead(trx, deps, known, change);
       });
-      // After the commit, so that whoever recalls while they hold messages never waits for the lead.
+      // After the commit, so that a transaction that withdraws sends while it holds messages never waits for
+      // the lead.
       if (change.opted_out && lead.phone !== null) await recall(db, { account_id, phone: lead.phone });
       return lead;
     },
@@ -90,7 +91,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
   };
 }
 
-/** What is queued for somebody who has just opted out does not go out any more. */
+/** Withdraws what is queued for a person who has just opted out. */
 function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
   return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
 }
@@ -136,13 +137,13 @@ async function createLead(
   return changeLead(trx, deps, added, rest);
 }
 
-/** A body with misspelt fields would make a lead of nobody. */
+/** Throws for a body with misspelt fields, which would create a lead without a person. */
 function requireSomebody({ phone, name, email }: LeadChange): void {
   if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
   throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
 }
 
-/** A change may not take away the last that says who a lead is. */
+/** Throws for a change that would remove the last identifying field of a lead. */
 function requireSomebodyStill(lead: LeadRow, change: LeadChange): void {
   const { phone = lead.phone, name = lead.name, email = lead.email } = change;
   const takesAway = [change.phone, change.name, change.email].some((one) => one === null || one === "");
@@ -162,7 +163,7 @@ function phoneTaken(): GatewayError {
   return new GatewayError("CONFLICT", "There is a lead with this phone already.");
 }
 
-/** Who a lead is. Digits of a known LID are that person, by phone where it is known. */
+/** The identity of a lead. Digits of a known LID identify that person, by phone if it is known. */
 async function readPerson(
   trx: Trx,
   { defaultCountry }: LeadDeps,
@@ -212,7 +213,7 @@ async function readNewPhone(
   return phone;
 }
 
-/** Another spelling of the phone that the lead has already is no other phone. */
+/** Another format of the lead's current phone is no change. */
 async function takePhone(trx: Trx, { id, account_id, phone: before }: LeadRow, phone: string): Promise<void> {
   const other = await trx
     .selectFrom("lead")

@@ -19,7 +19,7 @@ type Imported = OutputOf<typeof crmContract.importLeads>;
 
 const ROWS_AT_ONCE = 500;
 
-/** Takes leads in piece by piece, each a commit; what a crash has cut off is imported by the same file once more. */
+/** Imports leads in batches, each one commit; after a crash the same file imports the rest. */
 export function createLeadImporter(deps: LeadDeps): ImportHandler {
   return async ({ input: { file }, caller }) => {
     const { account_id } = requireUser(caller);
@@ -32,7 +32,7 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
       if (piece.length < ROWS_AT_ONCE) continue;
       await importPiece(deps, account_id, piece, total);
       piece = [];
-      // Others have their turn between two pieces.
+      // Lets other work run between two batches.
       await turn();
     }
     await importPiece(deps, account_id, piece, total);
@@ -49,7 +49,8 @@ async function importPiece(
   const given = piece.filter((row): row is ParsedLead => !("reason" in row));
   const done = await deps.db.transaction().execute((trx) => writeLeads(trx, deps, account_id, given));
   const people = done.opted_out.map((phone) => ({ account_id, phone }));
-  // After the commit, so that whoever recalls while they hold messages never waits for the leads.
+  // After the commit, so that a transaction that withdraws sends while it holds messages never waits for the
+  // leads.
   if (people.length > 0) await deps.db.transaction().execute((trx) => withdrawSendsTo(trx, people));
   const refused = [...piece.filter((row) => "reason" in row), ...done.refused];
   total.created += done.created;
@@ -65,7 +66,7 @@ interface WrittenLeads {
   created: number;
   updated: number;
   refused: RejectedRow[];
-  /** Phones of those who had not opted out before. */
+  /** Phones of people who had not opted out before. */
   opted_out: string[];
 }
 
@@ -77,7 +78,7 @@ async function writeLeads(
 ): Promise<WrittenLeads> {
   const given = await readLids(trx, account_id, rows);
   const count = () => countLeads(trx, account_id);
-  // Locks the account's row, so two imports of one account come one after the other.
+  // Locks the account's row, so two imports of one account run sequentially.
   const room = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
   const known = await findKnown(trx, account_id, given);
   const written: WrittenLeads = { created: 0, updated: 0, refused: [], opted_out: [] };
@@ -94,7 +95,7 @@ async function writeLeads(
   return written;
 }
 
-/** Digits of a LID whose phone is known are that phone. */
+/** Resolves digits of a LID whose phone is known to that phone. */
 async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]): Promise<ParsedLead[]> {
   const people = await findLidMappings(
     trx,
@@ -104,7 +105,7 @@ async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]
   return rows.map((row) => ({ ...row, phone: people.get(row.phone ?? "")?.phone ?? row.phone }));
 }
 
-/** Finds the lead of a row among those that the rows name, all of them locked. */
+/** Finds the lead of each row, and locks all of them. */
 async function findKnown(trx: Trx, account_id: number, given: readonly ParsedLead[]) {
   const persons = given.flatMap(({ phone }) => (phone === undefined ? [] : [canonicalNumberOf(phone)]));
   const ids = given.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
@@ -173,7 +174,9 @@ async function changeLead(trx: Trx, lead: LeadRow, row: ParsedLead, written: Wri
   if (opts_out && lead.phone !== null) written.opted_out.push(lead.phone);
 }
 
-/** What the lead is with the row; a custom field that an export shows alike stays as it is. */
+/**
+ * The change that the row makes to the lead; a custom field stays as it is if its exported form is the same.
+ */
 function toChange(lead: LeadRow, row: ParsedLead) {
   const fields = new Map(Object.entries(lead.custom_fields));
   for (const [name, value] of Object.entries(row.custom_fields))

@@ -5,8 +5,8 @@ import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts"
 const AT_ONCE = 500;
 
 /**
- * Gives leads that were known by a LID alone the phone that a contact has learnt since; where a lead has that phone
- * already, the two become one.
+ * Adds the phone to leads that had only a LID, once a contact has learnt it. If another lead has that phone
+ * already, the two are merged.
  */
 export async function linkLeads(db: Db, suppression: SuppressionList): Promise<void> {
   const { rows } = await sql<{ id: number; phone: string }>`
@@ -24,7 +24,7 @@ interface Found {
   id: number;
   account_id: number;
   opted_out_at: Date | null;
-  /** The one by LID. */
+  /** The lead with the LID. */
   is_same: boolean;
 }
 
@@ -44,7 +44,7 @@ async function link(trx: Trx, suppression: SuppressionList, id: number, phone: s
   else await trx.updateTable("lead").set({ phone, updated_at: sql`now()` }).where("id", "=", id).execute();
 }
 
-/** What both say of a person is what the lead with the phone says. */
+/** Where both leads have a value, that of the lead with the phone counts. */
 async function absorb(trx: Trx, id: number, other: number): Promise<void> {
   await trx.updateTable("lead_note").set({ lead_id: id }).where("lead_id", "=", other).execute();
   await sql`

@@ -10,7 +10,9 @@ export type DeclaredField = Pick<Selectable<CustomFieldTable>, "name" | "type" |
 /** Values to set, by field; null removes one. */
 export type FieldChange = Record<string, string | number | boolean | null>;
 
-/** The values after the change. Throws VALIDATION_ERROR for a value that its declared field cannot hold. */
+/**
+ * The values after the change. Throws VALIDATION_ERROR for a value that its declared field does not allow.
+ */
 export async function mergeFields(
   trx: Trx,
   accountId: number,
@@ -28,7 +30,7 @@ export async function mergeFields(
   return Object.fromEntries(merged);
 }
 
-/** Those of the fields that the account has declared, by name. */
+/** The account's declared fields among these, by name. */
 export async function findDeclaredFields(
   db: Db | Trx,
   accountId: number,
@@ -43,7 +45,7 @@ export async function findDeclaredFields(
   return new Map(declared.map((field) => [field.name, field]));
 }
 
-/** What the cell of a table says: a value of its declared type, else a text. Throws VALIDATION_ERROR. */
+/** The value of a table cell: of its declared type, else a text. Throws VALIDATION_ERROR. */
 export function readFieldCell(text: string, name: string, field: DeclaredField | undefined): Values[string] {
   return accept(field ? fromText(text, field.type) : text, name, field);
 }
@@ -77,7 +79,7 @@ const HOLDS: Record<DeclaredField["type"], (value: unknown, options: readonly st
   select: (value, options) => typeof value === "string" && options.includes(value),
 };
 
-/** A day of the calendar, or a moment that begins with one. */
+/** A calendar day, or a timestamp that begins with one. */
 function isDate(text: string): boolean {
   const [, day] =
     /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
@@ -87,7 +89,7 @@ function isDate(text: string): boolean {
 
 const NOT_VALUES = new Set(["id", "fields", "custom_fields", "customFields"]);
 
-/** The change that a body asks for: its `fields`, or what stands bare in it. */
+/** The change that a body requests: its `fields`, or its top-level values. */
 export function readFieldChange(body: Record<string, unknown>): FieldChange {
   if (body.fields !== undefined) return topLevelFields.parse(body.fields);
   const bare = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_VALUES.has(name)));

@@ -7,7 +7,7 @@ import { canonicalNumberOf, readPhone } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
 
-/** A row of a file that names a lead, and what it says of it. */
+/** A row of a file that names a lead, with its values. */
 export interface ParsedLead {
   line: number;
   text: string;
@@ -29,7 +29,7 @@ export interface RejectedRow {
 }
 
 export interface LeadFile {
-  /** The custom fields that it has columns for. */
+  /** The custom fields that have a column in the file. */
   fields: string[];
   rows(
     declared: ReadonlyMap<string, DeclaredField>,
@@ -39,12 +39,12 @@ export interface LeadFile {
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
 const COLUMNS = ["id", "phone", ...TEXTS, "tags", "opted_out"];
-/** An export has them, and nobody can set them. */
+/** Columns of an export that cannot be set. */
 const PASSED_OVER = ["lid", "opted_out_at", "created_at", "updated_at", ""];
 const PHONE_NAMES = ["number", "whatsapp"];
 const SHOWN = 100;
 
-/** Throws VALIDATION_ERROR for a file with columns that are not known, and for one with too many rows. */
+/** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
 export function readLeadFile(bytes: Uint8Array): LeadFile {
   const table = readCsvTable(bytes);
   const columns = table.columns.map(toColumn);
@@ -66,7 +66,7 @@ export function readLeadFile(bytes: Uint8Array): LeadFile {
   };
 }
 
-/** The name of a column as this file knows it. */
+/** The canonical name of a column. */
 function toColumn(name: string): string {
   const lower = name.toLowerCase();
   if (PHONE_NAMES.includes(lower)) return "phone";
@@ -86,7 +86,7 @@ interface RowContext {
   columns: readonly string[];
   declared: ReadonlyMap<string, DeclaredField>;
   defaultCountry: string | undefined;
-  /** The lines that name somebody already. */
+  /** The lines that have already named each person. */
   seen: Map<string, number>;
 }
 

@@ -1,21 +1,21 @@
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import type { IntegrationStatus } from "../../tables.ts";
 
-/** What an answer, or its absence, says. */
+/** The meaning of a response, or of its absence. */
 export type ResponseClass =
   | { verdict: "ok" }
   | {
       verdict: "retry";
-      /** It was surely not acted upon, so it can be said again without being said twice. */
+      /** The request had no effect for certain, so it can be repeated. */
       isSafe: boolean;
-      /** Nobody is served: those behind it would fare no better. */
+      /** The service is down: later requests would fail too. */
       isDown: boolean;
       retryAfterMs: number | undefined;
       status: IntegrationStatus;
     }
   | { verdict: "stop"; status: IntegrationStatus };
 
-/** Something before the program has answered, and the program has not heard of it. */
+/** A proxy before the program has responded, and the program has not received the request. */
 export const NOT_THERE_YET: Extract<ResponseClass, { verdict: "retry" }> = {
   verdict: "retry",
   isSafe: true,
@@ -24,17 +24,20 @@ export const NOT_THERE_YET: Extract<ResponseClass, { verdict: "retry" }> = {
   status: "failing",
 };
 
-/** Fails before anything was said. */
+/** Fails before the request was sent. */
 const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
 const FORBIDDEN = new Set(["blocked", "invalid_url"]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
-/** A 500 is none of them: what failed in the end may have done a part before. */
+/** Without 500: a request that failed at its end may have had effects before. */
 const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
 const FIRST_OF_SERVER_ERRORS = 500;
-/** A program that is away is noticed sooner: what breaks later was under way. */
+/** An unreachable program fails sooner: a later failure interrupts a running request. */
 export const UNDER_WAY_AFTER_MS = 5_000;
 
-/** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
+/**
+ * 408, 425, 429, 5xx and network errors are transient; another 4xx is a rejection, and redirects are not
+ * followed.
+ */
 export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   if (outcome.outcome === "failed") return judgeFailure(outcome);
   const { status } = outcome;
@@ -52,13 +55,13 @@ export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   };
 }
 
-/** The programs themselves answer in JSON; a proxy whose program is away has a page of its own. */
+/** The programs respond in JSON; a proxy with an unreachable program returns its own page. */
 export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "response" }>): boolean {
   return readJson(body.toString("utf8")) === undefined;
 }
 
 function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
-  // Only whoever runs the gateway, or saves another address, can change that.
+  // Only the operator, or another URL, can change that.
   if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
   const isSafe = NEVER_SAID.has(failure);
   return {
@@ -81,7 +84,10 @@ function readRetryAfterMs(header: string | undefined): number | undefined {
 
 const STEPS_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
-/** How long to wait after the try of that number, from 1; `random` in [0, 1) spreads the tries by 20 % either way. */
+/**
+ * The wait after attempt number `attempt` (from 1); `random` in [0, 1) spreads the retries by 20 % either
+ * way.
+ */
 export function retryDelayMs(
   attempt: number,
   retryAfterMs: number | undefined,
@@ -93,7 +99,7 @@ export function retryDelayMs(
 
 const KEEP_OF_ANSWER = 300;
 
-/** One sentence for people; answers of the other side may hold a stack trace, of which only the beginning is kept. */
+/** One sentence for users; a response may hold a stack trace, of which only the beginning is kept. */
 export function describeOutcome(outcome: FetchOutcome): string {
   if (outcome.outcome === "failed") return outcome.error;
   const said = wordsOf(outcome.body);
@@ -105,7 +111,7 @@ function wordsOf(body: Buffer): string {
   return (errorMessageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
 }
 
-/** What an answer in JSON calls its message. */
+/** The error message in a JSON response. */
 export function errorMessageIn(text: string): string | undefined {
   const { message, error } = readJson(text) ?? {};
   return [message, error].find((one) => typeof one === "string");

@@ -6,8 +6,8 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { Integration } from "./integration-row.ts";
 
 /**
- * Ends a job in one commit with everything that follows from it, as long as the lane is still ours. `write` answers the
- * lanes to wake; events are recorded last in it.
+ * Ends a job in one commit with all its consequences, if this node still owns the lane. `write` returns the
+ * lanes to wake, and records events last.
  */
 export async function completeJob(
   { db, engine }: { db: Db; engine: Engine },
@@ -31,17 +31,17 @@ export async function completeJob(
 }
 
 export interface TaskOptions {
-  /** What waits for each other: the chat. */
+  /** The jobs that run sequentially: the chat. */
   grp: string;
-  /** Place in the lane; a task of `first` goes before the events of its chat. */
+  /** Position in the lane; a task with `first` runs before the events of its chat. */
   pos: number;
   first?: boolean;
   run_at?: Date;
-  /** Into the lane for what the other side tells us. */
+  /** Whether it goes to the lane for inbound webhooks. */
   inbound?: boolean;
 }
 
-/** A job of a provider's own, for `addJobs`; it comes back as the task of `onTask`. */
+/** A provider's own job, for `addJobs`; it returns as the task of `onTask`. */
 export function createTaskJob(
   { id, lane, inbound_lane }: Pick<Integration, "id" | "lane" | "inbound_lane">,
   task: Record<string, unknown>,

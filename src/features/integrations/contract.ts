@@ -51,7 +51,7 @@ const testReport = z.object({
 
 export type TestReport = z.output<typeof testReport>;
 
-/** Chatwoot tells a message of 150,000 characters twice in one webhook. */
+/** Chatwoot sends a message of 150,000 characters twice in one webhook. */
 const WEBHOOK_BODY_BYTES = 2 * 1_048_576;
 
 const shared = {

@@ -3,7 +3,7 @@ import type { Db } from "../../platform/db/database.ts";
 
 const ROWS_AT_ONCE = 5_000;
 
-/** Drops what belongs to integrations that are gone, and what is too old to be asked for again. */
+/** Deletes the data of removed integrations, and data that is too old to be needed again. */
 export async function deleteStaleIntegrationData(db: Db): Promise<void> {
   const isOrphan = (table: string) =>
     sql`not exists (select from integration g where g.id = ${sql.table(table)}.integration_id)`;

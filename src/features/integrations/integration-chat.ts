@@ -6,13 +6,13 @@ export interface IntegrationChat<State> {
   chat: string;
   provider_conversation_id: string | null;
   state: Partial<State>;
-  /** Until then nothing is answered there by itself. */
+  /** Until then the chat gets no automatic replies. */
   replies_paused_until?: Date | null;
 }
 
 /**
- * What an integration knows of a chat; nothing, as far as it was never kept. What was kept under the private address of
- * somebody whose phone is known by now is moved to the chat.
+ * What an integration has stored of a chat; empty if there is nothing. Data stored under the LID of a person
+ * whose phone is known now moves to the chat.
  */
 export async function readIntegrationChat<State extends object>(
   db: Db | Trx,
@@ -43,7 +43,7 @@ async function findChat<State>(
     .executeTakeFirst();
 }
 
-/** The chat that the other side calls by this id. */
+/** The chat that has this id on the other side. */
 export async function findChatByConversation<State>(
   db: Db | Trx,
   { id }: Pick<Integration, "id">,
@@ -59,7 +59,7 @@ export async function findChatByConversation<State>(
     .executeTakeFirst();
 }
 
-/** Keeps all that is known of a chat from now on. */
+/** Stores the new state of a chat. */
 export async function saveIntegrationChat<State extends object>(
   db: Db | Trx,
   { id: integration_id, account_id }: Pick<Integration, "id" | "account_id">,

@@ -8,67 +8,67 @@ import { type BreakerSample, CircuitBreaker } from "../webhooks/webhooks.ts";
 import { classifyResponse, describeOutcome, type ResponseClass } from "./classify-response.ts";
 import { type Integration, lanesOf } from "./integration-row.ts";
 
-/** An integration as it was saved when the work began. */
+/** An integration in the version that was saved when the work began. */
 type SavedIntegration = Pick<Integration, "id" | "updated_at">;
 
-/** What a provider knows better of an outcome than the rules for all of them. */
+/** What a provider knows of an outcome beyond the common rules. */
 export interface ResponseReading {
   verdict?: ResponseClass;
   status?: IntegrationStatus;
   error?: string;
-  /** The other side refuses every call until a person changes something. */
+  /** The other side rejects every request until a user changes something. */
   isRefusal?: boolean;
 }
 
 export interface HealthUpdate {
   verdict: ResponseClass;
-  /** No wait for the next try has to be longer, while the other side is away for a short time. */
+  /** The longest useful wait for a retry during a short unavailability of the other side. */
   longestWaitMs: number;
-  /** How long a refused call waits for its next try. */
+  /** How long a rejected request waits for its next attempt. */
   refusedWaitMs: number;
-  /** The integration was saved after the call began, so the call says nothing about it. */
+  /** The integration was saved after the request began, so the result does not apply to it. */
   isStale: boolean;
 }
 
 /**
- * Keeps how the calls to the other sides go, for their owners to see. It pauses the deliveries to a side that mostly fails,
- * and a success ends the pause.
+ * Records the results of requests to the other sides, and shows them to the integrations' owners. Pauses
+ * deliveries to a side that mostly fails; a success ends the pause.
  */
 export interface IntegrationHealth {
-  /** After each call. */
+  /** Called after each request. */
   note(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
     reading?: ResponseReading,
   ): Promise<HealthUpdate>;
-  /** After a test call: its failure is shown, and pauses nothing. */
+  /** After a test request: its failure is shown, but pauses nothing. */
   noteTest(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
     reading?: ResponseReading,
   ): Promise<void>;
-  /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
+  /** The other side was reached, but something went wrong; without a status it is a warning. */
   warn(integration: SavedIntegration, error: string, status?: IntegrationStatus): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
 const LONGEST_ERROR = 1_000;
-/** A restart of the other side takes less; until then it is looked at every few seconds. */
+/** Longer than a restart of the other side; until then it is polled every few seconds. */
 const SHORT_OUTAGE_MS = 10 * MINUTE_MS;
 const SHORT_OUTAGE_WAIT_MS = 12_000;
 const FIRST_REFUSED_WAIT_MS = 5_000;
 const LONGEST_REFUSED_WAIT_MS = 10 * MINUTE_MS;
-/** Until then only the refused event waits, and the other chats are tried. */
+/** Until then only the rejected event waits, and the other chats are attempted. */
 const REFUSED_PAUSE_AFTER_MS = MINUTE_MS;
 
 interface HealthState {
-  /** Which configuration this is about. */
+  /** The configuration to which this state belongs. */
   savedAt: number;
   breaker: CircuitBreaker;
   awaySince: number | undefined;
-  /** A failure or warning was written that no success has followed yet. */
+  /** A failure or warning was stored, and no success has followed yet. */
   isTroubled: boolean;
 }
 
@@ -126,11 +126,11 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
   };
 }
 
-/** What this process knows of each integration, of the configuration that was saved last. */
+/** The state of each integration in this process, for the configuration that was saved last. */
 class HealthStates {
   readonly #states = new Map<number, HealthState>();
 
-  /** Undefined for a call under a configuration that was saved over since. */
+  /** Undefined for a request under a configuration that has been replaced. */
   of({ id, updated_at }: Integration): HealthState | undefined {
     const savedAt = updated_at.getTime();
     const known = this.#states.get(id);
@@ -188,7 +188,7 @@ async function noteFailed(
   return { ...waits, isStale: false };
 }
 
-/** How long the next tries wait, after noting since when the other side is away. */
+/** The waits of the next attempts; records since when the other side is unreachable. */
 function waitsOf(state: HealthState, verdict: ResponseClass, refusedMs: number) {
   const isAway = verdict.verdict === "retry" && verdict.isDown;
   const now = performance.now();
@@ -205,7 +205,7 @@ function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined 
   return refusedMs >= REFUSED_PAUSE_AFTER_MS ? waitMs : undefined;
 }
 
-/** What is refused for good says nothing about the next call. */
+/** A final rejection says nothing about the next request. */
 function pauseForFailure(
   { breaker }: HealthState,
   { verdict }: ResponseClass,
@@ -215,7 +215,7 @@ function pauseForFailure(
   return verdict === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
 }
 
-/** While all is well only once a minute. */
+/** Without earlier trouble, only once a minute. */
 async function noteSuccess(
   db: Db,
   { id, status, last_success_at, last_error_at, paused_until, refused_since, updated_at }: Integration,
@@ -241,7 +241,7 @@ interface RecordedFailure {
   refusedSince: Date | null;
 }
 
-/** Returns false, and writes nothing, when the integration was saved since it was read. */
+/** Returns false, and writes nothing, if the integration was saved since it was read. */
 async function noteFailure(
   db: Db,
   { id, updated_at }: SavedIntegration,
@@ -262,7 +262,7 @@ async function noteFailure(
   return numUpdatedRows > 0n;
 }
 
-/** Whether the row still is as it was read; JavaScript knows milliseconds only. */
+/** Whether the row is unchanged since it was read; JavaScript dates have only milliseconds. */
 export function isSavedAt(updatedAt: Date) {
   return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
 }

@@ -3,12 +3,12 @@ import type { EventWork, IntegrationDeps, Providers } from "./integration-provid
 import { openIntegration } from "./integration-row.ts";
 import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./work-loader.ts";
 
-/** Chats of one integration that are served at once. */
+/** Chats of one integration that are processed concurrently. */
 const WIDTH = 8;
-/** Some calls take a minute. */
+/** Some requests take a minute. */
 const BUDGET = 256;
 
-/** The lanes of integrations: what happens in a chat is told one after the other, and different chats side by side. */
+/** The lanes of integrations: events of one chat are sent sequentially, and different chats concurrently. */
 export function integrationLane({ db, box }: IntegrationDeps, providers: Providers): LaneKind {
   const loader = createWorkLoader(db);
 

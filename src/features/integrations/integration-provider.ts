@@ -15,39 +15,42 @@ import type { MediaOptions } from "../messages/messages.ts";
 import type { ProviderName, TestReport } from "./contract.ts";
 import type { Integration } from "./integration-row.ts";
 
-/** What integrations are made with. */
+/** The dependencies of integrations. */
 export interface IntegrationDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
   outgoing: SafeFetch;
   conversations: Conversations;
-  /** The address under which the network knows a number. */
+  /** Finds the address that the network uses for a number. */
   numbers: Pick<NumberResolver, "settle">;
   /** The live session of an instance, on this node or another, while it is connected. */
   reachSession(instanceId: number): Promise<SessionOperations | undefined>;
-  /** Opens the file of a message, which may have to arrive first; throws the GatewayError that says why it cannot be had. */
+  /**
+   * Opens the file of a message, after its download if necessary; throws the GatewayError with the reason if
+   * it is unavailable.
+   */
   openFile(mediaId: string): Promise<{
     size: number;
     mime_type: string;
     file_name: string | null;
     read(): Promise<Readable>;
   }>;
-  /** Addresses of files for the other side. */
+  /** URLs of files for the other side. */
   links: MediaLinks;
   converter: MediaOptions["converter"];
   /** Largest file. */
   maxBytes: number;
   sendHoldMs: number;
-  /** Where others reach the gateway. */
+  /** The public URL of the gateway. */
   baseUrl: string;
-  /** Forgets the token in the address that Chatwoot calls, after it may have changed. */
+  /** Invalidates the cached token of the URL that Chatwoot calls, after it may have changed. */
   pathTokens: { forget(instanceId: number): void };
   version: string;
   log: Log;
 }
 
-/** An event of the instance on its way to a provider. */
+/** An event of the instance for a provider. */
 export interface EventWork {
   job: Job;
   integration: Integration;
@@ -55,9 +58,9 @@ export interface EventWork {
     event_id: string;
     event: string;
     sequence: number;
-    /** The canonical key of the chat: by phone where that is known. */
+    /** The canonical key of the chat: by phone if it is known. */
     chat: string;
-    /** The bytes that webhooks get. */
+    /** The bytes that webhooks receive. */
     body: Buffer;
     recorded_at: Date;
     /** `data` of the body. */
@@ -66,15 +69,15 @@ export interface EventWork {
   };
 }
 
-/** A job that the provider has queued for itself, in its lane or in the inbound one. */
+/** A job that the provider has queued, in its lane or in the inbound one. */
 export interface TaskWork {
   job: Job;
   integration: Integration;
-  /** What `taskJob` was given. */
+  /** The argument of `taskJob`. */
   task: Record<string, unknown>;
 }
 
-/** A configuration that is about to be saved; `before`: the integration as it is saved until now. */
+/** A configuration to be saved; `before`: the integration as it is saved now. */
 export interface IntegrationDraft {
   account_id: number;
   instance_id: number;
@@ -83,35 +86,38 @@ export interface IntegrationDraft {
   before: Integration | undefined;
 }
 
-/** What the other side said while a configuration was prepared. */
+/** What the other side returned while a configuration was prepared. */
 export interface PreparedIntegration {
   state?: Record<string, unknown>;
-  /** Secrets that the user did not give, kept sealed and never shown. */
+  /** Secrets that did not come from the user, sealed and never shown. */
   secrets?: Record<string, string>;
   warnings?: string[];
-  /** It is with another installation from now on, where the ids that are kept mean something else. */
+  /** It uses another installation from now on, where the stored ids mean something else. */
   isElsewhere?: boolean;
-  /** What the configuration is from now on, where the other side has added to it; else it is kept as it was given. */
+  /** The configuration if the other side has added to it; else it is stored as it was given. */
   config?: Record<string, unknown>;
 }
 
 /** One kind of integration. */
 export interface IntegrationProvider {
   readonly name: ProviderName;
-  /** Everything that may be configured, with its defaults. */
+  /** All configuration fields, with their defaults. */
   readonly config: z.ZodType<Record<string, unknown>, Record<string, unknown>>;
   readonly aliases: Aliases;
-  /** Fields that are kept sealed and shown masked; the first one is the token. */
+  /** Fields that are stored sealed and shown masked; the first one is the token. */
   readonly secrets: readonly string[];
-  /** The field with the address that we call. */
+  /** The field with the URL that the gateway calls. */
   readonly address: string;
-  /** Which events go into its lane, and which of them do not. */
+  /** The events that go into its lane, and the tags that are excluded. */
   wants(config: Record<string, unknown>): { events: EventName[]; exclude: EventTag[] };
-  /** Whether the other side tells us things, for which there is a lane of its own. */
+  /** Whether the other side sends webhooks, which have their own lane. */
   readonly isTold?: boolean;
-  /** Makes ready what must be before it is saved, outside of any transaction; throws the GatewayError that refuses. */
+  /** Prepares the save, outside of any transaction; throws the GatewayError that rejects it. */
   prepare?(draft: IntegrationDraft): Promise<PreparedIntegration>;
-  /** Undoes that at the other side after it was switched off or removed, as far as it can. */
+  /**
+   * Undoes the preparation at the other side after the integration was switched off or removed, as far as
+   * possible.
+   */
   dismiss?(integration: Integration): Promise<void>;
   test(integration: Integration): Promise<TestReport>;
   onEvent(work: EventWork): Promise<JobResult>;

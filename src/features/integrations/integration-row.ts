@@ -6,9 +6,9 @@ import type { IntegrationProvider } from "./integration-provider.ts";
 
 export type IntegrationRow = Selectable<IntegrationTable>;
 
-/** An integration as providers work with it: `config` has its secrets in it. */
+/** An integration as providers use it: `config` includes its secrets. */
 export interface Integration extends Omit<IntegrationRow, "secret"> {
-  /** All secrets, also those that the user did not give. */
+  /** All secrets, also those that did not come from the user. */
   secrets: Record<string, string>;
 }
 
@@ -71,7 +71,7 @@ function maskSecret(secret: string): string {
   return secret.length < 12 ? MASK : `${MASK}${secret.slice(-4)}`;
 }
 
-/** Whether this is the form in which the secret is shown. */
+/** Whether this is the masked form of the secret. */
 export function isMaskOf(given: unknown, secret: string | undefined): boolean {
   return secret !== undefined && given === maskSecret(secret);
 }
@@ -90,7 +90,7 @@ const PAUSED_CHATS = sql<(Omit<PausedChat, "paused_until"> & { paused_until: str
     where integration_id = integration.id and replies_paused_until > now()
     order by replies_paused_until desc limit 50) p)`;
 
-/** Integrations with how much waits for each of them. */
+/** Integrations with the number of their waiting jobs. */
 export async function readQueuedIntegrations(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
   const rows = await selectIntegrations(db, instanceId)
     .select(

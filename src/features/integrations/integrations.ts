@@ -122,7 +122,7 @@ async function save(
   const draft = await readIntegrationDraft(deps, provider, input, { account_id, before });
   const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, draft);
   const row = await db.transaction().execute(async (trx) => {
-    // Two that save at once come one after the other.
+    // Concurrent saves run sequentially.
     await trx
       .selectFrom("instance")
       .select("id")
@@ -142,7 +142,7 @@ async function save(
   return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
 }
 
-/** What the other side reported is still true while it is switched off, but not of another address. */
+/** What the other side reported is still valid while the integration is off, but not for another URL. */
 function keptOf(provider: IntegrationProvider, { before, config }: IntegrationDraft): PreparedIntegration {
   if (!before || parseUrlOrigin(config[provider.address]) !== parseUrlOrigin(before.config[provider.address]))
     return {};

@@ -7,7 +7,7 @@ interface PersonAddress {
   phone: string | null;
 }
 
-/** Whether a list of jids, LIDs and numbers names somebody; a number does so in any spelling. */
+/** Whether a list of JIDs, LIDs and numbers contains a person; a number matches in any format. */
 export function isOnIgnoreList(list: readonly string[], { jid, lid, phone }: PersonAddress): boolean {
   const phones = phone === null ? [] : numberVariantsOf(phone);
   const names: (string | null)[] = [jid, lid, ...phones, ...phones.map(phoneJid)];

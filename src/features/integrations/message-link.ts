@@ -5,7 +5,7 @@ import type { Integration } from "./integration-row.ts";
 
 export type MessageLink = Selectable<IntegrationLinkTable>;
 
-/** Which message, or which part of it, is taken across. */
+/** The message, or the part of it, that is transferred. */
 export interface MessageLinkKey {
   chat: string;
   message_id: string;
@@ -15,8 +15,9 @@ export interface MessageLinkKey {
 type Owner = Pick<Integration, "id" | "account_id">;
 
 /**
- * Claims a message before the other side is told of it. `isOurs`: nobody has told it yet, so we may. Else the link as
- * somebody has left it: `claimed` means that a process died over it, and nobody knows what the other side has got.
+ * Claims a message before it is sent to the other side. `isOurs`: it was not sent before, so this job may
+ * send it. Else returns the existing link: `claimed` means that a process died during the send, and the
+ * outcome is unknown.
  */
 export async function claimLink(
   db: Db | Trx,
@@ -46,7 +47,7 @@ export async function claimLink(
   return { link, isOurs: false };
 }
 
-/** Of one chat where one is named; else in whatever chat it was. */
+/** In one chat if it is given; else in any chat. */
 export async function findLink(
   db: Db | Trx,
   integrationId: number,
@@ -62,7 +63,7 @@ export async function findLink(
     .executeTakeFirst();
 }
 
-/** All parts of what the other side calls by this id. */
+/** All parts of the message with this id on the other side. */
 export async function findProviderLinks(
   db: Db | Trx,
   integrationId: number,

@@ -9,13 +9,13 @@ import type { IntegrationDeps } from "./integration-provider.ts";
 import { integrationHandlers } from "./integrations.ts";
 import { createProviders } from "./providers.ts";
 
-/** The integrations of this node, as the rest of the process sees them. */
+/** The integrations of this node, as other parts of the process use them. */
 export interface NodeIntegrations {
   handlers: Handlers<typeof integrationsContract>;
   lane: LaneKind;
-  /** What opens the addresses that other sides call. */
+  /** Verifies the tokens in the URLs that other sides call. */
   pathTokens: ChatwootPathTokens;
-  /** Drops what is over. */
+  /** Deletes expired data. */
   tidy(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ const LINK = /\/media\/(med_\w{1,60})\/(\d{1,12})\/([\w-]{1,100})(?:\/[^/]{1,200
 const ANY_BASE = "http://gateway.invalid";
 const LONGEST_LINK = 2_000;
 
-/** The file behind a link that this gateway has signed; undefined for every other address. */
+/** The file behind a link that this gateway has signed; undefined for every other URL. */
 export async function openOwnFile(
   { db, links, openFile }: Pick<IntegrationDeps, "db" | "links" | "openFile">,
   url: string,
@@ -30,7 +30,7 @@ export async function openOwnFile(
   };
 }
 
-/** A proxy may have given the gateway another name, so only the path and its signature count. */
+/** A proxy may have given the gateway another host name, so only the path and its signature count. */
 function readLink(url: string): [string, string, string] | undefined {
   if (url.length > LONGEST_LINK || !URL.canParse(url, ANY_BASE)) return undefined;
   const [, mediaId, expires, signature] = LINK.exec(new URL(url, ANY_BASE).pathname) ?? [];

@@ -7,7 +7,7 @@ import type { Conversations } from "../contacts/contacts.ts";
 import { insertMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
 import type { Integration } from "./integration-row.ts";
 
-/** The chat that replies go to, as the message knows it that they answer. */
+/** The chat that receives replies, as the original message identifies it. */
 export interface ReplyChat {
   jid: string;
   phone: string | null;
@@ -17,15 +17,15 @@ export interface ReplyChat {
 
 export interface OutgoingReply {
   content: StoredContent;
-  /** Typing is shown for so long before. */
+  /** How long typing is shown before the reply. */
   delay_ms?: number;
-  /** Until then it waits, and nothing is shown. */
+  /** The reply waits until then, and no typing is shown. */
   run_at?: Date;
-  /** Chosen before where it must be known before; else a fresh one. */
+  /** Chosen in advance if it must be known before; else a new one. */
   message_id?: NewMessage["message_id"];
 }
 
-/** Where replies are to go: found before the transaction that queues them. */
+/** The destination of replies: found before the transaction that queues them. */
 export interface ReplyTarget {
   account_id: number;
   instance_id: number;
@@ -35,7 +35,7 @@ export interface ReplyTarget {
   jid: Jid;
 }
 
-/** Throws NOT_FOUND for an instance that is gone. */
+/** Throws NOT_FOUND for a deleted instance. */
 export async function findReplyTarget(
   { db, conversations }: { db: Db; conversations: Conversations },
   { account_id, instance_id }: Pick<Integration, "account_id" | "instance_id">,
@@ -53,7 +53,7 @@ export async function findReplyTarget(
   return { ...instance, account_id, instance_id, conversation_id: id, jid: jid as Jid };
 }
 
-/** What became of the replies: their messages, by row number and network id. */
+/** The queued messages, by row number and network id. */
 export interface QueuedReply {
   id: number;
   message_id: string;
@@ -61,14 +61,15 @@ export interface QueuedReply {
 
 export interface QueueRepliesOptions {
   origin: "chatbot" | "inbox";
-  /** Names what they answer: the same name with the same place is never sent again. */
+  /** Identifies the original event: the same key and position is never sent again. */
   key: string;
   sendHoldMs: number;
 }
 
 /**
- * Queues replies in the order given, as part of the transaction that ends what they answer. Undefined in the place of one
- * that was queued before; throws MESSAGE_QUOTA_EXCEEDED, and nothing is queued, when the month of the account is full.
+ * Queues replies in the given order, as part of the transaction that ends their job. Returns undefined for a
+ * reply that was queued before. Throws MESSAGE_QUOTA_EXCEEDED, and queues nothing, if the account's month is
+ * used up.
  */
 export async function queueReplies(
   trx: Trx,

@@ -5,7 +5,10 @@ import type { EventDraft } from "../events/events.ts";
 import type { Integration } from "./integration-row.ts";
 import type { ReplyChat } from "./queue-replies.ts";
 
-/** Fields of every configuration that answers by itself: two bots in one chat would answer each other without end. */
+/**
+ * Fields of every configuration with automatic replies: two bots in one chat would reply to each other
+ * without end.
+ */
 export const replyLimitFields = {
   loop_protection: z.boolean().default(true),
   max_replies_per_minute: z.number().int().min(1).max(600).default(15),
@@ -15,10 +18,10 @@ export type ReplyLimit = z.output<z.ZodObject<typeof replyLimitFields>>;
 
 const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 3_600;
-/** After so long without a pause the next one is short again. */
+/** After this time without a pause the next one is short again. */
 const FORGIVEN_AFTER_S = 3_600;
 
-/** Whether nothing may be answered in the chat now. */
+/** Whether automatic replies are paused in the chat now. */
 export function isReplyPaused(
   { loop_protection }: ReplyLimit,
   { replies_paused_until: until }: { replies_paused_until?: Date | null },
@@ -27,8 +30,9 @@ export function isReplyPaused(
 }
 
 /**
- * Counts one automatic answer in a chat, in the transaction that queues it. The answer that reaches the limit of a minute is
- * the last one: the chat pauses, each time for twice as long, from a minute up to an hour. Returns the event of the pause.
+ * Counts one automatic reply in a chat, in the transaction that queues it. The reply that reaches the limit
+ * of a minute is the last one: the chat pauses, each time for twice as long, from a minute up to an hour.
+ * Returns the event of the pause.
  */
 export async function countReply(
   trx: Trx,
@@ -63,7 +67,7 @@ async function count(
 }
 
 interface Pause {
-  /** In a row. */
+  /** Consecutive pauses. */
   pauses: number;
   until: Date;
 }

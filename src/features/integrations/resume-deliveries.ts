@@ -4,7 +4,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { isSavedAt } from "./integration-health.ts";
 import { type Integration, type IntegrationRow, lanesOf } from "./integration-row.ts";
 
-/** Ends a pause and tries again at once what waits: a test call has reached the other side. */
+/** Ends a pause and retries waiting deliveries at once: a test request has reached the other side. */
 export async function resumeDeliveries(
   { db, engine }: { db: Db; engine: Pick<Engine, "wake"> },
   integration: Integration,
@@ -19,7 +19,7 @@ export async function resumeDeliveries(
   engine.wake(lanesOf(integration), { changed: true });
 }
 
-/** Makes every delivery due that waits for another try. The caller wakes the lanes after the commit. */
+/** Makes every delivery due that waits for its next attempt. The caller wakes the lanes after the commit. */
 export async function makeRetriesDue(
   db: Db | Trx,
   { lane, inbound_lane }: Pick<IntegrationRow, "lane" | "inbound_lane">,

@@ -6,13 +6,13 @@ import { retryDelayMs } from "./classify-response.ts";
 import type { HealthUpdate } from "./integration-health.ts";
 import type { IntegrationDeps } from "./integration-provider.ts";
 
-/** `away`: nobody was served; `timeouts`: no answer in time; `failures`: everything else. */
+/** `away`: the service was unreachable; `timeouts`: no response in time; `failures`: everything else. */
 export type FailureKind = "away" | "timeouts" | "failures";
 export type Tries = Record<FailureKind, number>;
 
-/** A call that failed, as `Health.note` has it. */
+/** A failed request, as `Health.note` returns it. */
 export interface FailedCall extends HealthUpdate {
-  /** The other side refuses every call until a person changes something. */
+  /** The other side rejects every request until a user changes something. */
   isRefusal?: boolean;
 }
 
@@ -21,15 +21,15 @@ const STALE_WAIT_MS = 1_000;
 const count = z.number().int().nonnegative().catch(0);
 const ref = z.object({ tries: z.object({ away: count, timeouts: count, failures: count }) });
 
-/** How often a job has failed with this failure, by what went wrong: an outage uses up none of the other tries. */
+/** How often a job has failed, by kind of failure: an unreachable service uses up no other attempts. */
 export function countTry({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): Tries {
   const tries = ref.safeParse(saved).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
   return { ...tries, [kind]: tries[kind] + 1 };
 }
 
 /**
- * Has the failed call made again. A call under a configuration that was saved over since is made with the new one at once,
- * and a refused one waits for a person; neither counts as a try.
+ * Retries the failed request. A request under a replaced configuration is repeated with the new one at once,
+ * and a rejected one waits for a user; neither counts as an attempt.
  */
 export async function retryCall(
   deps: Pick<IntegrationDeps, "db" | "engine">,
@@ -54,7 +54,7 @@ function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
   return { end: "retry", at: new Date(Date.now() + ms) };
 }
 
-/** Writes nothing when the lane is lost. */
+/** Writes nothing if the lane is lost. */
 async function recordTries(
   { db, engine }: Pick<IntegrationDeps, "db" | "engine">,
   { id, lane }: Job,

@@ -18,7 +18,7 @@ import type {
 import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
 import { makeRetriesDue } from "./resume-deliveries.ts";
 
-/** What a request says of an integration: the fields of its configuration are in `config` or stand alone. */
+/** An integration in a request: the fields of its configuration are in `config` or at the top level. */
 export interface SaveIntegrationInput extends Record<string, unknown> {
   id: number;
   provider: string;
@@ -26,7 +26,9 @@ export interface SaveIntegrationInput extends Record<string, unknown> {
   config?: Record<string, unknown>;
 }
 
-/** Reads the request over what is saved; checks every field, and that we may call the address. */
+/**
+ * Merges the request into the saved integration; checks every field, and that the gateway may call the URL.
+ */
 export async function readIntegrationDraft(
   { outgoing }: Pick<IntegrationDeps, "outgoing">,
   provider: IntegrationProvider,
@@ -46,7 +48,7 @@ export async function readIntegrationDraft(
   return { ...owner, instance_id, enabled: enabled ?? before?.enabled ?? true, config: parsed.data };
 }
 
-/** A secret that comes back as it was shown stays as it is, unless it would go to somebody else. */
+/** A secret in its masked form stays unchanged, unless it would go to another origin. */
 function readFields(
   provider: IntegrationProvider,
   given: Record<string, unknown>,
@@ -63,7 +65,7 @@ function readFields(
   return fields;
 }
 
-/** Writes the integration, and its lanes where it is new; the row of the instance is locked by the caller. */
+/** Writes the integration, and its lanes if it is new; the caller has locked the instance's row. */
 export async function writeIntegration(
   trx: Trx,
   { box }: Pick<IntegrationDeps, "box">,
@@ -129,7 +131,7 @@ type Columns = Pick<IntegrationRow, "enabled" | "event_names" | "exclude" | "sec
   state: string;
 };
 
-/** Whoever saves has looked into it, so everything that waits is tried at once. */
+/** A save means that a user has looked into the problem, so all waiting jobs are retried at once. */
 async function changeRow(trx: Trx, id: number, columns: Columns): Promise<IntegrationRow> {
   const row = await trx
     .updateTable("integration")
@@ -155,7 +157,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
   return row;
 }
 
-/** What was told stays told, but is not known there under any id. */
+/** Keeps what was sent as sent, but deletes the other side's ids. */
 async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
   await trx
     .updateTable("integration_link")
@@ -165,7 +167,7 @@ async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
     .execute();
 }
 
-/** Removes the integration with its lanes, what waits in them and what it knew. */
+/** Removes the integration with its lanes, their jobs and its stored data. */
 export async function removeIntegration(trx: Trx, row: IntegrationRow): Promise<void> {
   const { id } = row;
   const lanes = lanesOf(row).sort((a, b) => a - b);

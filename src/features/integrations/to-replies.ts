@@ -7,25 +7,25 @@ import type { IntegrationDeps } from "./integration-provider.ts";
 import { openOwnFile } from "./open-own-file.ts";
 import type { OutgoingReply } from "./queue-replies.ts";
 
-/** What a provider wants to say, before its files are fetched. */
+/** A provider's reply, before its files are fetched. */
 export type ReplyPart = Pick<OutgoingReply, "delay_ms" | "run_at"> &
   (
     | { kind: "text"; text: string }
     | (MediaSource & { kind: "media"; type?: MediaType; caption?: string; file_name?: string })
   );
 
-/** Where a file is, or the file itself. */
+/** The URL of a file, or the file itself. */
 type MediaSource = { url: string; file?: undefined } | { url?: undefined; file: UploadedFile };
 
 type MediaPart = Extract<ReplyPart, { kind: "media" }>;
 
-/** Time for all of a reply's files together. */
+/** Time limit for all files of a reply together. */
 const FILES_MS = 60_000;
 const FILE_MS = 20_000;
 
 /**
- * Fetches the files of a reply, each within 20 s. Of a file that cannot be had only the caption goes: its address may be
- * internal, or a signed link, and says nothing to a customer. `failures`: why, in words.
+ * Fetches the files of a reply, each within 20 s. If a file is unavailable, only its caption is sent: its URL
+ * may be internal or signed, and does not help a customer. `failures`: the reasons, as text.
  */
 export async function toReplies(
   deps: IntegrationDeps,
@@ -54,7 +54,7 @@ export async function toReplies(
 
 type FileDeps = IntegrationDeps & { account_id: number };
 
-/** A sound that cannot become a voice note here goes as audio. */
+/** Audio that cannot be converted to a voice note here goes as audio. */
 async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number): Promise<StoredContent> {
   try {
     return await fetchFile(deps, part, giveUpAt);
@@ -85,17 +85,17 @@ async function fetchFile(
 }
 
 const LONGEST_NAME = 200;
-/** Longer parts of a path may be signatures or tokens. */
+/** Longer path segments may be signatures or tokens. */
 const LONG_PART = /[^/]{21,}/g;
 
-/** The address without what may be secret in it. */
+/** The URL without parts that may be secret. */
 function nameOf({ url }: MediaPart): string {
   if (url === undefined || !/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(LONG_PART, "...")}`.slice(0, LONGEST_NAME);
 }
 
-/** Forgets the files of replies that are not sent. */
+/** Deletes the files of replies that are not sent. */
 export async function discardReplies(db: Db, replies: readonly OutgoingReply[]): Promise<void> {
   const uploads = replies.flatMap(({ content }) =>
     content.kind === "media" && content.upload ? [content.upload] : [],

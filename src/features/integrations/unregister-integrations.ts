@@ -4,7 +4,7 @@ import { openIntegration, selectIntegrations } from "./integration-row.ts";
 
 type UnregisterDeps = Pick<IntegrationDeps, "db" | "box" | "outgoing" | "log">;
 
-/** Has the other sides tell nothing more to an instance that is about to go, as far as they can be reached. */
+/** Unregisters the webhooks of an instance that will be removed, if the other sides are reachable. */
 export async function unregisterIntegrations(deps: UnregisterDeps, instanceId: number): Promise<void> {
   const rows = await selectIntegrations(deps.db, instanceId)
     .where("provider", "=", "chatwoot")

@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db/database.ts";
 
 const LOOK_EVERY_MS = 100;
 
-/** Resolves once nothing waits for the integrations of an instance that could be told now, or when the time is over. */
+/** Resolves once an instance's integrations have no job that can run now, or after the timeout. */
 export async function waitUntilIntegrationsIdle(
   db: Db,
   instanceId: number,

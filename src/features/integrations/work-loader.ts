@@ -3,12 +3,12 @@ import { createBatchWriter } from "../../engine/batch-writer.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { IntegrationRow } from "./integration-row.ts";
 
-/** What a job of an integration points at: an event, or a task of the provider's own. */
+/** What a job of an integration refers to: an event, or a task of the provider. */
 export type IntegrationRef =
   | { do: "event"; integration: number; event_id: string; at: string; tries?: unknown }
   | { do: "task"; integration: number; task: Record<string, unknown>; tries?: unknown };
 
-/** The event as its row has it. */
+/** The event as its row stores it. */
 export interface LoadedEvent {
   event_id: string;
   event: string;
@@ -24,7 +24,7 @@ export interface LoadedIntegrationJob {
   event: LoadedEvent | null;
 }
 
-/** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
+/** Reads what jobs refer to, all waiting jobs in one statement; undefined if it is deleted. */
 export function createWorkLoader(db: Db) {
   return createBatchWriter<IntegrationRef, LoadedIntegrationJob | undefined>({
     write: (refs) => loadWork(db, refs),
@@ -43,12 +43,12 @@ async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedIntegrat
   });
 }
 
-/** Of an instance that is being removed it tells only what became of what was waiting there. */
+/** For an instance that is being removed, only the results of its waiting sends are reported. */
 const LAST_WORD = "message.failed";
 
 type FoundIntegration = IntegrationRow & { is_removed: boolean };
 
-/** Those that are switched on, of accounts that are in service and whose plan has them. */
+/** Integrations that are switched on, of active accounts whose plan includes them. */
 async function readIntegrations(db: Db, refs: readonly IntegrationRef[]): Promise<FoundIntegration[]> {
   const ids = [...new Set(refs.map(({ integration }) => integration))];
   return db

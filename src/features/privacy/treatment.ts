@@ -1,34 +1,34 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** What an anonymisation is made of; a scope asks for some of it. */
+/** The parts of an anonymisation; a scope selects some of them. */
 export type AnonymisationPart = "account" | "messages" | "leads" | "conversations";
 
-/** What is asked for, and under which request the names are chosen. */
+/** The requested parts, and the request that determines the pseudonyms. */
 export interface AnonymisationRequest {
   request: number;
   parts: ReadonlySet<AnonymisationPart>;
 }
 
-/** What becomes of a personal column when one of its parts is asked for. */
+/** How a personal column is treated when one of its parts is requested. */
 export interface Treatment {
   readonly parts: readonly AnonymisationPart[];
   readonly to: (column: string, asked: AnonymisationRequest) => RawBuilder<unknown>;
 }
 
-/** What a table holds of people, column by column. */
+/** The personal data in a table, column by column. */
 export interface TablePersonalData {
-  /** Columns that tell nothing about a person. */
+  /** Columns without personal data. */
   readonly plain: string;
-  /** Sealed, or good for nothing but signing in: never exported, and works on. */
+  /** Sealed, or used only for signing in: never exported, and stays valid. */
   readonly secret?: string;
-  /** Personal and kept, and why. */
+  /** Personal data that is retained, with the reason. */
   readonly kept?: { readonly columns: string; readonly because: string };
   readonly personal?: Readonly<Record<string, Treatment>>;
-  /** Columns that go with their rows: a memory of what is known better elsewhere, or what is over soon. */
+  /** Columns that are deleted with their rows: cached copies of other data, or short-lived data. */
   readonly gone?: { readonly columns: string; readonly parts: readonly AnonymisationPart[] };
 }
 
-/** The statement that does it to a row. */
+/** The assignments of the update statement. */
 export function assignments(
   data: TablePersonalData,
   asked: AnonymisationRequest,
@@ -40,37 +40,37 @@ export function assignments(
   return sql.join(changed.map(([column, { to }]) => sql`${sql.ref(column)} = ${to(column, asked)}`));
 }
 
-/** Nothing is left of it. */
+/** Sets the column to null. */
 export function eraseValue(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => sql`null` };
 }
 
-/** The same for every row. */
+/** Sets the same value in every row. */
 export function replaceWith(value: RawBuilder<unknown>, ...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => value };
 }
 
-/** One word in the place of a text. */
+/** Replaces a text with one word. */
 export function reworded(...parts: AnonymisationPart[]): Treatment {
   return replaceWith(sql`'anonymized'`, ...parts);
 }
 
-/** An object without fields. */
+/** Replaces an object with an empty one. */
 export function emptied(...parts: AnonymisationPart[]): Treatment {
   return replaceWith(sql`'{}'::jsonb`, ...parts);
 }
 
-/** A phone, a jid or a LID: the same person gets the same name in all places that one request reaches. */
+/** A phone, a JID or a LID: one request gives the same person the same pseudonym everywhere. */
 export function pseudonymousAddress(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: (column, { request }) => surrogate(request, sql.ref(column)) };
 }
 
-/** The name of a thing, told apart by its number. */
+/** A name that consists of the row's number. */
 export function numberedName(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => sql`'anon-' || id` };
 }
 
-/** An address only, and not the other things that stand in the same column. */
+/** Treats addresses only, and leaves the other values of the column. */
 export function pseudonymousAddressIfAny(...parts: AnonymisationPart[]): Treatment {
   const to: Treatment["to"] = (column, { request }) =>
     sql`case when ${sql.ref(column)} like '%@%' then ${surrogate(request, sql.ref(column))} else ${sql.ref(column)} end`;
@@ -81,7 +81,7 @@ function surrogate(request: number, value: RawBuilder<unknown>): RawBuilder<unkn
   return sql`surrogate_of(${request}, ${value})`;
 }
 
-/** Who wrote: a surrogate when the conversations are anonymised too, else null. */
+/** The sender: a pseudonym if the conversations are anonymised too, else null. */
 export const SENDER_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column, { request, parts }) => {
@@ -92,7 +92,7 @@ export const SENDER_TREATMENT: Treatment = {
   },
 };
 
-/** Only the kind of a message and roughly how long it was. */
+/** Retains only the kind of a message and its approximate length. */
 export const CONTENT_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column) => {
@@ -115,14 +115,14 @@ function lengthClass(content: RawBuilder<unknown>): RawBuilder<unknown> {
     [1 + width_bucket(${length}, array[1, 21, 101, 501, 2001])]`;
 }
 
-/** Our own code stays; the words may be those of the network. */
+/** Retains the gateway's error code; the text may come from the network. */
 export const ERROR_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column) => sql`case when ${sql.ref(column)} is not null
     then ${sql.ref(column)} || jsonb_build_object('message', ${sql.ref(column)} -> 'code') end`,
 };
 
-/** Still a body that can be delivered again, under its own id and number. */
+/** The result can still be delivered again, under its own id and number. */
 export const EVENT_BODY_TREATMENT: Treatment = {
   parts: ["messages", "account"],
   to: (column, { parts }) => {
@@ -145,7 +145,7 @@ export const EVENT_BODY_TREATMENT: Treatment = {
   },
 };
 
-/** The same body of an instance that is called by its number now; in it each value stays as it was written. */
+/** The same body with the instance's number as its name; all other values stay as they were written. */
 function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`convert_to((
     select json_object_agg(key, case when key = 'instance' then json_build_object(
@@ -154,7 +154,7 @@ function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
     from json_each(${body}))::text, 'UTF8')`;
 }
 
-/** All columns that are declared, with the word under which they are. */
+/** All declared columns, with the word under which they are declared. */
 export function columnsOf({ plain, secret, kept, personal, gone }: TablePersonalData): string[] {
   const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
   return [...lists, ...Object.keys(personal ?? {})];

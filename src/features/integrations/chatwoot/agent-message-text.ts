@@ -21,7 +21,7 @@ interface Action {
 const PLAIN = new Set(["text", "input_csat", ""]);
 const WITH_ITEMS = new Set(["input_select", "cards", "form", "article"]);
 
-/** What an agent's message says on WhatsApp; undefined for a kind that cannot be said there. */
+/** The WhatsApp text of an agent's message; undefined for a kind that WhatsApp cannot show. */
 export function agentMessageText(config: ChatwootConfig, message: AgentMessage): string | undefined {
   const kind = message.content_type ?? "";
   if (!PLAIN.has(kind) && !WITH_ITEMS.has(kind)) return undefined;
@@ -40,7 +40,7 @@ function itemsOf({ content_attributes }: AgentMessage): string[] {
   });
 }
 
-/** The buttons of a card, which WhatsApp Web has no others for: what they say and where they lead. */
+/** The buttons of a card as text, since WhatsApp Web has none: their labels and links. */
 function actionsOf({ actions }: Item): string[] {
   if (!Array.isArray(actions)) return [];
   return actions
@@ -58,7 +58,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** What Chatwoot sends by itself has no author. */
+/** Messages that Chatwoot sends automatically have no author. */
 function signed(config: ChatwootConfig, { message_type, sender }: AgentMessage, text: string): string {
   const name = message_type === "outgoing" ? sender?.name : undefined;
   if (!config.sign_messages || !name || text === "") return text;

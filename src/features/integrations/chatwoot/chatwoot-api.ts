@@ -12,7 +12,7 @@ import {
 import { escapeLiquid } from "./escape-liquid.ts";
 import { createMultipartForm, type FormFile } from "./multipart-form.ts";
 
-/** What came of a call: their no is a value. */
+/** The result of a request; a rejection is a value. */
 export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; refusal: ChatwootError };
 
 const CALL_MS = 15_000;
@@ -53,7 +53,7 @@ export type ChatwootContact = z.output<typeof contact>;
 export type ChatwootMessage = z.output<typeof message>;
 export type ChatwootConversation = z.output<typeof conversation>;
 
-/** A message as we post it. */
+/** A message as the gateway posts it. */
 export interface NewChatwootMessage {
   content: string;
   message_type: "incoming" | "outgoing";
@@ -63,7 +63,7 @@ export interface NewChatwootMessage {
   is_voice_message?: boolean;
 }
 
-/** Who a contact is, as far as it is known. */
+/** The known data of a contact. */
 export interface NewChatwootContact {
   source_id: string;
   identifier: string;
@@ -72,20 +72,20 @@ export interface NewChatwootContact {
   avatar_url?: string;
 }
 
-/** What a contact is looked for by. */
+/** A condition in a search for contacts. */
 export interface ContactFilter {
   attribute_key: "phone_number" | "identifier";
   value: string;
 }
 
-/** Where to, and on whose behalf. */
+/** The URL, and the credentials. */
 export interface ChatwootAccess {
   url: string;
   access_token: string;
   account_id: number;
   inbox_id: number;
   inbox_identifier: string;
-  /** Signs the identifiers of contacts; an inbox takes a signature also where it demands none. */
+  /** Signs the identifiers of contacts; an inbox accepts a signature even if it requires none. */
   hmac_token: string | undefined;
 }
 
@@ -106,15 +106,15 @@ interface ChatwootRequest<T> {
 
 const nothing = z.unknown();
 
-/** The way to Chatwoot. */
+/** The connection to Chatwoot. */
 export interface ChatwootTransport {
   outgoing: SafeFetch;
   instance_id: number;
-  /** Told how each call went. */
+  /** Called with the result of each request. */
   note?: (outcome: FetchOutcome, beganAt: number, refusal: ChatwootError | undefined) => Promise<void>;
 }
 
-/** The calls of Chatwoot's API that a gateway needs. */
+/** The requests of Chatwoot's API that the gateway needs. */
 export function createChatwootApi(line: ChatwootTransport, access: ChatwootAccess) {
   const call = <T>(made: ChatwootRequest<T>) => carryOut(line, access, made);
   return { ...inboxCalls(access, call), ...contactCalls(access, call), ...conversationCalls(access, call) };
@@ -148,7 +148,7 @@ function contactCalls(
   const sign = (identifier: string) =>
     hmac_token && { identifier_hash: createHmac("sha256", hmac_token).update(identifier).digest("hex") };
   return {
-    /** Safe to repeat: by source id, then identifier, then phone, else a new contact. */
+    /** Safe to repeat: finds by source id, then identifier, then phone, else creates a contact. */
     upsertContact: (given: NewChatwootContact) =>
       call({
         method: "POST",
@@ -156,7 +156,7 @@ function contactCalls(
         body: { ...given, ...sign(given.identifier) },
         answer: contact,
       }),
-    /** Those to whom one of the clauses applies. */
+    /** The contacts that match one of the clauses. */
     findContacts: (clauses: readonly ContactFilter[]) =>
       call({
         method: "POST",
@@ -195,7 +195,7 @@ function contactCalls(
   };
 }
 
-/** Chatwoot reads one value of each clause, and the last clause joins nothing. */
+/** Chatwoot reads one value per clause, and requires a last clause without an operator. */
 function toFilter(clauses: readonly ContactFilter[]) {
   return clauses.map(({ attribute_key, value }, at) => ({
     ...{ attribute_key, filter_operator: "equal_to", values: [value] },
@@ -237,12 +237,12 @@ function conversationCalls({ account_id, inbox_id }: ChatwootAccess, call: Execu
   };
 }
 
-/** What is incoming is not rendered. */
+/** Chatwoot does not render incoming messages. */
 function literal(post: NewChatwootMessage): NewChatwootMessage {
   return post.message_type === "outgoing" ? { ...post, content: escapeLiquid(post.content) } : post;
 }
 
-/** A form has only texts: attributes go as JSON. */
+/** A form has only text fields, so attributes go as JSON. */
 function toFields({ content_attributes, content, ...post }: NewChatwootMessage): Record<string, string> {
   const texts = Object.entries(post).map(([name, value]) => [name, String(value)]);
   return {
@@ -286,12 +286,12 @@ async function toRequest<T>(
     ...(written ? { body: written.body } : body !== undefined && { body: JSON.stringify(body) }),
     totalMs: form ? UPLOAD_MS : CALL_MS,
     maxBytes: ANSWER_BYTES,
-    // By the width of its lane.
+    // The lane's width limits the requests.
     isPaced: true,
   };
 }
 
-/** One that is larger than what is read would be so again. */
+/** A response that exceeds the size limit would exceed it again. */
 function isUnreadable(outcome: FetchOutcome): boolean {
   if (outcome.outcome === "failed" || outcome.body.length >= ANSWER_BYTES) return false;
   return outcome.truncated || readBody(outcome) === undefined;

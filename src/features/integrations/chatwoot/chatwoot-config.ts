@@ -5,7 +5,7 @@ import type { Integration } from "../integration-row.ts";
 const TRAILING_SLASHES = /(?<!\/)\/+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
 
-/** People paste what their browser shows: without the slash at the end and without the way to the API. */
+/** Users paste their browser's address: removes the trailing slash and the API path. */
 const baseUrl = trimmedText(2048)
   .regex(WEB_ADDRESS, "must be an http or https address")
   .refine((url) => URL.canParse(url), "must be an http or https address")
@@ -58,11 +58,11 @@ export const CHATWOOT_ALIASES = {
   merge_brazil_contacts: ["mergeBrazilContacts"],
 };
 
-/** What Chatwoot told when the configuration was saved; its secrets are kept apart. */
+/** What Chatwoot returned when the configuration was saved; its secrets are stored separately. */
 export interface ChatwootState {
   inbox_identifier: string;
   version: string;
-  /** The address that we have given to the inbox, without the token at its end. */
+  /** The webhook URL that the gateway has set in the inbox, without its token. */
   webhook_base: string;
 }
 
@@ -76,15 +76,15 @@ export function chatwootStateOf({ state }: Pick<Integration, "state">): Chatwoot
   return state as unknown as ChatwootState;
 }
 
-/** The address that we have given to the inbox. */
+/** The webhook URL that the gateway has set in the inbox. */
 export function webhookUrlOf({ state, secrets }: Pick<Integration, "state" | "secrets">): string {
   return `${chatwootStateOf({ state }).webhook_base}${secrets.our_webhook_token}`;
 }
 
-/** Ids of messages that we post begin so: whatever instance of whatever gateway wrote it, it comes from WhatsApp. */
+/** The prefix of ids of posted messages: from any gateway and instance, it marks a WhatsApp message. */
 export const SOURCE_ID_PREFIX = "WAID:";
 
-/** What a message of the instance is called in Chatwoot. */
+/** The id that Chatwoot stores for a message of the instance. */
 export function sourceId(instanceId: number, messageId: string): string {
   return `${SOURCE_ID_PREFIX}${instanceId}:${messageId}`;
 }

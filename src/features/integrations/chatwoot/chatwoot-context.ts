@@ -6,17 +6,17 @@ import { retryCall } from "../retry-call.ts";
 import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./chatwoot-api.ts";
 import type { ChatwootError } from "./chatwoot-error.ts";
 
-/** What the work of one job needs. */
+/** The dependencies of one job. */
 export interface ChatwootContext {
   deps: IntegrationDeps;
   health: IntegrationHealth;
   integration: Integration;
   chatwoot: ChatwootApi;
-  /** What the call of this job that failed last says of the connection. */
+  /** The connection state after this job's last failed request. */
   lastFailure(): HealthUpdate | undefined;
 }
 
-/** Only their owner can set these right, and until then nothing is lost. */
+/** Only the owner can fix these; until then nothing is lost. */
 const UNTIL_SAVED = new Set<ChatwootError["reason"]>([
   ...(["token", "role", "suspended", "forbidden", "blocked", "inbox_gone"] as const),
 ]);
@@ -30,13 +30,13 @@ export function createChatwootContext(
 ): ChatwootContext {
   let failure: HealthUpdate | undefined;
   const note: Parameters<typeof createChatwootApi>[0]["note"] = async (outcome, beganAt, refusal) => {
-    // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
+    // A rejection of the specific request, such as a deleted conversation, says nothing about the connection.
     const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
     const { reason, verdict, words } = refusal ?? {};
     const said = verdict && {
       ...{ status: verdict.status, error: words },
-      // Its status alone says that all is well.
+      // Its status alone would mean success.
       ...(reason === "unreadable" && { verdict }),
     };
     const noted = await health.note(integration, outcome, beganAt, said);
@@ -50,17 +50,20 @@ export function createChatwootContext(
   return { deps, health, integration, chatwoot, lastFailure: () => failure };
 }
 
-/** Whether it is worth to try again what was refused. */
+/** Whether a retry of the rejected request can succeed. */
 export function isTransientError({ reason, verdict }: ChatwootError): boolean {
   return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
 }
 
-/** The same of a change to what is there: a proxy that lets no PATCH or DELETE through holds up no chat. */
+/** The same for an update: a proxy that rejects PATCH or DELETE does not block a chat. */
 export function isTransientForUpdate(refusal: ChatwootError): boolean {
   return refusal.reason !== "forbidden" && isTransientError(refusal);
 }
 
-/** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */
+/**
+ * The result of a job that Chatwoot has rejected: retried for three days, or abandoned with a warning for the
+ * owner.
+ */
 export async function endWithError(
   desk: ChatwootContext,
   job: Job,

@@ -6,7 +6,7 @@ import {
   type ResponseClass,
 } from "../classify-response.ts";
 
-/** Why Chatwoot did not do what it was asked for. */
+/** Why Chatwoot rejected a request. */
 export interface ChatwootError {
   reason:
     | "token"
@@ -25,13 +25,13 @@ export interface ChatwootError {
     | "other";
   verdict: Exclude<ResponseClass, { verdict: "ok" }>;
   status_code: number | null;
-  /** In words, for people. */
+  /** A description for users. */
   words: string;
 }
 
 const BACK_OFF_MS = 60_000;
 
-/** Undefined for an answer that is a yes. */
+/** Undefined for a successful response. */
 export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefined {
   const judged = classifyResponse(outcome);
   if (judged.verdict === "ok") return undefined;
@@ -41,7 +41,10 @@ export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefine
   return { reason, verdict, status_code, words: WORDS[reason] ?? describeOutcome(outcome) };
 }
 
-/** A yes that is no JSON: a page of something that stands before Chatwoot, or an answer that broke off. Nobody knows what was done. */
+/**
+ * A 2xx response that is not JSON: a page of a proxy before Chatwoot, or a truncated response. The outcome is
+ * unknown.
+ */
 export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "unreadable",
@@ -53,7 +56,7 @@ export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
   };
 }
 
-/** A 200 in JSON that is not Chatwoot's. */
+/** A 200 in JSON that does not come from Chatwoot. */
 export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "other",
@@ -73,7 +76,7 @@ const WORDS: Partial<Record<ChatwootError["reason"], string>> = {
   too_large: "Chatwoot, or a proxy before it, does not take files of this size.",
 };
 
-/** Neither the conversation nor a new one in its place: the inbox itself is not there. */
+/** Neither the conversation nor a new one can exist: the inbox itself is deleted. */
 export function toInboxGone(refusal: ChatwootError): ChatwootError {
   return {
     ...refusal,
@@ -103,7 +106,7 @@ function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["rea
   }
 }
 
-/** So many messages a minute in one conversation; a while later it takes more. */
+/** Chatwoot limits the messages per minute of one conversation; a later retry succeeds. */
 function busy(judged: ResponseClass): ChatwootError["verdict"] {
   const retryAfterMs = "retryAfterMs" in judged ? judged.retryAfterMs : undefined;
   return {

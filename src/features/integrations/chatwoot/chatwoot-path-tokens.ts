@@ -11,7 +11,10 @@ export interface ChatwootPathTokensDeps {
   engine: Pick<Engine, "tell" | "hear">;
 }
 
-/** Tokens in the addresses that Chatwoot inboxes call, as digests and at most 5 s old; `forget` drops one on all nodes. */
+/**
+ * Digests of the tokens in the URLs that Chatwoot inboxes call, cached for at most 5 s; `forget` invalidates
+ * one on all nodes.
+ */
 export interface ChatwootPathTokens {
   isKnown(instanceId: number): boolean;
   isRight(instanceId: number, token: string): Promise<boolean>;
@@ -21,7 +24,7 @@ export interface ChatwootPathTokens {
 const TTL_MS = 5_000;
 const MOST_INSTANCES = 20_000;
 const TOPIC = "chatwoot_token";
-/** What no token has: stands for "there is none", which is remembered too, so that guessing loads nothing. */
+/** Matches no token: caches that there is none, so that guesses cause no load. */
 const NONE = randomBytes(32);
 
 export function createChatwootPathTokens({ db, box, engine }: ChatwootPathTokensDeps): ChatwootPathTokens {

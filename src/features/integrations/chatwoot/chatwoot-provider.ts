@@ -10,7 +10,7 @@ import { reportFailure, reportStatus } from "./report-status.ts";
 import { runInboundTask } from "./run-inbound-task.ts";
 import { testInbox } from "./test-inbox.ts";
 
-/** A support inbox: what is written on WhatsApp comes into it, and what agents answer goes out by the instance. */
+/** A support inbox: WhatsApp messages go into the inbox, and agents' replies go out through the instance. */
 export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvider {
   const health = createIntegrationHealth(deps);
   return {

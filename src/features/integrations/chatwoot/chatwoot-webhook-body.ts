@@ -64,14 +64,14 @@ export type ConversationStatusChange = z.output<typeof statusChange>;
 export type TypingEvent = z.output<typeof typing>;
 export type ChatwootWebhookBody = z.output<typeof webhookBody>;
 
-/** What Chatwoot tells, as far as it concerns us; undefined for everything else. */
+/** The relevant part of Chatwoot's webhook body; undefined for other bodies. */
 export function readWebhookBody(body: unknown): ChatwootWebhookBody | undefined {
   return webhookBody.safeParse(body).data;
 }
 
 const OLDEST_SECONDS = 300;
 
-/** Whether these bytes were signed with the secret of the inbox, not long ago. */
+/** Whether the body has a recent signature with the inbox's secret. */
 export function isSignedBody(
   secret: string,
   bytes: Buffer,
@@ -85,7 +85,7 @@ export function isSignedBody(
   return timingSafeEqualText(String(headers["x-chatwoot-signature"] ?? ""), `sha256=${right}`);
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in a time that does not depend on where the texts differ. */
 export function timingSafeEqualText(given: string, right: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(right)];
   return one.length === other.length && timingSafeEqual(one, other);

@@ -1,13 +1,14 @@
 const LONGEST_CONTENT = 150_000;
 
 /**
- * The text so that Chatwoot's rendering of outgoing messages gives back what it was. Chatwoot puts `raw` blocks of its own
- * around code before it renders, and such blocks do not nest: so neither a backtick nor the beginning of a mark is left.
+ * Escapes the text so that Chatwoot's rendering of outgoing messages returns the original. Chatwoot puts
+ * `raw` blocks around code before it renders, and such blocks do not nest. So the result contains neither a
+ * backtick nor the start of a Liquid tag.
  */
 export function escapeLiquid(text: string): string {
   if (!/\{[{%]/.test(text)) return text;
   const written = text.replace(/\{(?=[{%])|`/g, (mark) => WRITTEN[mark] ?? mark);
-  // Rather rendered than refused.
+  // A rendered text is better than a rejected one.
   return written.length > LONGEST_CONTENT ? text : written;
 }
 

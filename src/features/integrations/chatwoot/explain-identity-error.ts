@@ -5,7 +5,10 @@ export const IDENTITY_CHANGED =
   "Chatwoot refuses new contacts, because the token that signs them (HMAC) is not the one of the inbox any more. Save the " +
   "integration again.";
 
-/** Chatwoot answers a wrong signature of a contact with a 500 like any other: only the inbox tells that its token changed. */
+/**
+ * Chatwoot returns an ordinary 500 for a wrong contact signature: only the inbox shows that its token
+ * changed.
+ */
 export async function explainIdentityError(
   chatwoot: ChatwootApi,
   hmacToken: string | undefined,

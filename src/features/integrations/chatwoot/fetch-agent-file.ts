@@ -6,7 +6,7 @@ import { chatwootConfigOf } from "./chatwoot-config.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";
 import type { Attachment } from "./chatwoot-webhook-body.ts";
 
-/** A file of an agent that cannot be sent; `isPassing`: not yet. */
+/** An agent's file that cannot be sent; `isPassing`: a retry may succeed. */
 export class AgentFileError extends Error {
   override readonly name = "AgentFileError";
   readonly isPassing: boolean;
@@ -17,13 +17,15 @@ export class AgentFileError extends Error {
 }
 
 const PICTURE = /^image\/(jpeg|png)$/;
-/** Recorded in a browser; some servers call the container a video. */
+/** Recorded in a browser; some servers report the container as a video. */
 const VOICE = /^\w+\/(ogg|opus|webm)\b/;
-/** Chatwoot's recorder calls a file by a UUID, and makes MP3 for API inboxes, or WAV where the browser cannot. */
+/**
+ * Chatwoot's recorder names a file by a UUID, and makes MP3 for API inboxes, or WAV where the browser cannot.
+ */
 const RECORDED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:mp3|wav|webm|ogg)$/i;
 const SOUND = /^(audio\/|video\/mp4$)/;
 
-/** Fetches a file that an agent has attached, to where it waits for its send. Throws AgentFileError. */
+/** Fetches a file that an agent has attached, and stores it until its send. Throws AgentFileError. */
 export async function fetchAgentFile(
   desk: ChatwootContext,
   attachment: Attachment,
@@ -47,7 +49,7 @@ export async function fetchAgentFile(
   }
 }
 
-/** What cannot go as what it is can still be handed over: a voice note as a sound, anything as a document. */
+/** A file that cannot go as its own kind goes as another: a voice note as audio, any file as a document. */
 async function readAsOther(
   desk: ChatwootContext,
   error: unknown,
@@ -79,7 +81,7 @@ function isRecording(
   return chatwootConfigOf(integration).all_audio_as_voice || (name !== undefined && RECORDED.test(name));
 }
 
-/** Some installations name themselves by an address that only browsers reach. */
+/** Some installations use a URL for themselves that only browsers reach. */
 function addressOf({ integration }: ChatwootContext, { data_url }: Attachment): string {
   const { url: base, files_from_url } = chatwootConfigOf(integration);
   if (!data_url || !URL.canParse(data_url)) throw new AgentFileError("The attachment has no address.", false);
@@ -88,7 +90,9 @@ function addressOf({ integration }: ChatwootContext, { data_url }: Attachment): 
   return `${new URL(base).origin}${pathname}${search}`;
 }
 
-/** What phones show goes as what it is, the rest as a document. Versions before 4.14 tell nothing but the kind. */
+/**
+ * Kinds that phones show keep their kind, the rest are documents. Versions before 4.14 report only the kind.
+ */
 function kindOf({ file_type }: Attachment, mimeType: string, isVoice: boolean): MediaType {
   if (file_type === "audio" && (VOICE.test(mimeType) || (isVoice && SOUND.test(mimeType)))) return "ptt";
   if (file_type === "audio" && SOUND.test(mimeType)) return "audio";

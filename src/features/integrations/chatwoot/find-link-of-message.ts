@@ -2,10 +2,10 @@ import type { Db, Trx } from "../../../platform/db/database.ts";
 import type { Integration } from "../integration-row.ts";
 import type { MessageLink } from "../message-link.ts";
 
-/** Kept in `error` of the link of a message that is deleted on both sides. */
+/** Stored in `error` of the link of a message that is deleted on both sides. */
 export const DELETED_MARK = "deleted";
 
-/** The link of a WhatsApp message, whichever part of a message of Chatwoot it is. */
+/** The link of a WhatsApp message, whichever part of a Chatwoot message it is. */
 export async function findLinkOfMessage(
   db: Db | Trx,
   { id }: Pick<Integration, "id">,

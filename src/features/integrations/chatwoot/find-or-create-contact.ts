@@ -9,23 +9,23 @@ import type {
 import type { ChatwootError } from "./chatwoot-error.ts";
 import { explainIdentityError } from "./explain-identity-error.ts";
 
-/** Somebody, or a group, as WhatsApp knows them. */
+/** A person or a group on WhatsApp. */
 export interface ChatwootPerson {
-  /** By phone where that is known. */
+  /** By phone if it is known. */
   jid: string;
   phone: string | null;
   lid: string | null;
-  /** The name that they go by. */
+  /** The displayed name. */
   name: string | null;
   is_group: boolean;
 }
 
-/** A contact in Chatwoot, as we remember it. */
+/** A Chatwoot contact as the gateway stores it. */
 export interface MappedContact {
   contact_id: number;
-  /** What the inbox calls the contact; it stays also when its phone becomes known later. */
+  /** The inbox's id of the contact; it stays even if the phone becomes known later. */
   source_id: string;
-  /** The name that we gave last; one that an agent typed is not ours to change. */
+  /** The last name that the gateway set; it does not change a name that an agent typed. */
   name: string;
   phone: string | null;
 }
@@ -38,7 +38,7 @@ interface PeopleOptions {
   pictureOf(person: ChatwootPerson): Promise<string | undefined>;
 }
 
-/** Finds or makes the contact of somebody. Safe to repeat. */
+/** Finds or creates a person's contact. Safe to repeat. */
 export async function findOrCreateContact(
   options: PeopleOptions,
   person: ChatwootPerson,
@@ -73,13 +73,13 @@ async function upsert(
   return { ok: false, refusal: await explainIdentityError(chatwoot, hmacToken, made.refusal) };
 }
 
-/** A phone, never a LID: those are as long, and Chatwoot would take one for a number. */
+/** A phone, never a LID: LIDs have the same length, and Chatwoot would treat one as a number. */
 function nameOf({ name, phone, jid, is_group }: ChatwootPerson): string {
   if (is_group) return `${name ?? jid.split("@")[0]} (GROUP)`;
   return name ?? (phone === null ? "WhatsApp" : `+${phone}`);
 }
 
-/** Who is there under either spelling of a number that has two, or under the name that we give. */
+/** Contacts with either format of a number that has two, or with the identifier that the gateway sets. */
 async function findSpellings(
   chatwoot: ChatwootApi,
   person: ChatwootPerson,
@@ -95,7 +95,7 @@ async function findSpellings(
   return isPassing(found.refusal) ? found : { ok: true, value: [] };
 }
 
-/** Somebody who is there under the other spelling of the number only is the same person. */
+/** A contact that has only the other format of the number is the same person. */
 async function adoptOtherSpelling(
   chatwoot: ChatwootApi,
   { jid, phone }: ChatwootPerson,
@@ -109,20 +109,24 @@ async function adoptOtherSpelling(
   return addToInbox(chatwoot, oldest.id, jid);
 }
 
-/** That it is there already is an answer too. */
+/** An existing membership is a success too. */
 async function addToInbox(
   chatwoot: ChatwootApi,
   contactId: number,
   jid: string,
 ): Promise<ChatwootResult<null>> {
   const added = await chatwoot.addToInbox(contactId, jid);
-  // A `source_id` of another contact is a 500, and stays one: the upsert finds that contact.
+  // Chatwoot returns 500 for a `source_id` of another contact, also on retries; the upsert finds that
+  // contact.
   if (added.ok || added.refusal.status_code === 500 || !isPassing(added.refusal))
     return { ok: true, value: null };
   return added;
 }
 
-/** Answers the contact that stays: the oldest, whose values Chatwoot prefers, as agents have worked with it longest. */
+/**
+ * Returns the remaining contact: the oldest, whose values Chatwoot prefers, as agents have worked with it
+ * longest.
+ */
 async function mergeSpellings(
   chatwoot: ChatwootApi,
   found: ChatwootContact,
@@ -145,12 +149,12 @@ function oldestOf(contacts: readonly ChatwootContact[]): ChatwootContact | undef
   return contacts.toSorted((one, other) => one.id - other.id)[0];
 }
 
-/** One that nobody has typed. */
+/** A name that was not typed by an agent. */
 function isBareName({ name }: ChatwootContact): boolean {
   return /^(\+?\d*|WhatsApp)$/.test(name ?? "");
 }
 
-/** The phone or the identifier is somebody's whom the inbox does not know yet. */
+/** Uses the existing contact with this phone or identifier, which the inbox does not contain yet. */
 async function adopt(
   chatwoot: ChatwootApi,
   person: ChatwootPerson,
@@ -174,8 +178,8 @@ async function findBy(
 }
 
 /**
- * What became known of somebody since: a phone behind a private address, or another name. Only the contact that this is
- * from now on is answered; that an update is refused never stops a message.
+ * Updates later changes: a phone behind a LID, or another name. Returns only the contact that is current from
+ * now on. A rejected update never stops a message.
  */
 export async function updateContact(
   { chatwoot }: PeopleOptions,
@@ -193,7 +197,7 @@ export async function updateContact(
   return { ...learned, name };
 }
 
-/** The one with the phone is the one that stays. */
+/** The contact with the phone remains. */
 async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: string): Promise<MappedContact> {
   const phone_number = `+${phone}`;
   const updated = await chatwoot.updateContact(known.contact_id, { phone_number });

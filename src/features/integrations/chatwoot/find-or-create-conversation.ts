@@ -12,9 +12,9 @@ import {
 } from "./find-or-create-contact.ts";
 import { findProfilePicture } from "./find-profile-picture.ts";
 
-/** What is kept of a chat. */
+/** The stored data of a chat. */
 export interface MappedChat extends MappedContact {
-  /** The inbox that it is of; what is known of another one says nothing. */
+  /** The inbox that the chat belongs to; data of another inbox is ignored. */
   inbox: string;
 }
 
@@ -29,8 +29,8 @@ export interface ConversationOptions {
 }
 
 /**
- * The conversation of a chat, found or made; one job of a chat runs at a time, so that it is made once. `isGone`: the one
- * that was remembered is not there any more.
+ * Finds or creates the conversation of a chat. Jobs of a chat run sequentially, so it is created once.
+ * `isGone`: the stored conversation no longer exists.
  */
 export async function findOrCreateConversation(
   options: ConversationOptions,
@@ -66,7 +66,7 @@ async function readKept({ deps: { db }, integration }: ConversationOptions, pers
   };
 }
 
-/** Names an inbox among all that the integration may have been given. */
+/** Identifies an inbox among all that the integration has used. */
 export function inboxKeyOf(integration: Integration): string {
   const { url, account_id, inbox_id } = chatwootConfigOf(integration);
   return `${url} ${account_id} ${inbox_id}`;
@@ -102,7 +102,7 @@ export async function saveMappedChat(
   });
 }
 
-/** One that is not resolved first, else the latest where they may be reopened, else a new one. */
+/** An open conversation first, else the latest if reopening is allowed, else a new one. */
 async function choose(
   { chatwoot, integration }: ConversationOptions,
   { contact_id, source_id }: MappedContact,

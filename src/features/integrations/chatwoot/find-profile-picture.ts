@@ -5,7 +5,10 @@ import type { ChatwootPerson } from "./find-or-create-contact.ts";
 
 const PATIENCE_MS = 3_000;
 
-/** The address of somebody's picture, which Chatwoot fetches itself; undefined where the network does not tell it soon. */
+/**
+ * The URL of a person's picture, which Chatwoot fetches itself; undefined if the network does not return it
+ * soon.
+ */
 export async function findProfilePicture(
   { reachSession }: Pick<IntegrationDeps, "reachSession">,
   instanceId: number,

@@ -9,8 +9,8 @@ import type { WebhookConversation } from "./chatwoot-webhook-body.ts";
 import { inboxKeyOf, type MappedChat, saveMappedChat } from "./find-or-create-conversation.ts";
 
 /**
- * Where the messages of a conversation go; undefined when its contact cannot be reached by WhatsApp. A conversation that
- * an agent has begun is remembered, so that the answers come into it.
+ * The recipient of a conversation's messages; undefined if its contact is not reachable by WhatsApp. Stores a
+ * conversation that an agent has started, so that replies go into it.
  */
 export async function findRecipient(
   desk: ChatwootContext,
@@ -27,7 +27,7 @@ export async function findRecipient(
   return route;
 }
 
-/** What we have called the contact, else what agents know of it: an identifier of ours, or the phone. */
+/** The identifier that the gateway set, else what agents know: an identifier of ours, or the phone. */
 async function addressOf(
   { deps, integration }: ChatwootContext,
   told: WebhookConversation,
@@ -62,7 +62,7 @@ async function remember(
   const contact_id = contact_inbox?.contact_id ?? meta?.sender?.id;
   const source_id = contact_inbox?.source_id;
   if (contact_id == null || source_id == null) return;
-  // Its name is the agents', and not ours to change.
+  // Agents chose its name, so the gateway does not change it.
   const contact = { contact_id, source_id, name: "", phone };
   await saveMappedChat(desk, { jid }, contact, id);
 }

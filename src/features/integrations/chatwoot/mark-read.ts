@@ -4,7 +4,7 @@ import type { ReplyTarget } from "../queue-replies.ts";
 
 const AT_ONCE = 100;
 
-/** Whoever answers has read what was written before. */
+/** A reply implies that the agent has read the earlier messages. */
 export async function markRead(trx: Trx, route: ReplyTarget, holdMs: number): Promise<void> {
   const { instance_id: id, account_id, lane, conversation_id, jid } = route;
   const unread = await selectMessages(trx)

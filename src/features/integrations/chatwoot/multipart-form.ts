@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 
-/** A file on its way into a form. */
+/** A file to be sent in a form. */
 export interface FormFile {
   file_name: string;
   mime_type: string;
@@ -11,7 +11,7 @@ export interface FormFile {
 
 const LINE = "\r\n";
 
-/** A multipart/form-data body that is read as it is sent; its length is known before. */
+/** A multipart/form-data body that is streamed; its length is known before. */
 export async function createMultipartForm(fields: Record<string, string>, field: string, file: FormFile) {
   const boundary = `waygate-${randomBytes(12).toString("hex")}`;
   const texts = Object.entries(fields).map(

@@ -17,7 +17,7 @@ import { toMarkdown } from "./to-markdown.ts";
 type Event = EventWork["event"];
 type Speaker = NonNullable<EventMessage["sender"]>;
 
-/** Messages of Chatwoot cannot be edited: what it says now is an answer to it. */
+/** Posts the edited text as a reply: Chatwoot messages cannot be edited. */
 export async function postEdit(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { text, by } = event.data as { text: string; by: Speaker };
   return postNote(desk, job, event, by, `✏️ ${toMarkdown(text)}`);
@@ -28,7 +28,7 @@ export async function postReaction(desk: ChatwootContext, job: Job, event: Event
   return removed ? { end: "done" } : postNote(desk, job, event, sender, reaction);
 }
 
-/** Deletes it there too, or says that it was deleted, as configured. */
+/** Deletes the message in Chatwoot too, or posts that it was deleted, as configured. */
 export async function postDeletion(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { db } = desk.deps;
   const { message_id, by } = event.data as { message_id: string; by: Speaker };
@@ -37,7 +37,7 @@ export async function postDeletion(desk: ChatwootContext, job: Job, event: Event
   if (chatwootConfigOf(desk.integration).keep_deleted)
     return postNote(desk, job, event, by, "🗑️ The message was deleted.");
   const parts = await findProviderLinks(db, desk.integration.id, link.provider_message_id);
-  // The other parts of it are still there.
+  // The other parts of the message still exist.
   if (parts.length > 1) return postNote(desk, job, event, by, "🗑️ A part of the message was deleted.");
   await setLink(db, link.id, { error: DELETED_MARK });
   const conversation = Number(link.provider_conversation_id);
@@ -47,7 +47,7 @@ export async function postDeletion(desk: ChatwootContext, job: Job, event: Event
   return endWithError(desk, job, deleted.refusal, event.recorded_at);
 }
 
-/** Something that happened to a message of the log, as an answer to that message. */
+/** Posts a change of a message in the log as a reply to that message. */
 async function postNote(
   desk: ChatwootContext,
   job: Job,
@@ -56,7 +56,7 @@ async function postNote(
   words: string,
 ): Promise<JobResult> {
   const message = event.data.message as EventMessage | undefined;
-  // Of a message that is not in the log nobody knows anything.
+  // Nothing is known of a message that is not in the log.
   if (!message) return { end: "done" };
   const person = chatwootPersonOf(event);
   const from_me = isOwn(event, by);
@@ -75,7 +75,7 @@ async function postNote(
   });
 }
 
-/** Whether the phone of the instance did it, or the gateway for it. */
+/** Whether the instance's own phone or the gateway made the change. */
 function isOwn({ body }: Event, by: Speaker): boolean {
   const { instance } = JSON.parse(body.toString("utf8")) as { instance: { phone: string | null } };
   return instance.phone !== null && by.phone === instance.phone;

@@ -16,9 +16,9 @@ import { bareType, type EventMessage, fileNameOf, renderMessage } from "./render
 
 type Event = EventWork["event"];
 
-/** A message of the chat on its way into the inbox. */
+/** A message of the chat to be posted to the inbox. */
 interface Posting {
-  /** Names it once and for all: of a message its WhatsApp id. */
+  /** A stable key: for a message its WhatsApp id. */
   key: string;
   person: ChatwootPerson;
   post: Omit<NewChatwootMessage, "source_id">;
@@ -28,10 +28,10 @@ interface Posting {
 
 const FILE_WAIT_MS = 10 * 60_000;
 const FILE_AGAIN_MS = 5_000;
-/** A message that comes later than this says when it was written. */
+/** A message delayed by more than this shows its original time. */
 const LATE_MS = 60_000;
 
-/** Takes a message of a chat into the inbox. */
+/** Posts a message of a chat to the inbox. */
 export async function postMessage(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const message = event.data.message as EventMessage;
   const person = chatwootPersonOf(event);
@@ -56,7 +56,7 @@ export async function postMessage(desk: ChatwootContext, job: Job, event: Event)
   });
 }
 
-/** Who the chat is with, by what is known when the event was recorded. */
+/** The chat's person or group, as known when the event was recorded. */
 export function chatwootPersonOf(event: Event): ChatwootPerson {
   const { message, conversation } = event.data as {
     message: EventMessage;
@@ -75,7 +75,7 @@ export function isForwardedChat(
   return !isOnIgnoreList(ignore_jids, person);
 }
 
-/** Undefined for what stays out of the inbox. */
+/** Undefined for messages that are not posted. */
 export function messageDirectionOf(
   { integration }: Pick<ChatwootContext, "integration">,
   { from_me, origin }: Pick<EventMessage, "from_me" | "origin">,
@@ -87,7 +87,7 @@ export function messageDirectionOf(
   return { message_type: "outgoing", ...(mode === "private_note" && { private: true }) };
 }
 
-/** What it answers, when it was written, and that no agent wrote it. */
+/** The quoted message, the time of writing, and that no agent wrote it. */
 export async function attributesOf(
   { deps, integration }: ChatwootContext,
   { from_me, timestamp }: Pick<EventMessage, "from_me" | "timestamp">,
@@ -108,7 +108,7 @@ function voiceOf({ media }: EventMessage): Pick<NewChatwootMessage, "is_voice_me
   return media?.type === "ptt" ? { is_voice_message: true } : {};
 }
 
-/** One that does not come within ten minutes is done without. */
+/** A file that does not arrive within ten minutes is left out. */
 async function openFile(
   { deps }: ChatwootContext,
   { media }: EventMessage,
@@ -127,7 +127,7 @@ async function openFile(
   }
 }
 
-/** Posts what has not been posted yet: claimed before, looked for where nobody knows whether it arrived. */
+/** Posts each message once: claims it before, and searches for it if an earlier outcome is unknown. */
 export async function postOnce(desk: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
   const { db } = desk.deps;
   const { key, person } = posting;
@@ -195,7 +195,7 @@ async function postInto(
 const PAGES = 20;
 const CLOCKS_APART_MS = 120_000;
 
-/** Whether it is there already: Chatwoot would store it again under the same id. */
+/** Whether it is posted already: Chatwoot would store a duplicate under the same id. */
 async function findPosted(
   { chatwoot, integration }: ChatwootContext,
   { provider_conversation_id, created_at }: MessageLink,

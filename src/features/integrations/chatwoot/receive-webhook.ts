@@ -20,19 +20,21 @@ import { inboxKeyOf } from "./find-or-create-conversation.ts";
 
 type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
 
-/** Agents who send two messages at once are heard in the order of the messages, not of the webhooks. */
+/** Waits so that two messages sent at once go out in message order, not in webhook order. */
 const SETTLE_MS = 300;
 const LONGEST_DELIVERY_ID = 200;
-/** A message with its conversation has some hundreds. */
+/** A message with its conversation has some hundred values. */
 const MOST_VALUES = 20_000;
 
-/** Takes what Chatwoot reports: checked before it is parsed, stored, answered at once, and worked off by the lane. */
+/**
+ * Receives Chatwoot's webhooks: verified before parsing, stored, answered at once, and processed by the lane.
+ */
 export function receiveWebhook(deps: IntegrationDeps): Handler {
   return async ({ input: { id, token }, bytes, headers }) => {
     const integration = await find(deps, id);
     const raw = bytes ?? Buffer.alloc(0);
     if (!integration || !isTrusted(integration, token, raw, headers)) throw refused();
-    // Whoever has just switched it off does not want to see failed messages.
+    // While the integration is off, messages must not be marked as failed.
     const body = integration.enabled ? readWebhookBody(parseJsonBody(raw, MOST_VALUES)) : undefined;
     const place = body && placeOf(integration, body);
     if (body && place) {
@@ -53,7 +55,7 @@ async function find({ db, box }: IntegrationDeps, instanceId: number): Promise<I
   return row && openIntegration(row, box);
 }
 
-/** Versions before 4.13 sign nothing: then only the address is secret. */
+/** Versions before 4.13 do not sign: then only the URL is secret. */
 function isTrusted(
   { secrets }: Integration,
   token: string,
@@ -65,12 +67,12 @@ function isTrusted(
   return webhook_secret === undefined || isSignedBody(webhook_secret, bytes, headers);
 }
 
-/** The same for every reason: it tells nobody which instances there are. */
+/** The same error for every reason, so that it does not reveal which instances exist. */
 function refused(): GatewayError {
   return new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
 }
 
-/** Undefined for what is none of our business; among it the echoes of what we have posted. */
+/** Undefined for irrelevant webhooks, such as the echoes of posted messages. */
 function placeOf(integration: Integration, body: ChatwootWebhookBody): TaskOptions | undefined {
   switch (body.event) {
     case "message_created":
@@ -100,7 +102,7 @@ function isOfAgent(integration: Integration, body: AgentMessage): boolean {
   if (!isOurInbox(integration, body.inbox.id)) return false;
   if (message_type !== "outgoing" && message_type !== "template") return false;
   const isOurs = source_id?.startsWith(SOURCE_ID_PREFIX) === true;
-  // What we have posted comes back as an echo; but agents may delete it.
+  // Posted messages return as an echo, but agents may delete them.
   if (isOurs) return content_attributes?.deleted === true;
   return !isPrivate && content_attributes?.external_echo !== true;
 }
@@ -117,7 +119,7 @@ function isTyping(integration: Integration, { user, is_private, conversation }: 
 interface StoredWebhook {
   body: ChatwootWebhookBody;
   place: TaskOptions;
-  /** The same when Chatwoot tells it again. */
+  /** The same when Chatwoot repeats the webhook. */
   delivery: string | null;
 }
 

@@ -21,8 +21,8 @@ import type { ChatwootError } from "./chatwoot-error.ts";
 import { privateNetworkWarning } from "./private-network-warning.ts";
 
 /**
- * Checks what was given, from the address to the inbox, and has the inbox tell this gateway what agents write. Throws
- * VALIDATION_ERROR with the field that is wrong, CONNECT_FAILED, or CONFLICT when the inbox belongs to another gateway.
+ * Checks the configuration from URL to inbox, and sets the inbox's webhook to this gateway. Throws
+ * VALIDATION_ERROR with the wrong field, CONNECT_FAILED, or CONFLICT if the inbox belongs to another gateway.
  */
 export async function registerInbox(
   deps: IntegrationDeps,
@@ -59,14 +59,14 @@ export async function registerInbox(
   };
 }
 
-/** Stays while the origin does: another Chatwoot must not learn what the one before presents here. */
+/** Stays while the origin does: another Chatwoot must not learn the token that the previous one uses. */
 function doorTokenOf({ before, config }: IntegrationDraft): string | undefined {
   return parseUrlOrigin(before?.config.url) === parseUrlOrigin(config.url)
     ? before?.secrets.our_webhook_token
     : undefined;
 }
 
-/** Saved again without an inbox, the one that was made stays. */
+/** Saved again without an inbox, the created one stays. */
 function withInbox({ config, before }: IntegrationDraft): ChatwootConfig {
   const given = config as ChatwootConfig;
   const old = before && chatwootConfigOf(before);
@@ -78,7 +78,7 @@ function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfi
   return { url, access_token, account_id, inbox_id, inbox_identifier: "", hmac_token: undefined };
 }
 
-/** The value of a call, or its refusal as the refusal of the save. */
+/** The value of a response; throws its rejection as a validation error. */
 function take<T>(answer: ChatwootResult<T>, field: string): T {
   if (answer.ok) return answer.value;
   throw toError(answer.refusal, field);
@@ -114,7 +114,7 @@ interface NewInboxInput {
   webhook_url: string;
 }
 
-/** The inbox as it is once it tells us what agents write, with its secret. */
+/** The inbox with its webhook set to this gateway, with its secret. */
 async function openInbox(
   deps: IntegrationDeps,
   draft: IntegrationDraft,
@@ -137,7 +137,9 @@ async function openInbox(
   return take(await chatwoot.inbox(), "inbox_id");
 }
 
-/** An inbox that keeps one conversation for each contact would open a resolved one again, whatever is configured here. */
+/**
+ * An inbox with one conversation per contact would reopen a resolved one, whatever the configuration says.
+ */
 async function unlock(
   line: ChatwootTransport,
   config: ChatwootConfig,
@@ -153,7 +155,7 @@ export function wrongChannel({ name, channel_type }: ChatwootInbox): string {
   return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
 }
 
-/** Given by us before, under another address of ours or another token. */
+/** Set by this gateway before, under another URL or another token. */
 function requireOurs(
   { baseUrl }: IntegrationDeps,
   { instance_id, before }: IntegrationDraft,
@@ -169,7 +171,7 @@ function requireOurs(
   );
 }
 
-/** An inbox that is not used any more stops telling us. */
+/** Removes the webhook from an inbox that is no longer used. */
 async function leaveOldInbox(
   deps: IntegrationDeps,
   before: Integration | undefined,
@@ -181,7 +183,7 @@ async function leaveOldInbox(
   if (!isSame) await unregisterInbox(deps, before);
 }
 
-/** Takes the webhook out of the inbox, as long as it is ours; what Chatwoot says to that is only logged. */
+/** Removes the webhook from the inbox if it is ours; errors are only logged. */
 export async function unregisterInbox(
   deps: Pick<IntegrationDeps, "outgoing" | "log">,
   integration: Integration,

@@ -7,7 +7,7 @@ interface Speaker {
   push_name: string | null;
 }
 
-/** A message as events tell of it. */
+/** A message as events contain it. */
 export interface EventMessage {
   message_id: string;
   jid: string;
@@ -32,7 +32,7 @@ export interface EventMessage {
   timestamp: string;
 }
 
-/** What a message says, as text for the inbox; of a file its caption. */
+/** The text of a message for the inbox; of a file its caption. */
 export function renderMessage(message: EventMessage): string {
   return withSpeaker(message, message.sender, wordsOf(message));
 }
@@ -65,7 +65,7 @@ function renderCard({ name, phone, vcard }: NonNullable<EventMessage["contacts"]
   return [`👤 ${name}`, ...byDigits.values()].join("\n");
 }
 
-/** In a group it is told who speaks: the contact is the group. */
+/** In a group the text names the sender: the contact is the group. */
 export function withSpeaker(
   { is_group, from_me }: Pick<EventMessage, "is_group" | "from_me">,
   speaker: Speaker | null,
@@ -86,12 +86,12 @@ const EXTENSIONS: Record<string, string> = {
   "video/quicktime": "mov",
 };
 
-/** The type without what follows it, such as codecs. */
+/** The type without its parameters, such as codecs. */
 export function bareType(mime_type: string): string {
   return mime_type.split(";")[0]?.trim().toLowerCase() || "application/octet-stream";
 }
 
-/** A name under which a browser can open the file. */
+/** A name with which a browser can open the file. */
 export function fileNameOf({ type, file_name, mime_type }: NonNullable<EventMessage["media"]>): string {
   const bare = bareType(mime_type);
   const extension = EXTENSIONS[bare] ?? /^[\w.-]+\/([a-z0-9]{2,5})$/.exec(bare)?.[1] ?? "bin";

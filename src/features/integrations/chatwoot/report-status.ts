@@ -17,7 +17,9 @@ type Event = EventWork["event"];
 
 const RANK = ["pending", "sent", "delivered", "read", "played"];
 
-/** Shows agents how far their messages have come: a message of several parts is as far as the last of them. */
+/**
+ * Shows agents the status of their messages; a message of several parts has the status of its slowest part.
+ */
 export async function reportStatus(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
   const { sync_status } = chatwootConfigOf(desk.integration);
@@ -33,7 +35,7 @@ export async function reportStatus(desk: ChatwootContext, job: Job, event: Event
   return { end: "done" };
 }
 
-/** Versions before 4.2 have no call for it. */
+/** Versions before 4.2 have no route for it. */
 function takesStatus({ integration }: ChatwootContext): boolean {
   return isAtLeast(chatwootStateOf(integration).version, 4, 2);
 }
@@ -49,12 +51,12 @@ async function report(
   const status = await lowestStatus(desk, parts);
   if (status === undefined) return undefined;
   const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
-  // A message that is gone needs no status.
+  // A deleted message needs no status.
   if (told.ok || !isTransientForUpdate(told.refusal)) return undefined;
   return endWithError(desk, job, told.refusal, event.recorded_at);
 }
 
-/** Undefined while there is nothing to tell. */
+/** Undefined while there is nothing to report. */
 async function lowestStatus(
   { deps, integration }: ChatwootContext,
   parts: readonly MessageLink[],
@@ -71,7 +73,7 @@ async function lowestStatus(
   return lowest >= 3 ? "read" : lowest === 2 ? "delivered" : undefined;
 }
 
-/** An agent's message that did not go out: shown as failed with the reason, until the agent presses Retry. */
+/** Shows an agent's failed message with the reason, until the agent presses Retry. */
 export async function reportFailure(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message, error } = event.data as { message: EventMessage; error: { message: string } | null };
   const link = await findLinkOfMessage(desk.deps.db, desk.integration, message.message_id);
@@ -85,7 +87,7 @@ export async function reportFailure(desk: ChatwootContext, job: Job, event: Even
   });
 }
 
-/** Marks a message of an agent as failed; where there is no call for that, a private note says it. */
+/** Marks an agent's message as failed; versions without a route for that get a private note. */
 export async function showFailure(
   desk: ChatwootContext,
   job: Job,

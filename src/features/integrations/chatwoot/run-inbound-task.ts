@@ -18,7 +18,7 @@ import { DELETED_MARK } from "./find-link-of-message.ts";
 import { inboxKeyOf } from "./find-or-create-conversation.ts";
 import { sendAgentMessage } from "./send-agent-message.ts";
 
-/** Works off one thing that Chatwoot has told. */
+/** Processes one webhook of Chatwoot. */
 export async function runInboundTask(
   desk: ChatwootContext,
   job: Job,
@@ -31,7 +31,7 @@ export async function runInboundTask(
     .executeTakeFirst();
   const body = row && readWebhookBody(row.body);
   if (!body) return { end: "done" };
-  // Its ids would mean others in the inbox that has been saved since.
+  // In the inbox that has been saved since, its ids would mean other messages.
   if (task.inbox !== inboxKeyOf(desk.integration)) return leaveBehind(desk);
   switch (body.event) {
     case "message_created":
@@ -52,15 +52,15 @@ async function leaveBehind({ health, integration }: ChatwootContext): Promise<Jo
 const OLDEST_UPDATE_MS = 24 * 3_600_000;
 
 /**
- * What we have seen before is not sent again, unless it has failed and the agent wants it once more. Webhooks come in any
- * order, and the first may never have come: an update can be the first word of a message.
+ * A known message is not sent again, unless it has failed and the agent retries it. Webhooks arrive in any
+ * order, and the first may be lost: an update can be the first webhook of a message.
  */
 async function takeMessage(desk: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
   const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
   if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
   if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
   if (links.length === 0) return sendAgentMessage(desk, job, message);
-  // An earlier try of this job has failed, and Chatwoot did not take the reason.
+  // An earlier attempt of this job failed, and Chatwoot did not store the reason.
   const isUntold = job.attempts > 0 && links.some(({ status }) => status === "failed");
   return isUntold ? sendAgentMessage(desk, job, message, links) : { end: "done" };
 }
@@ -82,15 +82,15 @@ async function takeUpdate(
 }
 
 /**
- * Whether nobody has dealt with it yet. Retry empties the attributes; of what was ever shown as sent, delivered or failed
- * they hold the place of the error, also when the integration that did so is gone.
+ * Whether the message is unprocessed. Retry empties the attributes. A message that was ever shown as sent,
+ * delivered or failed has the error attribute, even if that integration was removed.
  */
 function isUnheardOf({ created_at, content_attributes }: AgentMessage): boolean {
   const isRecent = Date.now() - Date.parse(created_at ?? "") < OLDEST_UPDATE_MS;
   return isRecent && !Object.hasOwn(content_attributes ?? {}, "external_error");
 }
 
-/** A receipt may come after a send was given up: what has arrived after all is not sent once more. */
+/** A receipt may arrive after a send was abandoned: a message that arrived is not sent again. */
 async function settleArrived(
   { deps, integration }: ChatwootContext,
   links: readonly MessageLink[],
@@ -116,7 +116,7 @@ function selectByIds(db: Db, instanceId: number, ids: string[]) {
 const AGAIN_MS = 1_000;
 const TRIES = 900;
 
-/** Deletes every part for everyone; what was not sent yet is waited for. */
+/** Deletes every part for everyone; waits for parts that are still being sent. */
 async function takeDeletion(
   desk: ChatwootContext,
   job: Job,
@@ -124,7 +124,7 @@ async function takeDeletion(
   links: readonly MessageLink[],
 ): Promise<JobResult> {
   const { deps, integration } = desk;
-  // We have deleted it ourselves, as it was on WhatsApp.
+  // The gateway deleted it in Chatwoot, because it was deleted on WhatsApp.
   if (links.some(({ error }) => error === DELETED_MARK)) return { end: "done" };
   const ids = links.flatMap(({ message_id }) => message_id ?? []);
   const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
@@ -170,7 +170,7 @@ async function findLane({ deps, integration }: ChatwootContext): Promise<number 
   return row?.lane;
 }
 
-/** Where resolved conversations stay closed, the next message begins another one. */
+/** Where resolved conversations stay closed, the next message starts a new one. */
 async function takeStatus(
   { deps, integration }: ChatwootContext,
   { id, status }: ConversationStatusChange,
@@ -187,7 +187,7 @@ async function takeStatus(
 
 const TYPING_IS_OVER_MS = 10_000;
 
-/** Shown while somebody can be shown it; nothing waits for it. */
+/** Shows typing if the session allows it now; nothing waits for it. */
 async function takeTyping(
   { deps, integration }: ChatwootContext,
   { event, conversation }: TypingEvent,

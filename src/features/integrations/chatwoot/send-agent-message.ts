@@ -16,7 +16,7 @@ import { findRecipient } from "./find-recipient.ts";
 import { markRead } from "./mark-read.ts";
 import { showFailure } from "./report-status.ts";
 
-/** One WhatsApp message of what an agent has sent: the text is part 0, files follow. */
+/** One WhatsApp message of an agent's message: the text is part 0, files follow. */
 interface Part {
   part: number;
   content: StoredContent;
@@ -24,7 +24,7 @@ interface Part {
 
 const FILE_TRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
 
-/** Sends what an agent has written, or the parts of it that have failed before. */
+/** Sends an agent's message, or its parts that have failed before. */
 export async function sendAgentMessage(
   desk: ChatwootContext,
   job: Job,
@@ -59,7 +59,7 @@ function sentParts(links: readonly MessageLink[]): Set<number> {
   return new Set(links.filter(({ status }) => status !== "failed").map(({ part }) => part));
 }
 
-/** One file carries the text as its caption; before several of them it goes alone. */
+/** One file has the text as its caption; before several files the text goes alone. */
 async function readParts(
   desk: ChatwootContext,
   message: AgentMessage,
@@ -82,7 +82,7 @@ async function readParts(
   }
 }
 
-/** The message that the agent answers; one that is not known goes without. */
+/** The message that the agent quotes; an unknown one is left out. */
 async function findQuoted(
   { deps, integration }: ChatwootContext,
   message: AgentMessage,
@@ -106,7 +106,7 @@ interface Sending {
   parts: Part[];
 }
 
-/** Messages, links and the end of the job in one commit: whatever dies, it is sent once. */
+/** Messages, links and the end of the job in one commit: after any crash, it is sent once. */
 async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promise<JobResult> {
   const { deps, integration } = desk;
   const end = await completeJob(deps, job, async (trx) => {
@@ -129,7 +129,7 @@ async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promis
   return end;
 }
 
-/** In the place of those that have failed. */
+/** Replaces failed links. */
 async function writeLinks(
   trx: Trx,
   { integration }: ChatwootContext,
@@ -159,7 +159,7 @@ async function writeLinks(
     .execute();
 }
 
-/** Kept as failed, so that the agent's Retry is known as one; then the agent is told. */
+/** Stores the failure, so that the agent's Retry is recognised; then shows it to the agent. */
 async function fail(
   desk: ChatwootContext,
   job: Job,

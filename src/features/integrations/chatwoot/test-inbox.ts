@@ -19,7 +19,7 @@ interface InboxProblem {
   status_code: number | null;
 }
 
-/** Walks the whole way that a save walks, changes nothing, and says in words where it ends. */
+/** Runs all checks of a save without changes, and describes the one that fails. */
 export async function testInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
   const began = performance.now();
   const { webhook_base } = chatwootStateOf(integration);

@@ -1,16 +1,16 @@
-/** What formatting never reaches into: code, and addresses, whose underscores are part of them. */
+/** Formatting does not apply to code, or to URLs, which may contain underscores. */
 const UNTOUCHED = /(```[\s\S]*?```|`[^`\n]+`|https?:\/\/[^\s<>)]+)/g;
 
-/** A mark at the edge of a word on both sides, on one line. */
+/** A mark with a word edge on both sides, on one line. */
 const BOLD = /(^|[^\w*])\*(?!\s|\*)([^*\n]+?)(?<!\s)\*(?![\w*])/g;
 const STRUCK = /(^|[^\w~])~(?!\s|~)([^~\n]+?)(?<!\s)~(?![\w~])/g;
 
-/** WhatsApp's marks as Markdown; `_` says the same in both. */
+/** Converts WhatsApp's marks to Markdown; `_` means the same in both. */
 export function toMarkdown(text: string): string {
   return outside(text, (part) => part.replace(BOLD, "$1**$2**").replace(STRUCK, "$1~~$2~~"));
 }
 
-/** Markdown as an agent's editor writes it, as WhatsApp's marks. */
+/** Converts Markdown of an agent's editor to WhatsApp's marks. */
 export function toWhatsAppMarkup(markdown: string): string {
   const unbroken = markdown.replace(/\\\n/g, "\n");
   const linked = outside(unbroken, withoutEscapes, /(```[\s\S]*?```|`[^`\n]+`)/g);
@@ -20,7 +20,7 @@ export function toWhatsAppMarkup(markdown: string): string {
   }).trim();
 }
 
-/** Writes another mark around what stands between two marks of a line, where both touch a word. */
+/** Replaces a pair of marks on one line, where both touch a word. */
 function replaceMark(text: string, mark: string, wanted: string): string {
   if (!text.includes(mark)) return text;
   return text
@@ -29,7 +29,7 @@ function replaceMark(text: string, mark: string, wanted: string): string {
     .join("\n");
 }
 
-/** `parts`: a line, split at the marks. A pattern would look for the end of the line anew at each mark. */
+/** `parts`: a line, split at the marks. A pattern would search for the end of the line at each mark. */
 function replaceInLine(parts: readonly string[], mark: string, wanted: string): string {
   const closings = closingsOf(parts);
   let line = parts[0] ?? "";
@@ -45,7 +45,7 @@ function replaceInLine(parts: readonly string[], mark: string, wanted: string): 
   return line;
 }
 
-/** For each part the next one, itself counted in, that a closing mark follows. */
+/** For each part the next one, itself included, that a closing mark follows. */
 function closingsOf(parts: readonly string[]): (number | undefined)[] {
   const closings: (number | undefined)[] = Array(parts.length).fill(undefined);
   for (let at = parts.length - 2; at > 0; at--)
@@ -53,7 +53,7 @@ function closingsOf(parts: readonly string[]): (number | undefined)[] {
   return closings;
 }
 
-/** Links with words, and the backslashes that Markdown puts before its marks. */
+/** Resolves links with text, and the backslashes that Markdown puts before its marks. */
 function withoutEscapes(part: string): string {
   return spellLinks(part).replace(/\\([\\`*_{}[\]()#+\-.!~>])/g, "$1");
 }
@@ -65,7 +65,7 @@ function spellLinks(text: string): string {
   let end = -1;
   for (const { index, 0: start, 1: words } of text.matchAll(/\[([^[\]\n]+)\]\((?=https?:\/\/)/g)) {
     const at = index + start.length;
-    // An address that does not end here does not end for the links inside it either.
+    // If the URL does not end here, it does not end for the links inside it either.
     if (end < at) end = endOfAddress(text, at);
     if (index < done || text[end] !== ")") continue;
     const url = text.slice(at, end);

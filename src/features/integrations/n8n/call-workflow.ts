@@ -9,23 +9,23 @@ import { isFileType } from "./parse-workflow-replies.ts";
 
 export interface WorkflowRequest {
   event: string;
-  /** The same at every try, so that a workflow can drop what it has seen. */
+  /** The same in every attempt, so that a workflow can deduplicate. */
   event_id: string;
   /** From 1. */
   attempt: number;
   body: Buffer;
-  /** Resolves as soon as a file in the answer may be read. */
+  /** Resolves as soon as a file in the response may be read. */
   takeRoomForFile(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** A workflow that is to answer may ask a language model first. */
+/** A workflow that replies may wait for a language model first. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const READ_AT_MOST_BYTES = 256 * 1024;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How much of an answer is read. */
+/** The size limit of a response. */
 export function largestAnswer(headers: Headers, config: N8nConfig): number {
   return isFileAnswer(headers, config) ? FileResponseLimit.largestBytes : READ_AT_MOST_BYTES;
 }
@@ -48,7 +48,7 @@ export async function callWorkflow(
     method: "POST",
     headers: {
       "content-type": "application/json; charset=utf-8",
-      // A plain one: n8n can be told to refuse those of bots.
+      // A plain name: n8n can be set to reject those of bots.
       "user-agent": `Waygate-Webhooks/${version}`,
       "x-waygate-signature": signBody(secret, body),
       ...(previous !== undefined && { "x-waygate-signature-previous": signBody(previous, body) }),

@@ -11,23 +11,26 @@ import type { N8nConfig } from "./n8n-config.ts";
 
 type Response = Extract<FetchOutcome, { outcome: "response" }>;
 
-/** What n8n answers to every request while its database is being migrated, with status 200. Source: `abstract-server`. */
+/**
+ * What n8n returns for every request during a migration of its database, with status 200. Source:
+ * `abstract-server`.
+ */
 const STARTING_UP = /^n8n is starting up\b/;
 const LONGEST_SENTENCE = 200;
 
 const ANSWER_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
-/** What a proxy says when its own time limit is over, or n8n has broken the connection. */
+/** What a proxy returns after its own time limit, or when n8n has closed the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
-/** In n8n's own words; a workflow may answer 404 with words of its own. */
+/** n8n's own text; a workflow may return 404 with another text. */
 const NOT_REGISTERED = /not registered/i;
 
-/** n8n has answers that mean something else than their status does. */
+/** Some n8n responses mean something else than their status does. */
 export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): ResponseClass {
   if (isStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
   return isAnswerLost(outcome, config) ? ANSWER_LOST : classifyResponse(outcome);
 }
 
-/** The workflow has run, as far as the gateway can know, and the answer that is waited for did not come, or not whole. */
+/** The workflow may have run, but the expected response did not arrive, or not completely. */
 export function isAnswerLost(outcome: FetchOutcome, config: N8nConfig): boolean {
   if (config.reply_mode !== "response") return false;
   const wasUnderWay = outcome.durationMs >= UNDER_WAY_AFTER_MS;
@@ -36,7 +39,7 @@ export function isAnswerLost(outcome: FetchOutcome, config: N8nConfig): boolean 
   return isBrokenOff(outcome, config) || (LOST_IN_PROXY.has(outcome.status) && wasUnderWay);
 }
 
-/** The connection broke, or the time was up, in the middle of the answer. */
+/** The connection broke, or the time limit passed, during the response. */
 function isBrokenOff({ status, headers, body, truncated }: Response, config: N8nConfig): boolean {
   return status >= 200 && status < 300 && truncated && body.length < largestAnswer(headers, config);
 }
@@ -50,12 +53,15 @@ export function isStartingUp(outcome: FetchOutcome): boolean {
   );
 }
 
-/** n8n before its workflows are active, or a proxy whose n8n is away: n8n itself says in JSON what is not registered. */
+/**
+ * n8n before its workflows are active, or a proxy with an unreachable n8n: n8n itself reports unregistered
+ * paths in JSON.
+ */
 export function isNotFoundPage(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && outcome.status === 404 && !isJson(outcome);
 }
 
-/** n8n is there, and nothing listens at the path. */
+/** n8n is reachable, but no workflow listens at the path. */
 export function isNotActive(outcome: FetchOutcome): boolean {
   if (outcome.outcome !== "response" || outcome.status !== 404) return false;
   return NOT_REGISTERED.test(errorMessageIn(outcome.body.toString("utf8")) ?? "");

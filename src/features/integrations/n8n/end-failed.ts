@@ -5,9 +5,9 @@ import { countTry, type FailedCall, type FailureKind, retryCall } from "../retry
 import { isAnswerLost } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
-/** Each may have run the workflow, as far as the gateway can know. */
+/** Each attempt may have run the workflow. */
 const MOST_TRIES: Record<FailureKind, number> = { away: Number.POSITIVE_INFINITY, timeouts: 2, failures: 10 };
-/** Then the rest of the chat no longer waits for an event that only this one seems to fail with. */
+/** Then the rest of the chat no longer waits for an event that alone seems to fail. */
 const PARK_AFTER = 3;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
@@ -15,7 +15,10 @@ export interface WorkflowFailure extends FailedCall {
   outcome: FetchOutcome;
 }
 
-/** What fails for this event alone lets the others of its chat pass; while nobody is served they all keep their order. */
+/**
+ * An event that fails alone lets the other events of its chat pass; while n8n is unreachable, all keep their
+ * order.
+ */
 export async function endFailed(
   deps: IntegrationDeps,
   { job, event }: EventWork,
@@ -34,7 +37,7 @@ export async function endFailed(
   return { ...again, parkGroup: kind === "failures" && tries >= PARK_AFTER };
 }
 
-/** A workflow whose answer is lost runs again at each try, with all that it does. */
+/** A workflow whose response is lost runs again in each attempt, with all its effects. */
 function kindOf(outcome: FetchOutcome, isDown: boolean, config: N8nConfig): FailureKind {
   if (isDown) return "away";
   return isAnswerLost(outcome, config) ? "timeouts" : "failures";

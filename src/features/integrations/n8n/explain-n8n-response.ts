@@ -9,7 +9,7 @@ import {
 } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
-/** What an answer means and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
+/** The meaning of a response and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
 export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): string {
   const said = describeOutcome(outcome);
   if (isAnswerLost(outcome, config)) return explainLost(outcome, said);

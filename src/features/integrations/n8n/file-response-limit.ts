@@ -2,12 +2,12 @@ import { Semaphore } from "../../../platform/semaphore.ts";
 
 const AT_ONCE = 16;
 
-/** Files in answers are held in memory until they are stored, so only so many are read at once. */
+/** Limits concurrent reads of files in responses, which are held in memory until they are stored. */
 export class FileResponseLimit {
   static readonly largestBytes = 5 * 1024 * 1024;
   readonly #semaphore = new Semaphore(AT_ONCE);
 
-  /** `takeRoom` resolves as soon as a file may be read, whose room is held until the work ends. */
+  /** `takeRoom` resolves as soon as a file may be read; its slot is held until the work ends. */
   async use<T>(work: (takeRoom: () => Promise<void>) => Promise<T>): Promise<T> {
     const { promise: ended, resolve: end } = newPromise();
     const takeRoom = () => {

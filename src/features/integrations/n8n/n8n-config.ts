@@ -6,7 +6,7 @@ import { replyLimitFields } from "../reply-limit.ts";
 
 const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may hold visible ASCII only");
 
-/** Names that a delivery sets itself, or that belong to one hop. */
+/** Headers that a delivery sets itself, or that belong to one hop. */
 const RESERVED =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*)$/i;
 
@@ -14,7 +14,7 @@ export const n8nConfig = z
   .object({
     webhook_url: httpUrl,
     token: visible.optional(),
-    /** Absent: `bearer` where there is a token. */
+    /** Absent: `bearer` if there is a token. */
     auth: z.enum(["none", "header", "bearer", "basic", "jwt"]).optional(),
     header_name: boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
@@ -45,7 +45,7 @@ export const N8N_ALIASES = {
   reply_mode: ["replyMode"],
 };
 
-/** The header that proves to n8n who calls; none without a token. */
+/** The header that authenticates the gateway to n8n; none without a token. */
 export function authHeader({ token, auth = "bearer", header_name }: N8nConfig): Record<string, string> {
   if (token === undefined || auth === "none") return {};
   if (auth === "header") return { [header_name.toLowerCase()]: token };

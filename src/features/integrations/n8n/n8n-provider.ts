@@ -13,7 +13,10 @@ import { sendWorkflowReplies } from "./send-workflow-replies.ts";
 import { testWorkflow } from "./test-workflow.ts";
 import { toWorkflowPayload } from "./to-workflow-payload.ts";
 
-/** Workflows of n8n: they get the events of the instance, and answer through the API or with their HTTP response. */
+/**
+ * Workflows of n8n: they receive the events of the instance, and reply through the API or with their HTTP
+ * response.
+ */
 export function createN8nProvider(deps: IntegrationDeps): IntegrationProvider {
   const own = { ...deps, health: createIntegrationHealth(deps), fileAnswers: new FileResponseLimit() };
   return {

@@ -1,7 +1,7 @@
 import type { UploadedFile } from "../../../platform/http/route.ts";
 import { cleanText } from "../../../platform/text/clean-text.ts";
 
-/** What a workflow answers with its HTTP response. */
+/** A reply in a workflow's HTTP response. */
 export interface WorkflowReply {
   text?: string;
   media_url?: string;
@@ -10,7 +10,7 @@ export interface WorkflowReply {
 
 export interface WorkflowReplies {
   replies: WorkflowReply[];
-  /** Why the answer holds no reply and what to do, in words; undefined where silence was meant. */
+  /** Why the response contains no reply and what to do; undefined if silence was intended. */
   problem?: string;
 }
 
@@ -23,38 +23,38 @@ export interface WorkflowResponseBody {
 const MAX_REPLIES = 20;
 const MAX_TEXT = 65_536;
 const MAX_DEPTH = 5;
-/** In the order in which they are looked at. */
+/** In order of precedence. */
 const TEXT_KEYS = ["output", "answer", "text", "caption", "message", "response", "reply", "content"];
 const MEDIA_KEYS = ["mediaUrl", "media_url"];
-/** What n8n itself says; no workflow has written it. */
+/** Texts of n8n itself, not of a workflow. */
 const NOT_A_REPLY =
   /^(Workflow was started|Error in workflow|Workflow executed successfully but (no data was returned|the last node did not return any data))$/;
-/** Programs call some texts `application`; whatever else has that name is no text. */
+/** Some programs use `application` types for text; other types with that prefix are not text. */
 const FILE_TYPE =
   /^(image|audio|video|font|model)\/|^application\/(?!(?:.{0,180}\+)?(?:json|xml)$|x-www-form-urlencoded$|(?:x-)?(?:javascript|ndjson|yaml)$)/;
 
 const USE_RESPOND_NODE =
   'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and answer there with {"output": "..."}; an empty text keeps silent.';
 
-/** What a text with quotes or line breaks needs that is put between quotes by hand. */
+/** What a text with quotes or line breaks needs if it is inserted between quotes by hand. */
 const WRITE_JSON =
   "Let the node Respond to Webhook build it with an expression: {{ JSON.stringify({ output: $json.output }) }}.";
 
-/** n8n answers 200 with nothing for a workflow that has failed before its node Respond to Webhook. */
+/** n8n returns 200 without a body for a workflow that failed before its node Respond to Webhook. */
 const NOTHING = "The workflow has answered with nothing; it may have failed: look at its executions in n8n.";
 
 const TOO_LARGE =
   "The answer of the workflow is too large: 256 KB are read, of a file 5 MB. Answer with the address of a larger file as mediaUrl.";
 
-/** An object or a list of objects, lists or texts; words of a person in brackets are none. */
+/** An object or a list of objects, lists or texts; a person's text in brackets does not match. */
 const LIKE_JSON = /^\s*[{[]\s*["{[]/;
 
-/** Whether an answer of this type is a file that is to be sent. */
+/** Whether a response of this type is a file to be sent. */
 export function isFileType(contentType: string | undefined): boolean {
   return FILE_TYPE.test(mediaType(contentType));
 }
 
-/** Reads texts, numbers, files and lists of them, nested or not, under the keys that people use. */
+/** Reads texts, numbers, files and lists of them, nested or not, under common keys. */
 export function parseWorkflowReplies({ headers, body, truncated }: WorkflowResponseBody): WorkflowReplies {
   const type = mediaType(headers["content-type"]);
   if (truncated) return { replies: [], problem: TOO_LARGE };
@@ -85,7 +85,7 @@ function fileOf(bytes: Buffer, mime_type: string, headers: WorkflowResponseBody[
   return { bytes, mime_type, ...(name && { file_name: name }) };
 }
 
-/** n8n sends a text as text/html; what begins like a page is none of a person's words. */
+/** n8n sends a text as text/html; text that begins like a page is not a reply. */
 function readPlain(text: string, type: string): WorkflowReplies {
   if (text.trimStart().startsWith("<"))
     return {
@@ -132,7 +132,7 @@ function toText(said: string): WorkflowReply[] {
   return words.trim() === "" || NOT_A_REPLY.test(words) ? [] : [{ text: words }];
 }
 
-/** An empty list, or an empty text under a key of ours: somebody has decided to say nothing. */
+/** An empty list, or an empty text under a known key: the workflow intends to send nothing. */
 function isSilence(answer: unknown): boolean {
   const [item = {}] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
   if (Array.isArray(answer) && answer.length === 0) return true;

@@ -3,10 +3,10 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
-/** In base64 a file grows by a third, and n8n takes events of 16 MB unless told otherwise. */
+/** In base64 a file grows by a third, and n8n accepts events of 16 MB by default. */
 const LARGEST_BYTES = 5 * 1024 * 1024;
 
-/** The file of an event in base64, where that is wanted; undefined where it is too large or cannot be had in time. */
+/** The file of an event in base64, if configured; undefined if it is too large or not available in time. */
 export async function readInlineFile(
   { openFile }: Pick<IntegrationDeps, "openFile">,
   { data }: EventWork["event"],

@@ -4,7 +4,7 @@ import { classifyWorkflowResponse, isNotActive, isUnauthorised } from "./classif
 import { explainN8nResponse } from "./explain-n8n-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
-/** What an outcome says of the workflow. */
+/** The meaning of an outcome for the workflow. */
 export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
   const verdict = classifyWorkflowResponse(outcome, config);
   const isRefusal = isNotActive(outcome) || isUnauthorised(outcome);

@@ -15,7 +15,7 @@ import {
   type WorkflowResponseBody,
 } from "./parse-workflow-replies.ts";
 
-/** What the workflow has answered goes back to the chat, in the commit that ends the delivery. */
+/** Sends the workflow's replies to the chat, in the commit that ends the delivery. */
 export async function sendWorkflowReplies(
   deps: N8nDeps,
   { job, integration, event }: EventWork,

@@ -10,7 +10,7 @@ import { readWorkflowResponse } from "./read-workflow-response.ts";
 
 const SHOWN = 300;
 
-/** Starts the workflow once with an event that says it is a test. */
+/** Starts the workflow once with an event that is marked as a test. */
 export async function testWorkflow(deps: N8nDeps, integration: Integration): Promise<TestReport> {
   const config = n8nConfig.parse(integration.config);
   const event_id = `evt_${ulid()}`;
@@ -38,7 +38,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   });
 }
 
-/** What came back, and what the gateway would send of it. */
+/** The response, and what the gateway would send of it. */
 function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
   if (outcome.outcome !== "response") return {};
   const type = outcome.headers["content-type"];
@@ -58,7 +58,7 @@ function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
   return { ...answered, would_send, message: `The workflow took the event. ${summary}` };
 }
 
-/** A message of nobody: it has every flat field, and names no chat that could be answered. */
+/** A test message: it has every flat field, and names no chat that could get a reply. */
 function testBody(instanceId: number, event: string, event_id: string) {
   return {
     ...{ event_id, event, instance_id: `inst_${instanceId}` },

@@ -14,8 +14,8 @@ interface PayloadOptions {
 }
 
 /**
- * The body of the event, byte for byte as webhooks get it, with flat fields put in, so that a workflow finds what it needs
- * without digging. The same at every try, but for the signature of a file's link.
+ * The body of the event, byte for byte as webhooks receive it, with flat fields added that a workflow can
+ * read directly. The same in every attempt, except for the signature of a file's link.
  */
 export function toWorkflowPayload(event: EventWork["event"], options: PayloadOptions): Buffer {
   const flat = JSON.stringify(flatFields(event, options));

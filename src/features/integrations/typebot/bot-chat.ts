@@ -1,26 +1,26 @@
 import type { BotInput, TypingEmulation } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** A conversation with a bot that is under way. */
+/** An active conversation with a bot. */
 export interface BotSession {
   session_id: string;
-  /** Which bot it is with: another one knows nothing of it. */
+  /** The bot of the session; another bot does not know the session. */
   bot: string;
-  /** When anything last happened in it. */
+  /** Time of its last activity. */
   at: string;
-  /** What the bot waits for; absent when it is not known. */
+  /** The input that the bot waits for; absent if unknown. */
   input?: BotInput | undefined;
-  /** The bot waits for somebody else than the user, and would take the user's words for theirs. */
+  /** The bot waits for an outside call, and would treat the user's text as its result. */
   is_listening?: boolean;
   typing?: TypingEmulation | undefined;
 }
 
-/** What is kept of a chat that a bot serves. */
+/** The stored data of a chat with a bot. */
 export interface BotChat {
   session: BotSession;
-  /** A person has taken over until then. */
+  /** A person handles the chat until then. */
   paused_until: string;
-  /** The flow is over, and nothing starts it before then. */
+  /** The flow has ended, and nothing starts it before then. */
   closed_until: string;
 }
 
@@ -28,7 +28,7 @@ export function botIdOf({ base_url, public_id }: TypebotConfig): string {
   return `${base_url} ${public_id}`;
 }
 
-/** The session that goes on, if there is one: of this bot, and not expired. */
+/** The active session, if there is one: of this bot, and not expired. */
 export function currentSession(
   { session }: Partial<BotChat>,
   config: TypebotConfig,

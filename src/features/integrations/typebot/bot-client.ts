@@ -18,16 +18,16 @@ import {
 } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** How asking a bot went. */
+/** The result of a request to a bot. */
 export type BotClientResult =
   | { asked: "answered"; answer: TypebotResponse }
-  /** The bot does not know the session any more. */
+  /** The bot no longer knows the session. */
   | { asked: "forgotten" }
-  /** It may be asked again; `isSafe`: it has surely not run anything. */
+  /** The request may be repeated; `isSafe`: the flow has not run for certain. */
   | { asked: "again"; isSafe: boolean; failed: FailedCall }
-  /** It may have moved on, and nobody knows. */
+  /** The flow may have advanced; the outcome is unknown. */
   | { asked: "unknown" }
-  /** It says no; `isSessionOpen`: the flow still stands where it stood. */
+  /** The bot rejects the request; `isSessionOpen`: the flow is still at the same step. */
   | { asked: "refused"; isSessionOpen: boolean };
 
 export interface BotClient {
@@ -46,7 +46,7 @@ export interface BotClient {
 
 const RICH = { textBubbleContentFormat: "richText" };
 
-/** Calls bots, and keeps account of how it goes. */
+/** Sends requests to bots, and records the results. */
 export function createBotClient(
   { outgoing }: Pick<IntegrationDeps, "outgoing">,
   health: IntegrationHealth,
@@ -92,7 +92,7 @@ export function createBotClient(
       if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
       const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
       if (answer) return { asked: "answered", answer };
-      // The viewer also says 404 of what a step of the flow lacks, such as credentials.
+      // The viewer also returns 404 if a step of the flow lacks something, such as credentials.
       if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };
       if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
       return { asked: "unknown" };
@@ -104,7 +104,10 @@ function isOk({ verdict }: FailedCall): boolean {
   return verdict.verdict === "ok";
 }
 
-/** The bot has surely not run, and may do so later: when it is there, when it lets us in, or as it is configured by now. */
+/**
+ * The flow has not run for certain, but can run later: when the bot is reachable, accepts us, or with the new
+ * configuration.
+ */
 function isUntaken({ verdict, isRefusal, isStale }: FailedCall): boolean {
   if (verdict.verdict === "retry") return verdict.isSafe;
   return verdict.verdict === "stop" && (isRefusal || isStale);

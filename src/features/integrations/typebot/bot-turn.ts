@@ -4,20 +4,20 @@ import { toPrompt } from "./to-prompt.ts";
 import type { Bubble, ClientAction, TypebotResponse, TypingEmulation } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** What a bot's answer comes to. */
+/** The content of a bot's response. */
 export interface BotTurn {
   parts: ReplyPart[];
-  /** The bot waits to be called again without a message, after so long. */
+  /** The bot waits for a request without a message, after this time. */
   continueAfterMs: number | undefined;
-  /** The flow is over. */
+  /** The flow has ended. */
   isOver: boolean;
   /** The bot waits for an outside call, not for the user. */
   isListening: boolean;
-  /** What cannot be done here, in words for the owner of the bot. */
+  /** What WhatsApp cannot do, as text for the owner of the bot. */
   warnings: string[];
 }
 
-/** Only a browser could do these; the flow goes on without their result. */
+/** Only a browser could run these; the flow continues without their result. */
 const FOR_BROWSERS = new Set([
   "setVariable",
   "httpRequestToExecute",
@@ -26,7 +26,10 @@ const FOR_BROWSERS = new Set([
   "streamOpenAiChatCompletion",
 ]);
 
-/** Reads an answer: bubbles, what is to be done between them, the prompt of its input and whether it is the end. */
+/**
+ * Reads a response: bubbles, the actions between them, the prompt of its input, and whether the flow has
+ * ended.
+ */
 export function toBotTurn(
   answer: TypebotResponse,
   config: TypebotConfig,
@@ -63,12 +66,12 @@ function isWaitingEmbed({ type, content }: Bubble): boolean {
   );
 }
 
-/** How long a wait of the flow lasts here. */
+/** How long a wait of the flow lasts, up to the configured limit. */
 function waitOf({ wait }: ClientAction, { max_wait_seconds }: TypebotConfig): number {
   return 1000 * Math.min(Math.max(0, wait?.secondsToWaitFor ?? 0), max_wait_seconds);
 }
 
-/** The bubbles in their order; before each its typing, and what the flow waits for before it. */
+/** The bubbles in their order; each with its typing time, and the flow's wait before it. */
 function spokenParts(
   { messages }: TypebotResponse,
   actions: readonly ClientAction[],
@@ -96,7 +99,7 @@ function spokenParts(
 const DEFAULT_SPEED = 400;
 const DEFAULT_MAX_DELAY_S = 3;
 
-/** How long a bot seems to write. Source: Typebot, `computeTypingDuration`. */
+/** How long a bot appears to type. Source: Typebot, `computeTypingDuration`. */
 class Pace {
   readonly #config: TypebotConfig;
   readonly #typing: TypingEmulation;
@@ -139,7 +142,7 @@ class Pace {
   }
 }
 
-/** A list of choices goes below the text that asks. */
+/** A list of choices goes below its question. */
 function joinPrompt(parts: ReplyPart[], { input }: TypebotResponse): ReplyPart[] {
   const prompt = input ? toPrompt(input) : [];
   const [first, ...rest] = prompt;

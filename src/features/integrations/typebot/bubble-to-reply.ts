@@ -9,7 +9,7 @@ const PAGES: Readonly<Record<string, string>> = {
   gumlet: "https://play.gumlet.io/embed/",
 };
 
-/** What a bubble says in WhatsApp; undefined where it says nothing there. */
+/** A bubble as a WhatsApp reply; undefined if it has no counterpart there. */
 export function bubbleToReply({ type, content = {} }: Bubble): ReplyPart | undefined {
   switch (type) {
     case "text":
@@ -56,7 +56,7 @@ function linkOf(clickLink: unknown): string | undefined {
   return isWeb(url) ? url : undefined;
 }
 
-/** A viewer names the page of a hosted video without its scheme. */
+/** A viewer gives the page of a hosted video without its scheme. */
 function toVideo({ type, url, id }: Record<string, unknown>): ReplyPart | undefined {
   if (type === "url" || type === undefined)
     return isWeb(url) ? { kind: "media", url, type: "video" } : undefined;

@@ -1,15 +1,15 @@
 import type { BotInput } from "./typebot-api.ts";
 
-/** One thing that can be chosen. */
+/** One option of a choice. */
 export interface ChoiceOption {
   id: string;
-  /** What is shown, and what the bot takes for an answer. */
+  /** The displayed text, which the bot accepts as the answer. */
   text: string;
-  /** Other words for it. */
+  /** Alternative texts for it. */
   others: string[];
 }
 
-/** What can be chosen, in the order of the numbers that stand before it. */
+/** The options in the order of their displayed numbers. */
 export function choiceOptionsOf(input: BotInput): ChoiceOption[] {
   const items = input.items ?? [];
   if (input.type === "choice input")
@@ -21,7 +21,7 @@ export function choiceOptionsOf(input: BotInput): ChoiceOption[] {
   return [];
 }
 
-/** Stands for going on without a file. */
+/** Stands for continuing without a file. */
 export const SKIP_OPTION_ID = "skip";
 
 function isSkippable({ type, options }: BotInput): boolean {
@@ -34,7 +34,7 @@ function skipLabel({ options }: BotInput): string {
   return typeof skip === "string" && skip !== "" ? skip : "Skip";
 }
 
-/** The titles of several cards may be alike, so a path is what is chosen. */
+/** Several cards may have the same title, so the user chooses a path. */
 export function pathsOf(card: Record<string, unknown>): ChoiceOption[] {
   const paths = Array.isArray(card.paths) ? (card.paths as Record<string, unknown>[]) : [];
   return paths.flatMap(({ id, text }) => toOption(id, text, paths.length === 1 ? card.title : undefined));
@@ -46,10 +46,10 @@ function toOption(id: unknown, text: unknown, other: unknown): ChoiceOption[] {
   return [{ id, text: shown.trim(), others: typeof other === "string" ? [other] : [] }];
 }
 
-/** A longer text chooses nothing. */
+/** A longer text never matches an option. */
 const LONGEST_CHOICE = 4_096;
 
-/** The option that is meant: by its number, or by its words, whatever their case and accents; undefined when unclear. */
+/** The matching option: by its number, or by its text without case and accents; undefined if ambiguous. */
 export function findOption(options: readonly ChoiceOption[], said: string): ChoiceOption | undefined {
   const text = said.trim();
   if (text.length > LONGEST_CHOICE) return undefined;
@@ -64,7 +64,7 @@ export function findOption(options: readonly ChoiceOption[], said: string): Choi
   return alike.length === 1 ? alike[0] : undefined;
 }
 
-/** The options that are meant by "1, 3" or "red and blue"; undefined as soon as one part is unclear. */
+/** The options in "1, 3" or "red and blue"; undefined if one part is ambiguous. */
 export function findOptions(options: readonly ChoiceOption[], said: string): ChoiceOption[] | undefined {
   if (said.length > LONGEST_CHOICE) return undefined;
   const whole = findOption(options, said);
@@ -76,7 +76,7 @@ export function findOptions(options: readonly ChoiceOption[], said: string): Cho
   return known.length === found.length && known.length > 0 ? [...new Set(known)] : undefined;
 }
 
-/** Without case, accents and spare spaces. */
+/** Without case, accents and extra spaces. */
 export function simplify(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim();
 }

@@ -6,7 +6,7 @@ import type { Joined } from "./collect-messages.ts";
 
 type Owner = Pick<Integration, "id" | "account_id" | "lane">;
 
-/** A message and those that were joined to it, which the bot is asked about as one. */
+/** A message and its joined messages, which the bot receives as one. */
 export interface Claim {
   link: MessageLink;
   isOurs: boolean;
@@ -14,8 +14,8 @@ export interface Claim {
 }
 
 /**
- * Claims a message with those that are joined to it, before the bot is asked. `isOurs: false` with a claimed link: a process
- * died over the call, and `joined` are those that this call had told.
+ * Claims a message with its joined messages, before the bot is asked. `isOurs: false` with a claimed link: a
+ * process died during the request, which contained `joined`.
  */
 export async function claimTurn(
   db: Db,
@@ -31,7 +31,10 @@ export async function claimTurn(
   });
 }
 
-/** Those as well that came after the call that nobody knows the outcome of: it is made again with all of them. */
+/**
+ * Also claims messages that came after a request with an unknown outcome: its repetition contains all of
+ * them.
+ */
 export async function claimJoined(
   db: Db | Trx,
   owner: Owner,
@@ -67,7 +70,7 @@ function selectJoined(trx: Trx, integrationId: number, chat: string, joined: rea
     );
 }
 
-/** The bot surely does not know what it was told: each message waits on its own. */
+/** The bot has not received the messages for certain: each one waits on its own again. */
 export async function releaseTurn(
   db: Db,
   { id }: Owner,
@@ -84,7 +87,7 @@ export async function releaseTurn(
   });
 }
 
-/** Ends the jobs of what was joined, and answers the lanes of which that changes what waits. */
+/** Ends the jobs of joined messages, and returns the lanes whose waiting jobs change. */
 export async function endJoined(
   trx: Trx,
   { id: integration_id, account_id, lane }: Owner,

@@ -3,39 +3,39 @@ import type { Db } from "../../../platform/db/database.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { joinUserInput, readUserInput, type UserInput } from "./read-user-input.ts";
 
-/** A message that waits behind another one, and is told together with it. */
+/** A message that waits behind another one, and is sent together with it. */
 export interface Joined {
   job: number;
   message_id: string;
 }
 
-/** Messages that were written in quick succession, as one. */
+/** Messages in quick succession, as one. */
 export interface CollectedMessages {
   said: UserInput;
-  /** Those that were joined to the first. */
+  /** The messages joined to the first. */
   joined: Joined[];
 }
 
 interface Gathering {
-  /** How long it must be quiet. */
+  /** How long the chat must be quiet. */
   quietMs: number;
-  /** Whether both can be told as one. */
+  /** Whether both can be sent as one. */
   isJoined(first: UserInput, next: UserInput): boolean;
 }
 
 const MOST_JOINED = 20;
-/** Somebody who goes on writing is answered after so many pauses. */
+/** A user who keeps writing gets a response after this many pauses. */
 const LONGEST_PAUSES = 5;
 
 interface WaitingMessage {
   job: number;
   at: Date;
-  /** Null for what nobody said, such as a receipt. */
+  /** Null for events that are not messages, such as a receipt. */
   // biome-ignore lint/suspicious/noExplicitAny: as in `EventWork`
   message: any;
 }
 
-/** Joins a message with those that wait behind it and can be joined, or returns until when to wait for more of them. */
+/** Joins a message with the waiting ones behind it, or returns until when to wait for more of them. */
 export async function collectMessages(
   { db, links }: Pick<IntegrationDeps, "db" | "links">,
   { job, event }: EventWork,
@@ -71,7 +71,7 @@ async function readWaiting(db: Db, { id, lane, grp }: EventWork["job"]): Promise
   return rows;
 }
 
-/** Up to the first that is not joined: what comes after it was said after it. */
+/** Stops at the first message that is not joined, to keep the order. */
 function readBehind(
   links: IntegrationDeps["links"],
   waiting: readonly WaitingMessage[],

@@ -6,7 +6,10 @@ import type { TypebotConfig } from "./typebot-config.ts";
 export const NOT_A_VIEWER =
   "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";
 
-/** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
+/**
+ * The meaning of a response and what to do about it; by its status, since the format of errors differs
+ * between viewers.
+ */
 export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
   const said = describeOutcome(outcome);
   if (outcome.outcome === "failed") {
@@ -31,7 +34,9 @@ export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: Typ
   }
 }
 
-/** A flow whose block lacks something is refused in the viewer's own words, such as "Credentials not found". */
+/**
+ * If a block of the flow lacks something, the viewer returns its own text, such as "Credentials not found".
+ */
 function explainNotFound(outcome: FetchOutcome, publicId: string): string {
   const said = describeOutcome(outcome);
   if (isSessionGone(outcome)) return `The bot has forgotten the session, so the flow starts anew. (${said})`;

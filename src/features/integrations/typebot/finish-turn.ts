@@ -20,19 +20,19 @@ import type { TypebotConfig } from "./typebot-config.ts";
 
 type TurnDeps = IntegrationDeps & { health: IntegrationHealth };
 
-/** In which chat, and for which job, something is said. */
+/** The chat and the job of a reply. */
 export interface TurnContext {
   work: Pick<EventWork, "job" | "integration">;
-  /** What is known of the chat so far. */
+  /** The stored state of the chat so far. */
   known: IntegrationChat<BotChat>;
   chat: ReplyChat;
 }
 
-/** What ends a job: what is said, and what is known of the chat from then on. */
+/** The result of a job: its replies, and the new state of the chat. */
 export interface TurnOutcome {
   parts: readonly ReplyPart[];
   state: Partial<BotChat>;
-  /** It answers somebody, and counts as one automatic answer. */
+  /** It replies to a user, and counts as one automatic reply. */
   limit?: ReplyLimit | undefined;
 }
 
@@ -68,19 +68,19 @@ export async function commitTurn(
   } catch (error) {
     await discardReplies(db, replies);
     if (!(error instanceof GatewayError)) throw error;
-    // The bot has moved on, so what it said is lost, and we must know where it stands.
+    // The flow has advanced, so this reply is lost, but its new position must be stored.
     await health.warn(integration, error.message);
     return settle([]);
   }
 }
 
-/** An answer of the bot, and what it answers. */
+/** A response of the bot, and the message that it belongs to. */
 export interface FinishTurnInput extends TurnContext {
   config: TypebotConfig;
-  /** The session that went on; absent: this answer began it. */
+  /** The continued session; absent: this response began it. */
   session: BotSession | undefined;
   answer: TypebotResponse;
-  /** How often the bot has been called again without a message since the user spoke. */
+  /** How many requests without a message the bot has received since the user's last message. */
   hop: number;
   message_id: string;
   claim: Pick<Claim, "link" | "joined">;
@@ -88,7 +88,7 @@ export interface FinishTurnInput extends TurnContext {
 
 const MOST_HOPS = 20;
 
-/** Says what the bot says, and keeps where it stands. */
+/** Sends the bot's replies, and stores the new position in the flow. */
 export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Promise<JobResult> {
   const { answer, config, known, hop, work, claim } = answered;
   const now = new Date();
@@ -136,7 +136,7 @@ function sessionAfter(
   };
 }
 
-/** What the job that goes on with a flow by itself says. */
+/** The arguments of the job that continues a flow without the user. */
 export interface Continuation {
   chat: ReplyChat;
   session_id: string;
@@ -144,7 +144,7 @@ export interface Continuation {
   hop: number;
 }
 
-/** Before whatever the user says meanwhile. */
+/** Runs before anything that the user writes meanwhile. */
 async function addContinuation(
   trx: Trx,
   { work, chat, hop, message_id, known }: FinishTurnInput,

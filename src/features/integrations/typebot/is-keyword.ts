@@ -2,7 +2,7 @@ import { compileLinearPattern } from "../../../platform/text/linear-pattern.ts";
 import { simplify } from "./choice-option.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** Whether the text is one of the words, whatever its case and accents. */
+/** Whether the text is one of the words, without case and accents. */
 export function isKeyword(words: readonly string[], text: string): boolean {
   const said = simplify(text);
   return words.some((word) => simplify(word) === said);
@@ -28,7 +28,7 @@ export function isTrigger(
   }
 }
 
-/** Longer texts are tried by their beginning. */
+/** Of longer texts only the beginning is compared. */
 const LONGEST_TEXT = 2_000;
 
 function matches(expression: string, text: string): boolean {
@@ -36,7 +36,7 @@ function matches(expression: string, text: string): boolean {
   return !("refused" in pattern) && pattern.test(text.slice(0, LONGEST_TEXT));
 }
 
-/** Why the trigger of a saved configuration never starts the bot; undefined when it can. */
+/** Why the trigger of a saved configuration never starts the bot; undefined if it can. */
 export function findTriggerProblem({
   trigger,
   trigger_operator,

@@ -7,7 +7,7 @@ import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { type BotChat, currentSession, inMinutes } from "./bot-chat.ts";
 import { savedTypebotConfig } from "./typebot-config.ts";
 
-/** A person has written in the chat: the bot is silent for a while, and does not finish what it was about to say. */
+/** A person has written in the chat: the bot pauses, and its queued replies are withdrawn. */
 export async function pauseBotForAgent(
   deps: IntegrationDeps,
   { job, integration, event }: EventWork,
@@ -23,7 +23,7 @@ export async function pauseBotForAgent(
   const session = currentSession(known.state, config, now);
   if (!session) return { end: "done" };
   const paused_until = inMinutes(now, config.pause_on_human_minutes);
-  // The flow stands where the person has taken over, however long that lasts.
+  // The flow keeps its position from the take-over, however long it lasts.
   const state = { ...known.state, session: { ...session, at: paused_until }, paused_until };
   const lanes: number[] = [];
   const end = await completeJob(deps, job, async (trx) => {
@@ -35,7 +35,7 @@ export async function pauseBotForAgent(
   return end;
 }
 
-/** Takes back what the bot was about to say in a chat; answers the lanes to wake, as changed, after the commit. */
+/** Withdraws the bot's queued replies in a chat; returns the lanes to wake, as changed, after the commit. */
 export async function discardBotReplies(trx: Trx, instanceId: number, chat: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with waiting as (

@@ -1,7 +1,7 @@
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** What a flow may know from its start, as far as it declares variables of these names. */
+/** Variables that a flow gets at its start, if it declares these names. */
 export async function prefilledVariables(
   { db, baseUrl }: Pick<IntegrationDeps, "db" | "baseUrl">,
   { integration, event }: EventWork,

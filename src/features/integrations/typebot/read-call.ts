@@ -10,13 +10,16 @@ import { explainTypebotResponse } from "./explain-typebot-response.ts";
 import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
-/** A proxy finds out at once that no viewer listens. When the viewer dies over a call, some of its work is done. */
+/**
+ * A proxy detects at once that no viewer listens. A viewer that dies during a request has done some of its
+ * work.
+ */
 const AT_ONCE_MS = 1_000;
 
-/** The flow has run, as far as the gateway can know. */
+/** The flow may have run. */
 const BROKEN_OFF: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 
-/** What an outcome says of the bot. */
+/** The meaning of an outcome for the bot. */
 export function readCall(
   outcome: FetchOutcome,
   config: TypebotConfig,
@@ -35,7 +38,10 @@ function judgeViewer(outcome: FetchOutcome): ResponseClass {
   return isBrokenOff(outcome) ? BROKEN_OFF : classifyResponse(outcome);
 }
 
-/** The connection broke, or the time was up, in the middle of the answer; one that is too large would be so again. */
+/**
+ * The connection broke, or the time limit passed, during the response; a too large one would be too large
+ * again.
+ */
 function isBrokenOff(outcome: FetchOutcome): boolean {
   if (outcome.outcome === "failed") return false;
   const { status, truncated, body } = outcome;

@@ -1,9 +1,12 @@
 import { simplify } from "./choice-option.ts";
 
-/** A longer text names no date. */
+/** A longer text is not a date. */
 const LONGEST = 200;
 
-/** A time as a bot reads it, from "15h30", "às 3 da tarde", "a las 15:30", "meio-dia" or "8"; else what was said. */
+/**
+ * A time in the bot's format, from "15h30", "às 3 da tarde", "a las 15:30", "meio-dia" or "8"; else the text
+ * itself.
+ */
 export function readTime(text: string): string {
   const said = simplify(text);
   if (said.length > LONGEST) return text;
@@ -13,8 +16,8 @@ export function readTime(text: string): string {
 }
 
 /**
- * A date as a bot reads it, which reads English ones only: days before their months are put in an order that every reader
- * understands, and so are Portuguese and Spanish words, times, and ranges. Else what was said.
+ * A date in the bot's format. Bots read only English dates, so days before months, Portuguese and Spanish
+ * words, times and ranges are converted to an unambiguous form. Else the text itself.
  */
 export function readDate(text: string, { format, isRange }: { format?: unknown; isRange?: unknown }): string {
   const said = simplify(text);
@@ -30,7 +33,7 @@ const NAMED_TIMES =
 const CLOCK_TIME =
   /(?:\b(?:as|a las?|pelas) )?(?<![\w/.:-])(\d{1,2})(?: ?h(?:s|rs?|oras?)?(?: ?(?:e )?(\d{2}))?(?: ?m(?:in(?:utos)?)?)?|:(\d{2})(?:hs?)?)?( e meia| y media)?(?: (?:da|de la) (manha|tarde|noite|madrugada|manana|noche))?(?![\w/:-]|\.\d)/g;
 
-/** "15h30" and its like as "15:30", wherever they stand; expects a simplified text. */
+/** Replaces "15h30" and similar formats with "15:30", anywhere in the text; expects a simplified text. */
 function toClockTimes(text: string): string {
   return text
     .replace(NAMED_TIMES, (_, noon: string | undefined, half: string | undefined) =>
@@ -99,7 +102,7 @@ function toIsoDates(text: string, isMonthFirst: boolean): string {
   });
 }
 
-/** The two ends with a dash between them: bots read "to" as a part of a time. */
+/** Joins both ends with a dash: bots read "to" as a part of a time. */
 function toRange(text: string): string {
   return text
     .replace(/(\d{4}-\d{2}-\d{2}|\d{2}:\d{2}) ?[-–—] ?(?=\d)/g, "$1 - ")

@@ -1,4 +1,4 @@
-/** A number as a bot reads it: of "1.234,5" and "1,234.5" the last mark is the decimal one. */
+/** A number in the bot's format: in "1.234,5" and "1,234.5" the last separator is the decimal one. */
 export function readNumber(text: string): string {
   const given = text.trim();
   if (!/^[+-]?[\d.,\s]*\d$/.test(given)) return given;
@@ -9,7 +9,7 @@ export function readNumber(text: string): string {
   return `${digits.slice(0, at).replace(/[.,]/g, "")}.${digits.slice(at + 1)}`;
 }
 
-/** The last mark, unless it stands several times and no other does: then it groups thousands. */
+/** The last separator, unless it is the only kind and occurs several times: then it groups thousands. */
 function decimalOf(digits: string): string | undefined {
   const marks = digits.match(/[.,]/g) ?? [];
   const last = marks.at(-1);

@@ -1,25 +1,25 @@
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 
-/** What somebody has said, as a bot can take it. */
+/** A user's input, as a bot can accept it. */
 export type UserInput =
   | { kind: "text"; text: string }
-  /** Files, an album of several, with what stands under them; no file where it is not to be had. */
+  /** One file or an album, with the caption; no file if it is unavailable. */
   | { kind: "file"; files: UserInputFile[]; text: string };
 
 export interface UserInputFile {
   media_type: string;
-  /** Ends in the extension, by which bots know the type. */
+  /** Ends in the extension, from which bots derive the type. */
   url: string;
 }
 
-/** A voice note or another sound. */
+/** A voice note or other audio. */
 export function isClip({ media_type }: UserInputFile): boolean {
   return media_type === "ptt" || media_type === "audio";
 }
 
 const LINK_SECONDS = 7 * 86_400;
 
-/** Undefined for what is no answer to a bot, such as a sticker. */
+/** Undefined for messages that are no answer to a bot, such as a sticker. */
 export function readUserInput(
   { links }: Pick<IntegrationDeps, "links">,
   message: EventWork["event"]["data"],
@@ -34,7 +34,7 @@ export function readUserInput(
   return text === "" ? undefined : { kind: "text", text };
 }
 
-/** What was said in several messages of one kind, as one. */
+/** Several messages of one kind, as one. */
 export function joinUserInput(first: UserInput, others: readonly UserInput[]): UserInput {
   const text = [first, ...others]
     .map((one) => one.text)

@@ -23,7 +23,9 @@ const continuation = z.object({
   hop: z.number(),
 });
 
-/** Goes on with a flow that waits for no user; not when somebody has stopped it, or taken over, meanwhile. */
+/**
+ * Continues a flow that does not wait for the user, unless it was stopped or a person took over meanwhile.
+ */
 export async function resumeFlow(
   deps: TypebotDeps,
   { job, integration, task }: TaskWork,

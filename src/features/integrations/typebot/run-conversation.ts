@@ -27,25 +27,25 @@ export interface TypebotDeps extends IntegrationDeps {
   bots: BotClient;
 }
 
-/** What somebody has said, and all that decides what becomes of it. */
+/** A user's message, and all data that decides how to handle it. */
 interface ConversationContext extends TurnContext {
   work: EventWork;
   config: TypebotConfig;
   said: UserInput;
-  /** The session that goes on with it; absent: a new one starts. */
+  /** The session to continue; absent: a new one starts. */
   session: BotSession | undefined;
-  /** Said right after it, and part of `said`. */
+  /** Messages written right after it, and part of `said`. */
   joined: readonly Joined[];
 }
 
-/** As Typebot's own bridge to WhatsApp has it. */
+/** The limit of Typebot's own WhatsApp integration. */
 const OLD_MS = 3 * 60_000;
-/** Phones send the files of an album one after the other, at most so far apart. */
+/** Phones send the files of an album one after the other, with at most this gap. */
 const ALBUM_QUIET_MS = 3_000;
-/** Marks the message whose start may have run the first steps of a flow: it is repeated once. */
+/** Marks a message whose start may have run the first steps of a flow: it is repeated once. */
 const UNKNOWN_START = "start of unknown outcome";
 
-/** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
+/** Handles a received message: it starts a bot, continues its flow, or is ignored. */
 export async function runConversation(deps: TypebotDeps, work: EventWork): Promise<JobResult> {
   const config = savedTypebotConfig.parse(work.integration.config);
   const { message } = work.event.data;
@@ -87,7 +87,7 @@ function isIgnored(
   return isOnIgnoreList(ignore_jids, chat);
 }
 
-/** It waited somewhere before it came to us. */
+/** The message was delayed before it reached the gateway. */
 function isOld({ event: { data, recorded_at } }: EventWork): boolean {
   return data.offline === true || recorded_at.getTime() - Date.parse(data.message.timestamp) > OLD_MS;
 }
@@ -96,7 +96,7 @@ function mayStart({ work, known, config, said }: ConversationContext, now: Date)
   return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text);
 }
 
-/** Says once that a saved expression cannot start the bot. */
+/** Warns once that a saved expression cannot start the bot. */
 async function warnOfTrigger(
   { health }: TypebotDeps,
   { integration }: EventWork,
@@ -107,7 +107,7 @@ async function warnOfTrigger(
   if (refusal !== undefined && integration.last_error !== error) await health.warn(integration, error);
 }
 
-/** The bot goes, and says goodbye where it was there. */
+/** Stops the bot, which sends its goodbye if it was active. */
 async function stop(
   deps: TypebotDeps,
   { work, config, session, known, chat }: ConversationContext,
@@ -122,7 +122,7 @@ async function stop(
   );
 }
 
-/** Waits for more words where they are joined, and decides what the bot hears. */
+/** Waits for more messages if they can be joined, and decides what the bot receives. */
 async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<JobResult> {
   const { work, config, said, session } = hearing;
   if (session?.is_listening) return { end: "done" };
@@ -138,21 +138,21 @@ async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<
   return refuse(deps, all, answer.why);
 }
 
-/** How long it must be quiet before the bot is told; an album is answered as one, voice notes come alone. */
+/** The quiet time before the bot is asked; an album goes as one, voice notes go alone. */
 function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: UserInput): number {
   if (!takesTogether(input, said, said)) return 0;
   const mayBeAlbum = said.kind === "file" && said.files.some((file) => !isClip(file));
   return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
 }
 
-/** In the bot's stead, which could not make anything of it. */
+/** Replies in place of the bot, which could not use the input. */
 async function refuse(
   deps: TypebotDeps,
   hearing: ConversationContext,
   why: "unsupported" | "invalid",
 ): Promise<JobResult> {
   const { config, known, session } = hearing;
-  // A file cannot start a bot, but the person who sent it can.
+  // A file cannot start a bot, but its sender can.
   if (!session) return take(deps, hearing, undefined);
   const parts =
     why === "invalid" && session.input
@@ -161,7 +161,7 @@ async function refuse(
   return endTogether(deps, hearing, { parts, state: known.state, limit: config });
 }
 
-/** Ends a message with those that were joined to it. */
+/** Ends a message together with its joined messages. */
 function endTogether(
   deps: TypebotDeps,
   hearing: ConversationContext,
@@ -175,7 +175,7 @@ function endTogether(
   });
 }
 
-/** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
+/** Asks the bot once: the claim is stored before, so that the request is not repeated after a crash. */
 async function take(
   deps: TypebotDeps,
   hearing: ConversationContext,
@@ -188,7 +188,7 @@ async function take(
   const { link } = claim;
   if (!claim.isOurs && link.status !== "claimed") return { end: "done" };
   if (!claim.isOurs) {
-    // A process that died over a start has left a session that nobody goes on with.
+    // A process that died during a start has left an unused session.
     if (session || link.error === UNKNOWN_START)
       return leaveUnknown(deps, { ...hearing, joined: claim.joined }, link);
     await claimJoined(deps.db, integration, key, joined);
@@ -200,7 +200,7 @@ async function take(
   return conclude(deps, hearing, { ...claim, joined }, asked);
 }
 
-/** A session that the bot has forgotten starts anew, once, with the same words. */
+/** A session that the bot no longer knows starts again, once, with the same text. */
 async function ask(
   deps: TypebotDeps,
   hearing: ConversationContext,
@@ -258,7 +258,9 @@ async function tryAgain(
   return retryCall(deps, work.job, failed);
 }
 
-/** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */
+/**
+ * The flow may have advanced, so nothing is repeated; its current input is unknown until its next response.
+ */
 async function leaveUnknown(
   deps: TypebotDeps,
   hearing: ConversationContext,

@@ -5,15 +5,15 @@ import { isClip, type UserInput } from "./read-user-input.ts";
 import { rangeOf } from "./to-prompt.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
 
-/** What is done with what somebody has said. */
+/** How a user's input is handled. */
 export type BotInputResult =
-  /** Goes to the bot; without a message it goes on by itself. */
+  /** Goes to the bot; without a message the flow continues by itself. */
   | { do: "send"; message: BotMessage | undefined }
-  /** The bot is not asked: it could not take it, and we say so. */
+  /** The bot is not asked: it could not accept the input, so the gateway replies. */
   | { do: "refuse"; why: "unsupported" | "invalid" }
   | { do: "ignore" };
 
-/** Turns what was said into what the bot takes at this input: a number into the choice, a file into its address. */
+/** Converts the user's input for this bot input: a number to the choice, a file to its URL. */
 export function toBotInput(input: BotInput | undefined, said: UserInput): BotInputResult {
   if (input?.type === "payment input") return { do: "refuse", why: "unsupported" };
   return said.kind === "file" ? answerWithFile(input, said) : answerWithText(input, said.text);
@@ -26,7 +26,7 @@ function send(text: string, replyId?: string): BotInputResult {
   };
 }
 
-/** Whether the input takes both in one answer; what it does not is left for the next input. */
+/** Whether the input accepts both in one answer; the rest is left for the next input. */
 export function takesTogether(input: BotInput | undefined, first: UserInput, next: UserInput): boolean {
   if (first.kind === "text" || next.kind === "text") return first.kind === next.kind;
   if (first.files.length === 0 || next.files.length === 0) return false;
@@ -80,7 +80,7 @@ function answerWithText(input: BotInput | undefined, text: string): BotInputResu
   }
 }
 
-/** What is not among the choices goes as it is: the bot has its own words for that. */
+/** A text that is not among the choices goes unchanged: the bot has its own reply for that. */
 function choose(input: BotInput, text: string): BotInputResult {
   const option = findOption(choiceOptionsOf(input), text);
   return option ? send(option.text, option.id) : send(text);
@@ -91,13 +91,13 @@ function chooseSeveral(input: BotInput, text: string): BotInputResult {
   return send(options ? options.map((option) => option.text).join(", ") : text);
 }
 
-/** By its id: the title alone is taken for the first path of its card. */
+/** By its id: the bot would match the title alone with the first path of its card. */
 function choosePath(input: BotInput, text: string): BotInputResult {
   const path = findOption(choiceOptionsOf(input), text);
   return path ? send(path.id, path.id) : send(text);
 }
 
-/** The bot looks at the highest mark only. */
+/** The bot checks only the highest rating. */
 function rate(input: BotInput, text: string): BotInputResult {
   const { from, to } = rangeOf(input);
   const mark = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;

@@ -2,7 +2,10 @@ import type { ReplyPart } from "../to-replies.ts";
 import { choiceOptionsOf, pathsOf } from "./choice-option.ts";
 import type { BotInput } from "./typebot-api.ts";
 
-/** What must be shown of an input, beside the bubbles that ask for it. In no language: that is the bot's own. */
+/**
+ * What an input shows beside the bubbles of its question. Language-neutral, since the bot has its own
+ * language.
+ */
 export function toPrompt(input: BotInput): ReplyPart[] {
   switch (input.type) {
     case "choice input":
@@ -35,7 +38,7 @@ function listOf(input: BotInput): string {
     .join("\n");
 }
 
-/** The lowest and the highest mark. */
+/** The lowest and the highest rating. */
 export function rangeOf({ options }: BotInput): { from: number; to: number } {
   const to = Number(options?.length ?? 10);
   const from = Number(options?.startsAt ?? (options?.buttonType === "Icons" ? 1 : 0));
@@ -69,7 +72,7 @@ function pictures(input: BotInput): ReplyPart[] {
   });
 }
 
-/** The paths of all cards are numbered in one row. */
+/** The paths of all cards are numbered consecutively. */
 function cards(input: BotInput): ReplyPart[] {
   let before = 0;
   return (input.items ?? []).flatMap((card) => {

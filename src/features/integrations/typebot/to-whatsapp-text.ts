@@ -21,8 +21,9 @@ interface Run {
 const MAX_DEPTH = 50;
 
 /**
- * Writes rich text the way WhatsApp marks it: `*bold*`, `_italic_`, `~struck~`, `` `code` ``, links as `text (url)`. Empty
- * paragraphs are blank lines; underlining is lost. Source: Typebot, `packages/rich-text/src/convertRichTextToMarkdown`.
+ * Converts rich text to WhatsApp's marks: `*bold*`, `_italic_`, `~struck~`, `` `code` ``, links as `text
+ * (url)`. Empty paragraphs are blank lines; underlining is lost. Source: Typebot,
+ * `packages/rich-text/src/convertRichTextToMarkdown`.
  */
 export function toWhatsAppText(blocks: unknown): string {
   const lines = nodesOf(blocks).map((block) => renderBlock(block, 0));
@@ -64,7 +65,7 @@ function renderList(list: RichNode, depth: number, level: number): string {
     .join("\n");
 }
 
-/** The leaves below a node, with what is marked around them. */
+/** The leaves below a node, with the marks around them. */
 function runsOf(node: RichNode, around: Marks, depth: number): Run[] {
   if (depth > MAX_DEPTH) return [];
   const marks = { ...around, ...marked(node) };
@@ -87,7 +88,7 @@ function charactersOf({ bold, italic, strikethrough, code }: Marks): string {
   return `${bold ? "*" : ""}${italic ? "_" : ""}${strikethrough ? "~" : ""}${code ? "`" : ""}`;
 }
 
-/** Without marks of its own, so that no mark becomes part of the address. */
+/** Without marks of its own, so that no mark becomes part of the URL. */
 function linkOf(node: RichNode, marks: Marks, depth: number): Run {
   const url = typeof node.url === "string" ? node.url : "";
   const text = nodesOf(node.children)
@@ -98,7 +99,7 @@ function linkOf(node: RichNode, marks: Marks, depth: number): Run {
   return { text: url ? `${text} (${url})` : text, marks: url ? "" : charactersOf(marks) };
 }
 
-/** What is marked alike is marked once. */
+/** Adjacent runs with the same marks are marked once. */
 function renderRuns(runs: readonly Run[]): string {
   const merged: Run[] = [];
   for (const run of runs) {
@@ -110,7 +111,7 @@ function renderRuns(runs: readonly Run[]): string {
   return merged.map(renderRun).join("");
 }
 
-/** A mark holds only within a line, and only where it touches a word. */
+/** A mark works only within a line, and only where it touches a word. */
 function renderRun({ text, marks }: Run): string {
   if (marks === "") return text;
   const closing = [...marks].reverse().join("");

@@ -45,16 +45,16 @@ export type ClientAction = z.output<typeof clientAction>;
 export type TypingEmulation = z.output<typeof typing>;
 export type TypebotResponse = z.output<typeof answer>;
 
-/** What a user says to a bot. */
+/** A user's message to a bot. */
 export type BotMessage =
   | { type: "text"; text: string; attachedFileUrls?: string[]; metadata?: { replyId: string } }
   | { type: "audio"; url: string };
 
-/** The bot runs its HTTP and AI blocks before it answers. */
+/** The bot runs its HTTP and AI blocks before it responds. */
 const TOTAL_MS = 60_000;
 export const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
 
-/** Calls the chat API of a viewer; no `Origin` is sent, since bots may refuse those of other sites. */
+/** Calls the chat API of a viewer without `Origin`, since bots may reject those of other sites. */
 export function requestTypebot(
   outgoing: SafeFetch,
   tenant: OutgoingRequest["tenant"],
@@ -78,7 +78,7 @@ export function requestTypebot(
   });
 }
 
-/** In richText: as Markdown some viewers fail over a struck-out word. */
+/** In richText: in Markdown, struck-out text fails in some viewers. */
 export function startPath({ public_id }: TypebotConfig): string {
   return `typebots/${encodeURIComponent(public_id)}/startChat`;
 }
@@ -91,17 +91,20 @@ export function isNotFound(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && outcome.status === 404;
 }
 
-/** The token is wrong, or the bot refuses calls from here. */
+/** The token is wrong, or the bot rejects requests from here. */
 export function isUnauthorised(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && (outcome.status === 401 || outcome.status === 403);
 }
 
-/** Whether the viewer has forgotten the session; it says 404 of other things too. */
+/** Whether the viewer no longer knows the session; it returns 404 for other reasons too. */
 export function isSessionGone(outcome: FetchOutcome): boolean {
   return isNotFound(outcome) && /^Session (not found|expired)\b/.test(reasonOf(outcome));
 }
 
-/** A page in the place of an answer: what stands before the viewer shows it, and the viewer was not asked. */
+/**
+ * A page in place of a response: a proxy before the viewer returned it, and the viewer did not receive the
+ * request.
+ */
 export function isPage(outcome: FetchOutcome): boolean {
   if (outcome.outcome === "failed" || outcome.truncated) return false;
   return (
@@ -109,12 +112,12 @@ export function isPage(outcome: FetchOutcome): boolean {
   );
 }
 
-/** Why the viewer refuses, in its own words. */
+/** The viewer's own reason for the rejection. */
 export function reasonOf(outcome: FetchOutcome): string {
   return outcome.outcome === "response" ? (errorMessageIn(outcome.body.toString("utf8")) ?? "") : "";
 }
 
-/** Undefined for what no viewer would answer. */
+/** Undefined for a response that does not come from a viewer. */
 export function parseBotAnswer(outcome: FetchOutcome): TypebotResponse | undefined {
   if (outcome.outcome !== "response" || outcome.truncated) return undefined;
   try {

@@ -9,7 +9,7 @@ const waitMs = z.number().int().min(0).max(60_000);
 
 /** A configuration as it was saved, also under earlier rules. */
 export const savedTypebotConfig = z.object({
-  /** The viewer, without the `/api` that users often paste along. */
+  /** The viewer's URL, without the `/api` that users often paste too. */
   base_url: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, "").replace(/\/api$/, "")),
   public_id: trimmedText(200).regex(
     /^[\w.-]+$/,
@@ -23,7 +23,7 @@ export const savedTypebotConfig = z.object({
   trigger_value: boundedText(500).default(""),
   stop_keywords: z.array(word).max(50).default([]),
   restart_keywords: z.array(word).max(50).default([]),
-  /** Four hours, as Typebot itself has it for WhatsApp. */
+  /** Four hours, Typebot's own value for WhatsApp. */
   session_expiry_minutes: z.number().int().min(1).max(43_200).default(240),
   on_end: z.enum(["close", "keep_closed"]).default("close"),
   keep_closed_for_minutes: z.number().int().min(1).max(43_200).default(60),
@@ -42,7 +42,7 @@ export const savedTypebotConfig = z.object({
   max_wait_seconds: z.number().int().min(0).max(120).default(10),
 });
 
-/** A configuration as it may be saved. */
+/** A configuration that may be saved now. */
 export const typebotConfig = savedTypebotConfig
   .refine(({ trigger, trigger_value }) => trigger === "all" || trigger_value.trim() !== "", {
     path: ["trigger_value"],

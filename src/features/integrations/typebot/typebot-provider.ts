@@ -7,7 +7,7 @@ import { runConversation } from "./run-conversation.ts";
 import { testBot } from "./test-bot.ts";
 import { savedTypebotConfig, TYPEBOT_ALIASES, typebotConfig } from "./typebot-config.ts";
 
-/** Bots of Typebot: what is received starts a flow or goes on with it, and what the flow says goes back to the chat. */
+/** Bots of Typebot: an inbound message starts or continues a flow, and the flow's replies go to the chat. */
 export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvider {
   const health = createIntegrationHealth(deps);
   const bot = { ...deps, health, bots: createBotClient(deps, health) };
@@ -19,7 +19,7 @@ export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvide
     address: "base_url",
     wants(config) {
       const { ignore_groups } = savedTypebotConfig.parse(config);
-      // Of what is sent only what a person wrote: it may take the chat over.
+      // Of outbound messages only those of a person: they may take over the chat.
       return {
         events: ["message.received", "message.sent"],
         exclude: ignore_groups ? ["automatic", "groups"] : ["automatic"],

@@ -117,7 +117,7 @@ class SendRunner {
     return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
   }
 
-  /** Whether no throttle or breaker of this process delays it. */
+  /** Whether this node owns the lane, its session is connected, and the address of the chat is known. */
   #mayGo({ lane, grp }: Job): boolean {
     const instance = Number(lane.key);
     const isHere = this.#options.engine.isSafe() && this.#options.connectedSession(instance) !== undefined;
