@@ -14,15 +14,15 @@ import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits
 export interface AuthoriseOptions {
   db: Db;
   tokens: AccessTokens;
-  /** Those that are right, two while one takes the place of the other. None: nobody has administrative access by token. */
+  /** The valid tokens, two during a rotation. None: no administrative access by token. */
   adminTokens?: readonly Secret[];
-  /** Addresses and CIDRs from where those are taken; none: from everywhere. */
+  /** Addresses and CIDRs that may use those tokens; none: all. */
   adminFrom?: readonly string[];
   /** Carries `forget` to the other nodes. */
   engine?: Pick<Engine, "tell" | "hear">;
   /** Tokens in paths; unset: none is right. */
   pathTokens?: PathTokenVerifier;
-  /** Unset: nobody is held up. */
+  /** Unset: no limits. */
   limits?: RateLimits;
   /** Compares in constant time. Unset: there is no metrics token. */
   isMetricsToken?(given: string): boolean;
@@ -38,7 +38,7 @@ export interface PathTokenVerifier {
 type User = Extract<Caller, { kind: "user" }>;
 type Check = (route: Route, value: string, ip: string) => Promise<CachedCredential>;
 
-/** Who calls, and what the plan of the account allows. */
+/** The caller, with the limits of the account's plan. */
 interface CachedCredential {
   caller: Caller;
   rates: PlanRates;
@@ -53,7 +53,7 @@ export interface AccessControl {
   countStranger(ip: string): void;
 }
 
-/** The one place where it is decided who may call what. */
+/** The only code that decides which caller may use which route. */
 export function createAuthorise(options: AuthoriseOptions): AccessControl {
   const { adminTokens = [], adminFrom = [], limits } = options;
   const admittedFrom = adminFrom.map(parseCidr).filter((cidr) => cidr !== undefined);
@@ -179,7 +179,7 @@ function passwordRequired(): GatewayError {
   return new GatewayError("PASSWORD_REQUIRED", words);
 }
 
-/** Whatever the token is: from elsewhere nobody learns whether it is right. */
+/** Rejects any token from other addresses, so that they cannot find out whether it is valid. */
 function requireAdmitted(from: readonly Cidr[], ip: string): void {
   const caller = parseIp(ip);
   const forms = caller ? effectiveIps(caller) : [];
@@ -189,7 +189,7 @@ function requireAdmitted(from: readonly Cidr[], ip: string): void {
 
 async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<CachedCredential> {
   const given = sha256(value);
-  // All of them are compared, so that the time does not tell which one was nearly right.
+  // Compares all tokens, so that the time reveals nothing.
   const right = adminTokens.filter((token) => timingSafeEqual(given, sha256(token.reveal())));
   if (adminTokens.length === 0)
     throw new GatewayError(

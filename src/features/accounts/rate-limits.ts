@@ -23,7 +23,7 @@ export function withInstanceRate(rates: PlanRates, messagesPerMinute: number | n
 export interface RateLimits {
   /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
   admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
-  /** The same for somebody whom nobody knows, by address. */
+  /** The same for an unauthenticated client, by address. */
   admitUnknown(route: Pick<Route, "cost" | "neverHeldUp">, request: UnauthenticatedRequest): void;
   /** Throws RATE_LIMITED where that would, but takes nothing. */
   requireUnknownLeft(request: UnauthenticatedRequest): void;

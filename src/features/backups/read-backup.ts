@@ -72,7 +72,7 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
 
 function openPlain(path: string, backupKey: string): AsyncIterable<Buffer> {
   const unsealed = (sealed: AsyncIterable<Buffer>) => decryptStream(sealed, backupKey);
-  // Whoever reads the last stream is told what went wrong in any of them.
+  // The reader of the last stream gets the errors of all of them.
   return pipeline(createReadStream(path), unsealed, createGunzip(), () => {});
 }
 

@@ -70,7 +70,7 @@ async function takeLock(client: pg.Client): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-/** For whoever holds the lock: nobody else can be at it. */
+/** The caller holds the lock, so no other backup runs. */
 async function failInterrupted(db: Db): Promise<void> {
   await sql`
     update backup set status = 'failed', reason = 'The process that made it ended.', file = null, finished_at = now()

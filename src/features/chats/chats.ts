@@ -85,8 +85,8 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
 }
 
 /**
- * The instances that the caller reads: those of the account, or the one that is named; for a key that reads its own
- * instance only, that one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
+ * The instances that the caller may read: those of the account, or the named one; for a key limited to its
+ * own instance, that one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
  */
 async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
   if (!("account_id" in caller)) throw new GatewayError("FORBIDDEN", "This is for keys and signed-in users.");
@@ -106,7 +106,7 @@ async function findInstances(db: Db, caller: Caller, named: number | undefined):
   return ids;
 }
 
-/** Throws NOT_FOUND for a chat in which nothing was written. */
+/** Throws NOT_FOUND for a chat without messages. */
 async function getConversation(
   deps: ChatDeps,
   instanceId: number,
@@ -120,7 +120,7 @@ async function getConversation(
   return found.id;
 }
 
-/** Under the address under which the chat is kept. */
+/** Finds the chat under its stored address. */
 async function findChat(
   { conversations, numbers }: ChatDeps,
   owner: { id: number; account_id: number },

@@ -43,7 +43,7 @@ interface ChatRow {
 
 export type ListedChat = Awaited<ReturnType<typeof listChats>>["rows"][number];
 
-/** The one with the newest message first. */
+/** The chat with the newest message first. */
 export async function listChats(db: Db, filter: ChatFilter) {
   const { rows, pagination } = toPage(await readChats(db, filter), filter.limit, toTimeCursor);
   const messages = await readLastMessages(db, rows);
@@ -61,7 +61,7 @@ export async function listChats(db: Db, filter: ChatFilter) {
 /** Unread messages are counted up to this. */
 const COUNTED = 999;
 
-/** Only what is shown is counted. Groups have the title that their members gave them. */
+/** Counts only for displayed chats. Groups have the title that their members set. */
 async function readChats(db: Db, filter: ChatFilter): Promise<ChatRow[]> {
   const { rows } = await sql<ChatRow>`
     with page as materialized (
@@ -90,7 +90,7 @@ function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBu
   if (conversation_id !== undefined) return sql`and c.id = ${conversation_id}`;
   const after = readTimeCursor(cursor);
   const wanted = [
-    // Of an address book or a phone's list, nothing was written in the others.
+    // The other rows come from an address book or a phone's list, without messages.
     sql`c.last_message_at is not null`,
     archived !== undefined && sql`c.archived = ${archived}`,
     q !== undefined && isCalled(q),

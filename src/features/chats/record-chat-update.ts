@@ -5,7 +5,10 @@ import type { ChatState } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Conversations, findConversation } from "../contacts/contacts.ts";
 
-/** What a phone shows of a chat now. A chat that was read has no unread message left. Answers the conversation's id. */
+/**
+ * Records the state of a chat on the phone. A read chat has no unread messages. Returns the conversation's
+ * id.
+ */
 export async function recordChatUpdate(
   { db, conversations }: { db: Db; conversations: Conversations },
   instance: { id: number; account_id: number },

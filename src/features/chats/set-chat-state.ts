@@ -33,7 +33,7 @@ type Action = keyof typeof ACTIONS;
 
 const YEAR_SECONDS = 31_536_000;
 
-/** What the input asks for. Throws VALIDATION_ERROR when it asks for nothing, or for two things. */
+/** The change that the input requests. Throws VALIDATION_ERROR for none, or for two. */
 export function readStateChange(input: StateInput): ChatState {
   const named = (Object.keys(ACTIONS) as Action[]).filter((name) => input[name] !== undefined);
   const actions = input.action ? [input.action] : named;
@@ -50,7 +50,7 @@ export function readStateChange(input: StateInput): ChatState {
   return { muted_until: wanted ? new Date(Date.now() + ms) : null };
 }
 
-/** Done on the phone first; answers the conversation's id. */
+/** Changes the phone first; returns the conversation's id. */
 export async function setChatState(
   deps: ChatStateDeps,
   owner: { id: number; account_id: number },

@@ -22,7 +22,7 @@ export interface CheckNumbersInput {
   refresh: boolean;
 }
 
-/** One row per query, in order. Only what is not remembered is asked of the network, in one question. */
+/** One row per query, in order. The network is asked only for uncached numbers, in one query. */
 export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef, input: CheckNumbersInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
@@ -38,7 +38,7 @@ export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef
   return Promise.all(asked.map(({ query, who }) => toRow(deps, instance, query, who, answers)));
 }
 
-/** Undefined for what cannot be anybody. */
+/** Undefined for text that cannot be an address. */
 function readQuery({ defaultCountry }: CheckNumbersDeps, query: string): Recipient | undefined {
   try {
     const who = readAddress("number", query, defaultCountry);
@@ -48,7 +48,7 @@ function readQuery({ defaultCountry }: CheckNumbersDeps, query: string): Recipie
   }
 }
 
-/** Digits that no country has as a phone are the person with that LID, where one is known. */
+/** Digits that are no valid phone identify the person with that LID, if it is known. */
 async function findKnownLid(
   { conversations }: CheckNumbersDeps,
   { id }: InstanceRef,
@@ -91,7 +91,7 @@ async function toRow(
   const found = spellings(who)
     .map((number) => answers.get(number))
     .find((one) => one?.jid);
-  // A LID is given out by the network, so whoever has one is there.
+  // The network assigns LIDs, so a person with a LID is registered.
   const jid = found?.jid ?? who?.lid;
   const first = spellings(who).map((number) => answers.get(number))[0];
   const about = {

@@ -66,20 +66,20 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
   };
 }
 
-/** What the phone tells of its address book arrives as events of the session. */
+/** The phone's address book arrives as events of the session. */
 async function synchronise(db: Db, callSession: RunSessionOperation, id: number): Promise<void> {
   await callSession(id, (session) => session.contacts?.synchronise());
   await saveBlocklist(db, id, await callSession(id, (session) => session.contacts?.blocked()));
 }
 
-/** The address under which somebody is known. */
+/** The stored address of a person. */
 async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
   const { jid, type } = resolveRecipient(target, deps.defaultCountry);
   if (type === "group") throw invalidField("jid", "must be of a person");
   return deps.numbers.settle(owner, await deps.conversations.addressOf(owner.id, jid));
 }
 
-/** The network says yes to a block of one's own number, and does nothing. */
+/** The network accepts a block of one's own number, but does nothing. */
 async function requireSomebodyElse(db: Db, id: number, jid: Jid): Promise<void> {
   const me = await db
     .selectFrom("instance")

@@ -9,7 +9,7 @@ import { addressesOf } from "./find-conversation.ts";
 import { canonicalNumberOf } from "./number-variants.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
-/** A chat and the person or group behind it, as far as it is known. */
+/** A chat and the known data of the person or group behind it. */
 export interface ChatAddress {
   account_id: number;
   instance_id: number;
@@ -21,19 +21,26 @@ export interface ChatAddress {
 }
 
 export interface Conversations {
-  /** Made, with its contact, when it is new or when the chat tells something new; a LID is found under the phone. */
+  /**
+   * Creates the conversation and its contact, or updates them with new data; a LID is found under its phone.
+   */
   of(chat: ChatAddress): Promise<ConversationRef>;
-  /** The one address under which a chat is kept: by phone where that is known. */
+  /** The one address under which a chat is stored: by phone if it is known. */
   addressOf(instanceId: number, jid: Jid): Promise<Jid>;
-  /** Records something about a chat under that address, and again when the chat has moved to another meanwhile. */
+  /**
+   * Records a change of a chat under that address, and again if the chat has moved to another address
+   * meanwhile.
+   */
   underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void>;
-  /** Somebody with the addresses that we know beside the ones that were told. */
+  /** Adds the known addresses of a person to the given ones. */
   identify(instanceId: number, who: Identity): Promise<Identity>;
-  /** Nothing that was known holds any more: rows have changed under it. */
+  /** Invalidates the whole cache after rows have changed. */
   forgetAll(): void;
-  /** Keeps what became known of somebody, without a conversation. */
+  /** Stores new data of a person, without a conversation. */
   learn(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
-  /** Joins the LID and the phone of the other person of a one-to-one chat, where a change tells both for the first time. */
+  /**
+   * Links the LID and the phone of the other person of a one-to-one chat, when a change first reports both.
+   */
   learnPair(instance: { id: number; account_id: number }, chat: Jid, who: Identity): Promise<void>;
 }
 
@@ -43,7 +50,7 @@ const REMEMBERED = 50_000;
 /** Another node may learn the phone behind a LID. */
 const UNLINKED_MS = 60_000;
 
-/** Finds and makes conversations and contacts; what is known already costs no query. */
+/** Finds and creates conversations and contacts; cached ones cost no query. */
 export function createConversations(db: Db): Conversations {
   return new CachedConversations(db);
 }
@@ -71,7 +78,7 @@ class CachedConversations implements Conversations {
     return { id, jid };
   }
 
-  /** What was known of somebody of whom more is known now. */
+  /** Invalidates a person's cache entries after new data. */
   #forget(instanceId: number, lid: string | null, jid: string): void {
     this.#people.delete(keyOf(instanceId, jid));
     if (lid === null || lid === jid) return;
@@ -79,7 +86,7 @@ class CachedConversations implements Conversations {
     this.#known.delete(keyOf(instanceId, lid));
   }
 
-  /** By phone where it is known. */
+  /** By phone if it is known. */
   async #save(news: ChatUpdate): Promise<ConversationRef> {
     const { instance_id, phone } = news;
     const lid = news.lid ?? (isLidJid(news.jid) ? news.jid : null);
@@ -97,7 +104,7 @@ class CachedConversations implements Conversations {
   async addressOf(instanceId: number, jid: Jid): Promise<Jid> {
     if (!isLidJid(jid)) return jid;
     const known = this.#people.get(keyOf(instanceId, jid));
-    // That a LID stands alone may be true no more.
+    // The LID may have been linked to a phone meanwhile.
     return (known && !isLidJid(known.jid) ? known : await this.#find(instanceId, jid)).jid;
   }
 
@@ -163,7 +170,7 @@ function keyOf(instanceId: number, jid: string): string {
   return `${instanceId} ${jid}`;
 }
 
-/** A bare address adds nothing to what is known. */
+/** A bare address adds no data. */
 function saysMore(chat: ChatAddress): boolean {
   return chat.push_name !== null || chat.lid !== null;
 }

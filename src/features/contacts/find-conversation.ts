@@ -5,15 +5,17 @@ import type { Db } from "../../platform/db/database.ts";
 import { numberVariantsOf } from "./number-variants.ts";
 import type { ConversationRef } from "./save-chats.ts";
 
-/** The addresses under which the log may keep a chat, the given one first: a number with two spellings has two. */
+/**
+ * The addresses under which the log may store a chat, the given one first: a number with two formats has two.
+ */
 export function addressesOf(chat: string): string[] {
   const phone = phoneOfJid(chat as Jid);
   return phone === null ? [chat] : numberVariantsOf(phone).map(phoneJid);
 }
 
 /**
- * The conversation with the person or group behind an address, under whichever spelling of the number it stands. Of two,
- * the one with messages, then the one under the given spelling.
+ * The conversation with the person or group behind an address, in any format of the number. Of two, the one
+ * with messages, then the one with the given format.
  */
 export async function findConversation(
   db: Db,

@@ -4,11 +4,11 @@ import { isImpossiblePhone } from "./recipient.ts";
 
 export interface LidMapping {
   lid: string;
-  /** Null while no session of the account has been told it. */
+  /** Null while no session of the account has received it. */
   phone: string | null;
 }
 
-/** The people behind digits that can be no phone and are a LID which the account knows, by the digits. */
+/** The people behind digits that are no valid phone but a LID known to the account, by the digits. */
 export async function findLidMappings(
   db: Db | Trx,
   accountId: number,

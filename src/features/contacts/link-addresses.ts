@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 
-/** Somebody by phone, and the LID that turns out to be theirs. */
+/** A person by phone, and the LID that belongs to the same person. */
 export interface AddressLink {
   account_id: number;
   instance_id: number;
@@ -12,8 +12,9 @@ export interface AddressLink {
 }
 
 /**
- * Makes one person of two addresses: one contact, one conversation, all messages. The conversation by LID stays behind
- * as a sign to the other, and its messages are still to be moved: its id, undefined where there was none.
+ * Merges two addresses into one person: one contact, one conversation, all messages. The conversation by LID
+ * stays as a redirect row. Returns its id, since its messages must still be moved; undefined if there was
+ * none.
  */
 export async function linkAddresses(db: Db, link: AddressLink): Promise<number | undefined> {
   return db.transaction().execute(async (trx) => {
@@ -23,8 +24,9 @@ export async function linkAddresses(db: Db, link: AddressLink): Promise<number |
 }
 
 /**
- * Rows are locked in the order in which others write them, and no moment shows the LID as nobody's: whoever tells of it
- * then would make a person of it again. The id of the contact whose LID it was alone.
+ * Locks rows in the order of all other writers. The LID always has an owner, so a concurrent change cannot
+ * create a second person for it. Returns the merged contact's id, undefined if the LID had no contact
+ * of its own.
  */
 async function joinContacts(
   trx: Trx,
@@ -42,7 +44,7 @@ async function joinContacts(
   const holder = rows.find((row) => row.lid === lid && row.jid !== jid);
   if (!holder) return undefined;
   if (holder.jid !== lid) {
-    // The person has another number now: the LID goes with the person, the old chat stays as it is.
+    // The person has a new number: the LID stays with the person, the old chat stays as it is.
     await trx.updateTable("contact").set({ lid: null }).where("id", "=", holder.id).execute();
     if (own) await trx.updateTable("contact").set({ lid }).where("id", "=", own.id).execute();
     return undefined;
@@ -66,7 +68,7 @@ async function absorbContact(trx: Trx, id: number, other: number): Promise<void>
     from gone g where c.id = ${id}`.execute(trx);
 }
 
-/** The id of the conversation that was merged; undefined where the LID had none. */
+/** The id of the merged conversation; undefined if the LID had none. */
 async function joinConversations(
   trx: Trx,
   { account_id, instance_id, jid, lid, phone }: AddressLink,

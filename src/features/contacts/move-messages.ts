@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 
 const AT_ONCE = 1000;
-/** Longer than any node remembers the conversation, or a request takes. */
+/** Longer than a node caches the conversation, or a request takes. */
 const SETTLES_AFTER = sql`interval '10 minutes'`;
 
-/** Moves the messages of a merged conversation into the one that it has become part of, piece by piece. */
+/** Moves the messages of a merged conversation to its new conversation, in batches. */
 export async function moveMessages(db: Db, id: number, mostPieces = Number.POSITIVE_INFINITY): Promise<void> {
   for (let piece = 0; piece < mostPieces; piece++) {
     const moved = await db.transaction().execute((trx) => movePiece(trx, id));
@@ -13,7 +13,7 @@ export async function moveMessages(db: Db, id: number, mostPieces = Number.POSIT
   }
 }
 
-/** What was written into merged conversations by those who did not know of it yet, or left behind by a crash. */
+/** Moves messages that nodes with an old cache wrote to merged conversations, or that a crash left behind. */
 export async function moveLeftoverMessages(db: Db): Promise<void> {
   const open = await db
     .selectFrom("conversation")
@@ -44,8 +44,8 @@ async function movePiece(trx: Trx, id: number): Promise<number> {
 }
 
 /**
- * A message that stands in both, such as a send by LID and its echo by phone, is one: the row that the gateway made
- * itself, or that can be read, stays with what the other one knows.
+ * Merges a message that is in both conversations, such as a send by LID and its echo by phone. The row that
+ * the gateway created, or that is readable, stays, with the data of the other one.
  */
 async function joinTwins(trx: Trx, id: number, ids: number[]): Promise<void> {
   await sql`
@@ -81,7 +81,7 @@ function rankOf(status: ReturnType<typeof sql>) {
   return sql`array_position(array['failed', 'sent', 'delivered', 'read', 'played'], ${status})`;
 }
 
-/** With their addresses; sends that still wait keep their turn in the chat. */
+/** Moves the rows with their addresses; waiting sends keep their position in the chat. */
 async function moveRows(trx: Trx, id: number, ids: number[]): Promise<void> {
   await sql`
     with moved as (

@@ -10,13 +10,13 @@ import type { Conversations } from "./conversations.ts";
 import { alternativeNumber } from "./number-variants.ts";
 import { isImpossiblePhone } from "./recipient.ts";
 
-/** Whose session is asked, and on whose behalf the answer is kept. */
+/** The instance whose session is asked, and whose account stores the result. */
 export interface InstanceRef {
   id: number;
   account_id: number;
 }
 
-/** An answer of the network about a number, and when it was given. */
+/** The network's result for a number, with its time. */
 export interface CachedNumber {
   number: string;
   jid: Jid | null;
@@ -27,18 +27,18 @@ export interface CachedNumber {
 
 export interface NumberResolver {
   /**
-   * The address under which the network knows a number that can be written in two ways. Asks the network once; while it
-   * cannot be asked the number stays as it is given. Digits that can be no phone and are a known LID are that person.
-   * Costs nothing for other addresses.
+   * The address that the network uses for a number with two formats. Asks the network once; while no session
+   * is connected the number stays as given. Digits that are no valid phone but a known LID identify that
+   * person. Other addresses cost nothing.
    */
   settle(instance: InstanceRef, jid: Jid): Promise<Jid>;
-  /** Whether `settle` is known to leave this address as it is, without asking anybody. */
+  /** Whether `settle` is known to leave this address unchanged, without a query. */
   isSettled(instanceId: number, address: string): boolean;
-  /** As `settle`, with one question for all of them. */
+  /** Like `settle`, with one query for all of them. */
   settleAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
-  /** What is remembered of numbers. */
+  /** The cached results of numbers. */
   recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
-  /** Remembers what the network answered. */
+  /** Caches the network's results. */
   remember(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
 }
 
@@ -51,13 +51,13 @@ export interface NumberResolverDeps {
 
 const REMEMBERED = 50_000;
 const SETTLED_MS = 60 * 60_000;
-/** After a question that got no answer, and while there is nobody to ask. */
+/** The retry interval after a failed query, or without a connected session. */
 const OPEN_MS = 30_000;
 const PATIENCE_MS = 4_000;
 
 interface ResolvedNumber {
   jid: Jid;
-  /** False while there was nobody to ask. */
+  /** False if no session was connected. */
   isAsked: boolean;
 }
 
@@ -111,7 +111,7 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
   };
 }
 
-/** Digits that can be no phone are a LID, where somebody with that LID is known. */
+/** Digits that are no valid phone are a LID, if a person with that LID is known. */
 async function findLid(
   conversations: Conversations,
   instanceId: number,
@@ -160,7 +160,7 @@ async function settleTogether(
   });
 }
 
-/** Of two that exist the one that was given wins; undefined while too little is known. */
+/** If both formats exist, the given one counts; undefined while too little is known. */
 function choose(
   answers: ReadonlyMap<string, Pick<NumberCheck, "jid">>,
   number: string,
@@ -177,7 +177,7 @@ async function ask(answer: Promise<OperationResult<NumberCheck[]>>): Promise<Num
   return result?.outcome === "done" ? result.value : undefined;
 }
 
-/** A number that is there stays for long; one that is not may be taken tomorrow. */
+/** A registered number is cached for long; an unregistered one may be registered tomorrow. */
 const FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
 
 async function recallFresh(
@@ -196,7 +196,7 @@ async function recallFresh(
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/** Who has written to us is there, whether the network was asked or not. */
+/** A person who has written to the instance is registered, whether or not the network was asked. */
 async function recallPeople(
   db: Db,
   instanceId: number,
@@ -222,7 +222,7 @@ async function recall(
   return numbers.length === 0 ? new Map() : recallFresh(db, instanceId, [...numbers]);
 }
 
-/** Who is there is a contact too, whose addresses belong together from now on. */
+/** Stores a registered person as a contact, with linked addresses. */
 async function remember(
   { db, conversations }: NumberResolverDeps,
   instance: InstanceRef,

@@ -14,7 +14,7 @@ interface InfoDeps {
   callSession: RunSessionOperation;
 }
 
-/** What the network tells of somebody, kept beside what was known. */
+/** The network's data about a person, stored with the known data. */
 export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
   const told = await deps.callSession(owner.id, (session) => session.contacts?.info(jid));
   const info = cleanJson(told);
@@ -37,7 +37,7 @@ export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: J
   };
 }
 
-/** Somebody whom the network knows is a contact from now on. */
+/** Stores a person known to the network as a contact. */
 function meet(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
   const { jid, lid, phone, push_name, verified_name } = who;
   return conversations.learn(owner, { jid, lid, phone, push_name, verified_name, name: null });
@@ -54,7 +54,7 @@ function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
     .executeTakeFirst();
 }
 
-/** Keeps what the network has taken, and answers with the addresses of the contact. */
+/** Stores the block that the network has accepted, and returns the addresses of the contact. */
 export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, is_blocked: boolean) {
   const lid = isLidJid(jid) ? jid : null;
   const phone = phoneOfJid(jid);
@@ -76,7 +76,7 @@ export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, 
   return kept ?? { jid, lid, phone, is_blocked };
 }
 
-/** The network's list is the whole truth. */
+/** The network's list is complete: it replaces the stored one. */
 export async function saveBlocklist(db: Db, instanceId: number, blocked: Jid[]): Promise<void> {
   await sql`
     with changed as (

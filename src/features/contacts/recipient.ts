@@ -26,7 +26,7 @@ const SERVERS: Record<string, string> = {
   lid: "lid",
 };
 
-/** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only where it is set. */
+/** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only if it is set. */
 export function resolveRecipient(target: RecipientInput, defaultCountry?: string): Recipient {
   const field = target.jid !== undefined ? "jid" : target.number !== undefined ? "number" : "phone";
   const given = (target[field] ?? "").trim();
@@ -34,7 +34,7 @@ export function resolveRecipient(target: RecipientInput, defaultCountry?: string
   return readAddress(field, given, defaultCountry);
 }
 
-/** A person or group by digits or jid, as `field` of a request names it. */
+/** A person or group by digits or JID; `field` is the name of the request's field. */
 export function readAddress(field: string, text: string, defaultCountry?: string): Recipient {
   const given = text.trim();
   return given.includes("@") ? readJid(field, given) : toPerson(readDigits(field, given, defaultCountry));
@@ -58,7 +58,7 @@ function readJid(field: string, jid: string): Recipient {
   return toPerson(readDigits(field, id));
 }
 
-/** A number that begins with + or 00 has its country code; another one gets the default country's. */
+/** A number that begins with + or 00 has its country code; any other gets the default country's. */
 function readDigits(field: string, text: string, defaultCountry?: string): string {
   const bare = text.replace(/[+()\-.\s]/g, "");
   if (!/^\d+$/.test(bare)) throw invalidField(field, "may hold digits and + ( ) - . and spaces only");
@@ -80,7 +80,10 @@ function withCountry(digits: string, country: string): string {
   return parsed?.isValid() ? parsed.number.slice(1) : digits;
 }
 
-/** Whether no country has such a phone, so that the digits may be those of a LID; a real phone is never taken for one. */
+/**
+ * Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as
+ * one.
+ */
 export function isImpossiblePhone(digits: string): boolean {
   return parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true;
 }

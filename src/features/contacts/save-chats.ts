@@ -10,7 +10,7 @@ import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-sta
 import { type AddressLink, linkAddresses } from "./link-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
 
-/** Something told of a chat or of a person; null: nothing was told. */
+/** New data about a chat or a person; null: no data. */
 export interface ChatUpdate {
   account_id: number;
   instance_id: number;
@@ -21,22 +21,22 @@ export interface ChatUpdate {
   name: string | null;
   push_name: string | null;
   verified_name: string | null;
-  /** Whether it is a conversation too, and not only somebody in the address book. */
+  /** Whether it is a conversation too, not only an address book entry. */
   has_chat: boolean;
 }
 
 export interface ConversationRef {
-  /** 0 where none was asked for. */
+  /** 0 if none was requested. */
   id: number;
-  /** The address under which it is kept. */
+  /** The address under which it is stored. */
   jid: Jid;
 }
 
 const TRIES = 5;
 
 /**
- * Saves contacts and conversations, each person under one address. Who meets another writer on the same person looks
- * again: unique indexes refuse a second row, and a conversation that was joined with another shows the way to it.
+ * Saves contacts and conversations, each person under one address. A conflict with a concurrent writer is
+ * retried: unique indexes reject a second row, and a merged conversation redirects to the other.
  */
 export async function saveChats(
   db: Db,
@@ -59,7 +59,7 @@ function isCollision(error: unknown): boolean {
   return isTransientDatabaseError(error) || isUniqueViolation(error);
 }
 
-/** The news with every LID whose phone is known under that phone; a LID whose phone is learnt now is joined with it. */
+/** Replaces every LID whose phone is known by that phone; merges a LID whose phone is learnt now. */
 async function settleAddresses(
   db: Db,
   chats: ChatUpdate[],
@@ -82,7 +82,10 @@ async function settleAddresses(
   return underPhones(settled);
 }
 
-/** One batch may tell of a LID alone and of its phone too; two rows with one LID would be refused at every try. */
+/**
+ * One batch may contain a LID alone and also with its phone; two rows with one LID would fail in every
+ * attempt.
+ */
 function underPhones(chats: ChatUpdate[]): ChatUpdate[] {
   const byPhone = new Map<string, ChatUpdate>();
   for (const chat of chats) if (chat.phone !== null) byPhone.set(`${chat.instance_id} ${chat.lid}`, chat);
@@ -92,10 +95,10 @@ function underPhones(chats: ChatUpdate[]): ChatUpdate[] {
   });
 }
 
-/** Others wait for it; what is left of a very long chat is moved by the upkeep. */
+/** Other work waits for it; maintenance moves the rest of a very long chat. */
 const PIECES_AT_ONCE = 5;
 
-/** Whoever remembers the LID is told before its messages move, so that no more come. */
+/** Invalidates caches of the LID before its messages move, so that no more are added. */
 async function link(db: Db, chat: ChatUpdate, onLinked: (link: AddressLink) => void): Promise<ChatUpdate> {
   const { account_id, instance_id, jid, lid, phone } = chat;
   if (lid === null || phone === null) return chat;
@@ -106,7 +109,7 @@ async function link(db: Db, chat: ChatUpdate, onLinked: (link: AddressLink) => v
   return chat;
 }
 
-/** Rows are written in one order, so that two batches never wait for each other in a circle. */
+/** Writes rows in a fixed order, so that two batches cannot deadlock. */
 async function save(db: Db, chats: ChatUpdate[]): Promise<(ConversationRef & { is_merged: boolean })[]> {
   const { rows } = await sql<{
     instance_id: number;
@@ -149,7 +152,7 @@ async function save(db: Db, chats: ChatUpdate[]): Promise<(ConversationRef & { i
   });
 }
 
-/** One statement cannot write a row twice: what is told of one chat is put together, the later word counts. */
+/** One statement cannot write a row twice: merges updates of one chat; the later value counts. */
 function unique(chats: ChatUpdate[]): ChatUpdate[] {
   const byKey = new Map<string, ChatUpdate>();
   for (const chat of chats) {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
-/** Leads without changes or messages since then. Opt-outs and consents of the person stay. */
+/** Leads without changes or messages since the cutoff. Opt-outs and consents of the person stay. */
 export const EXPIRING_LEADS: Expiring = { kind: "lead", deleteOldest };
 
 async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {

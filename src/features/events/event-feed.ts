@@ -25,8 +25,8 @@ export interface EventCounter {
 export interface EventFeed {
   heads(followed: FeedScope): Promise<EventCounter[]>;
   /**
-   * Passes on every event of the followed instances in the order of its instance, until the signal ends it: of each
-   * instance what comes after its sequence in `after`, of one that is not in there everything.
+   * Passes on every event of the followed instances, in order per instance, until the signal ends it. Starts
+   * after the instance's sequence in `after`, or at the beginning if it has none there.
    */
   follow(
     followed: FeedScope,
@@ -39,7 +39,10 @@ export interface EventFeed {
 const POLL_MS = 300;
 const PAGE = 50;
 
-/** Reads events for streams: one look at the counters for all of them, then only the instances with something new. */
+/**
+ * Reads events for streams: one query for the counters of all streams, then only the instances with new
+ * events.
+ */
 export function createEventFeed(db: Db): EventFeed {
   const reader = createBatchWriter<FeedScope, EventCounter[]>({
     write: (all) => readHeads(db, all),
@@ -90,7 +93,7 @@ async function passOn(
       if (signal.aborted) return false;
       await pass(item);
     }
-    // What retention has dropped meanwhile is passed over.
+    // Skips events that retention has deleted meanwhile.
     passed.set(instance_id, items.at(-1)?.sequence ?? last);
     isBehind ||= items.length === PAGE;
   }

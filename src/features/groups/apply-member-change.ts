@@ -7,7 +7,7 @@ interface Member {
   admin: "admin" | "superadmin" | null;
 }
 
-/** The members of a group after a change; an address that is not told stays as it was. */
+/** The members of a group after a change; an unreported address stays as it was. */
 export function applyMemberChange(
   members: readonly Member[],
   { action, who }: { action: ParticipantAction; who: readonly Member[] },

@@ -10,7 +10,7 @@ export interface GroupSettingsResult {
   errors: { setting: string; code: string; message: string }[];
 }
 
-/** Nothing can be told of what follows, so it is not tried. */
+/** After these errors no result of later changes can be known, so they are not attempted. */
 const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "INSTANCE_NOT_CONNECTED",
   "NOT_SUPPORTED",
@@ -19,7 +19,7 @@ const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "UNAVAILABLE",
 ]);
 
-/** Changes one setting after the other, and tells of each what became of it. */
+/** Changes the settings sequentially, and returns the result of each. */
 export async function changeGroupSettings(
   { db, callSession }: { db: Db; callSession: RunSessionOperation },
   owner: GroupInstance,
@@ -61,7 +61,7 @@ async function changeOne(
   return undefined;
 }
 
-/** As requests call it. */
+/** The name in requests. */
 function nameOf(change: GroupChange): string {
   const [field = ""] = Object.keys(change);
   return field === "subject" ? "name" : field;

@@ -5,7 +5,7 @@ import type { Log } from "../../platform/log/log.ts";
 import { createRateLimitedQuery } from "./group-reader.ts";
 import { type GroupInstance, saveGroups } from "./save-groups.ts";
 
-/** Beside the questions that customers ask. */
+/** In addition to the customers' own queries. */
 const PER_MINUTE = 10;
 const REMEMBERED = 50_000;
 const REMEMBERED_MS = 3_600_000;
@@ -18,8 +18,9 @@ export interface GroupFetcherDeps {
 }
 
 /**
- * Answers a function that is told of every chat in a group. The network is asked once about a group that is not known, so
- * that its conversation has a name; nobody waits for that, and what came to nothing is tried again with a later message.
+ * Returns a function to call for every chat in a group. It asks the network once about an unknown group, so
+ * that its conversation has a name. This runs in the background, and a failure is retried with a later
+ * message.
  */
 export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });

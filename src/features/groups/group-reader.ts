@@ -7,21 +7,21 @@ import { createRateLimiter } from "../../platform/rate-limiter.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type GroupInstance, type GroupRow, saveGroups } from "./save-groups.ts";
 
-/** Questions about groups that the network is asked for one instance; it cuts off who asks more. */
+/** Queries about groups per minute for one instance; the network disconnects clients that send more. */
 const PER_MINUTE = 20;
 const INSTANCES_REMEMBERED = 10_000;
-/** How often somebody may ask for what is newer. */
+/** How often a caller may request newer data. */
 const REFRESH_MS = 60_000;
-/** Changes may have been missed while the instance was away. */
+/** Changes may have been missed while the instance was disconnected. */
 const KEPT_MS = 12 * 3_600_000;
 
-/** An instance with the pairing that it has now. */
+/** An instance with its current pairing. */
 export interface PairedGroupInstance extends GroupInstance {
   jid: string | null;
 }
 
 export interface GroupReader {
-  /** Lets the list be as new as it must be; what is kept is good enough when the network cannot be asked. */
+  /** Refreshes the list if necessary; the stored list is used if the network is unreachable. */
   prepareList(owner: PairedGroupInstance, isRefreshWanted: boolean): Promise<Date | null>;
   getGroup(owner: PairedGroupInstance, jid: Jid, isRefreshWanted: boolean): Promise<GroupRow>;
 }
@@ -97,7 +97,7 @@ const UNANSWERED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SEND_TIMEOUT",
 ]);
 
-/** Where something is kept, that is the answer when the network gives none. */
+/** Falls back to the stored data when the network does not respond. */
 async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
   await refresh.catch((error: unknown) => {
     if (!(isKept && error instanceof GatewayError && UNANSWERED.has(error.code))) throw error;
@@ -106,7 +106,7 @@ async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
 
 type RateLimitedQuery = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
 
-/** The same question is asked once at a time, and an instance asks only so many. */
+/** Shares concurrent identical queries, and limits the queries of an instance. */
 export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
   const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
   const flights = new Map<string, Promise<void>>();
@@ -130,7 +130,9 @@ function tooManyQuestions(waitMs: number): GatewayError {
   });
 }
 
-/** The list of this pairing; what an earlier one left is dropped. Undefined while the instance has no pairing. */
+/**
+ * The list of this pairing; deletes the list of an earlier one. Undefined while the instance has no pairing.
+ */
 async function openList(db: Db, { id, account_id, jid: me }: PairedGroupInstance) {
   const list = await db
     .selectFrom("group_list")

@@ -128,7 +128,7 @@ function changeHandlers(deps: GroupDeps): Pick<GroupHandlers, "updateGroupSettin
   };
 }
 
-/** An image that is none is refused before anything is changed. */
+/** Rejects an invalid image before anything is changed. */
 async function readChanges(
   deps: GroupDeps,
   input: InputOf<typeof groupsContract.updateGroupSettings>,
@@ -153,7 +153,7 @@ async function readImage(
     : toSquareImage(await readPicture(deps, { instance_id }, "image", image), "image");
 }
 
-/** Each person once, by the address under which the network knows them. */
+/** Each person once, by the address that the network uses. */
 async function readPeople(
   { numbers, defaultCountry }: GroupDeps,
   owner: PairedGroupInstance,

@@ -5,7 +5,7 @@ import { cleanJson } from "../../platform/text/clean-text.ts";
 import { type EventTag, recordEvents } from "../events/events.ts";
 import { applyGroupUpdate, type GroupInstance } from "./save-groups.ts";
 
-/** Keeps the group as the network tells it, and records the event unless the instance ignores groups. */
+/** Stores the group as the network reports it, and records the event unless the instance ignores groups. */
 export async function recordGroupChange(
   { db, engine }: { db: Db; engine: Pick<Engine, "wake"> },
   owner: GroupInstance,

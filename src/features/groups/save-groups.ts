@@ -14,7 +14,7 @@ export interface GroupInstance {
 
 export type GroupRow = Selectable<GroupChatTable>;
 
-/** Takes a group as the network has it; what became known after `askedAt` is newer and stays. */
+/** Stores the network's data of a group, except changes recorded after `askedAt`, which are newer. */
 export async function saveGroups(
   trx: Db | Trx,
   owner: GroupInstance,
@@ -44,7 +44,7 @@ export async function saveGroups(
   );
 }
 
-/** A chat is called like its group. Rows are locked in the order in which conversations are saved. */
+/** A group's chat has its name. Locks rows in the order in which conversations are saved. */
 async function nameConversations(trx: Db | Trx, instanceId: number, jids: string[]): Promise<void> {
   await sql`
     with named as (
@@ -56,7 +56,7 @@ async function nameConversations(trx: Db | Trx, instanceId: number, jids: string
     update conversation c set title = named.subject from named where c.id = named.id`.execute(trx);
 }
 
-/** Applies what changed in a group, as far as it was told; what was not told is looked for at the next read. */
+/** Applies the reported changes of a group; unreported data is fetched at the next read. */
 export async function applyGroupUpdate(
   trx: Trx,
   owner: GroupInstance,
@@ -92,7 +92,9 @@ export async function applyGroupUpdate(
   if (subject !== undefined) await nameConversations(trx, owner.id, [jid]);
 }
 
-/** News of a whole group may be stored after what was set in it since: one that has just changed is looked up anew. */
+/**
+ * Data of a whole group may be stored after a later change; a group that has just changed is fetched again.
+ */
 async function learnGroup(trx: Trx, owner: GroupInstance, group: Group): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable("group_chat")
@@ -108,7 +110,7 @@ export async function deleteGroup(db: Db | Trx, instanceId: number, jid: string)
   await db.deleteFrom("group_chat").where("instance_id", "=", instanceId).where("jid", "=", jid).execute();
 }
 
-/** There is a group that is not in the list yet. */
+/** Marks the list as stale: a group is missing in it. */
 export async function markGroupListStale(db: Db | Trx, instanceId: number): Promise<void> {
   await db.updateTable("group_list").set({ is_stale: true }).where("instance_id", "=", instanceId).execute();
 }

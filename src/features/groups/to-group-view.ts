@@ -1,7 +1,7 @@
 import type { ParticipantResult } from "../../network/session-operations.ts";
 import type { GroupRow } from "./save-groups.ts";
 
-/** A group as answers show it. */
+/** A group as responses show it. */
 export function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
   const { jid, subject, description, owner, announce, locked, participants } = row;
   return {

@@ -15,21 +15,22 @@ export interface InstanceStatusChange {
   /** What people are shown beside the reason. */
   detail?: string;
   will_retry?: boolean;
-  /** Why a pairing failed; what is known of an earlier one stays. */
+  /** Why a pairing failed; an earlier error stays. */
   pairing_error?: PairingError;
   /** Further columns. */
   set?: InstanceColumnChange;
-  /** Events beside those of the status itself. */
+  /** Events in addition to those of the status itself. */
   events?: Pick<EventDraft, "event" | "data">[];
-  /** Events that say how the status is, with more data. */
+  /** Events that report the status, with more data. */
   statusEvents?: { event: EventName; data: Record<string, unknown> }[];
 }
 
 const now = sql<Date>`now()`;
 
 /**
- * The one place where the status of an instance is written: row, log of connections, held messages and events together.
- * `before` is locked. Must be the last of the transaction; answers the lanes to wake after the commit.
+ * The only code that writes the status of an instance: row, connection log, held messages and events
+ * together. `before` is locked. Must be the last of the transaction; returns the lanes to wake after the
+ * commit.
  */
 export async function changeStatus(
   trx: Trx,
@@ -68,9 +69,9 @@ const NO_CODE = {
   pairing_code: null,
 } satisfies InstanceColumnChange;
 
-/** The time for which an async message is held stands still while the instance is connected. */
+/** The hold time of async messages does not run while the instance is connected. */
 async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promise<void> {
-  // Locked in the order of all writers of messages, so that none waits for another in a circle.
+  // Locked in the order of all writers of messages, to prevent deadlocks.
   await sql`
     with held as (
       select id from message
@@ -86,13 +87,13 @@ async function logConnection(trx: Trx, row: InstanceRow): Promise<void> {
   await trx.insertInto("connection_log").values({ instance_id, account_id, status, reason }).execute();
 }
 
-/** Receivers that know only the published names hear of every end as instance.disconnected. */
+/** Receivers that know only the documented names get instance.disconnected for every disconnection. */
 const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
   created: [],
   connecting: [],
   qr_pending: [],
   qr_expired: ["instance.qr_expired"],
-  // Comes with the challenge, and again with each new one.
+  // Sent with the challenge, and again with each new one.
   passkey_required: [],
   connected: ["instance.connected"],
   reconnecting: ["instance.disconnected", "instance.reconnecting"],
@@ -102,7 +103,7 @@ const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
   error: ["instance.disconnected"],
 };
 
-/** Who was not there cannot go: neither once more, nor by a try to come back. */
+/** A disconnected instance cannot disconnect again, also not after a failed attempt to reconnect. */
 function isNews(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
   if (name !== "instance.disconnected") return true;
   return after.status === "reconnecting"

@@ -23,7 +23,10 @@ export interface WaitInput {
 
 const LOGOUT_WAIT_MS = 20_000;
 
-/** Starts the connection and waits for what the customer needs next: QR, pairing code, or the connection itself. */
+/**
+ * Starts the connection and waits for what the customer needs next: QR, pairing code, or the connection
+ * itself.
+ */
 export async function connectInstance(
   deps: InstanceControlDeps,
   id: number,
@@ -49,7 +52,7 @@ export async function reconnectInstance(
   return wait(deps, id, wait_seconds * 1000, signal, ({ status }) => status !== "reconnecting");
 }
 
-/** Unlinks, and answers once the pairing is gone. */
+/** Unlinks, and returns once the pairing is deleted. */
 export async function logoutInstance(
   deps: InstanceControlDeps,
   id: number,
@@ -86,7 +89,7 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   await refuseDuringLogout(trx, row);
   if (row.status === "connected" || isPairable(row, phone)) return { row, lanes: [] };
   const afresh = !LIVE_STATUSES.includes(row.status) || row.status === "passkey_required";
-  // A pairing code that is under way goes on when no phone is named.
+  // A pairing code in use stays valid if no phone is named.
   const pairing_phone = phone ?? (afresh ? null : row.pairing_phone);
   await addControlJob(trx, row.lane, { do: "connect", phone: pairing_phone ?? undefined, afresh });
   const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
@@ -126,13 +129,13 @@ async function refuseDuringLogout(trx: Trx, { lane }: InstanceRow): Promise<void
   });
 }
 
-/** Whether there is what the customer can pair with: a QR, or the code for the phone that he named. */
+/** Whether the customer can pair: with a QR, or with the code for the given phone. */
 function isPairable(row: InstanceRow, phone: string | undefined): boolean {
   if (!hasPairing(row)) return false;
   return phone === undefined || (row.pairing_code !== null && row.pairing_phone === phone);
 }
 
-/** The instance as it stands when `isEnough` says so, or when the time is over. */
+/** The instance as soon as `isEnough` returns true, or after the timeout. */
 async function wait(
   { db, engine }: InstanceControlDeps,
   id: number,

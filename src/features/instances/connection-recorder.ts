@@ -14,7 +14,9 @@ import { toQrDataUrl } from "./qr-code-image.ts";
 import { QR_HINTS } from "./to-instance-view.ts";
 
 export interface ConnectionRecorder {
-  /** Resolves once what the session told is stored. Rejects when this node does not own the instance's lane any more. */
+  /**
+   * Resolves once the session's event is stored. Rejects when this node no longer owns the instance's lane.
+   */
   record(instanceId: number, event: ConnectionEvent): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ async function recordEvent(
   lane: Lane,
   event: ConnectionEvent,
 ): Promise<number[] | undefined> {
-  // Drawn before the transaction, so that no lock waits for it.
+  // Rendered before the transaction, so that no lock waits for it.
   const image = event.type === "qr" ? await toQrDataUrl(event.qr) : "";
   return db.transaction().execute(async (trx) => {
     const held = await lockOwnedLanes(node, [lane]).execute(trx);
@@ -58,13 +60,13 @@ async function recordEvent(
   });
 }
 
-/** A later client version brings back who is paired; a QR that comes days later has nobody to scan it. */
+/** A later client version reconnects a paired instance; a QR that comes days later has no user to scan it. */
 async function isRefusedPairing(trx: Trx, id: number, event: ConnectionEvent): Promise<boolean> {
   const isRefused = event.type === "disconnected" && event.reason === "outdated" && !event.will_retry;
   return isRefused && !(await hasCredential(trx, id));
 }
 
-/** A pairing that is gone; what it was called stays in the log and in the events. */
+/** No pairing; its former identity stays in the log and in the events. */
 export const NO_IDENTITY = {
   phone: null,
   jid: null,
@@ -139,7 +141,7 @@ function describeEnd({
   };
 }
 
-/** What is shown stays. */
+/** The displayed code stays. */
 function describeFailure(error: PairingError): Omit<InstanceStatusChange, "status"> {
   return {
     reason: null,
@@ -148,7 +150,7 @@ function describeFailure(error: PairingError): Omit<InstanceStatusChange, "statu
   };
 }
 
-/** Takes the place of the QR. */
+/** Replaces the QR. */
 function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { type: "pairing_code" }>) {
   return {
     pairing_code: code,
@@ -161,7 +163,7 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
   } satisfies InstanceColumnChange;
 }
 
-/** Told to who must act: whoever has the passkey signs, and whoever has the phone compares. */
+/** Data for the people who must act: the owner of the passkey signs, and the owner of the phone compares. */
 function describePasskey(state: PasskeyState): Omit<InstanceStatusChange, "status"> {
   const { stage, options, code, expires_at } = cleanJson(state);
   const passkey = JSON.stringify({

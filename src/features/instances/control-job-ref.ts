@@ -3,7 +3,7 @@ import { z } from "zod";
 import { addJobs } from "../../engine/job-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 
-/** What a customer can ask of a session; done by whoever owns its lane. */
+/** A customer's request to a session; the owner of its lane runs it. */
 export const controlJobRef = z.discriminatedUnion("do", [
   z.object({
     do: z.literal("connect"),
@@ -18,13 +18,16 @@ export const controlJobRef = z.discriminatedUnion("do", [
 
 export type ControlJobRef = z.output<typeof controlJobRef>;
 
-/** All control jobs of a session run one after the other, whatever its chats do. */
+/** All control jobs of a session run sequentially, independent of its chats. */
 export const CONTROL_JOB_GROUP = "control";
 
 /** Keeps `pos` negative, ahead of every send, and rising with time. */
 const POS_BASE = 8_000_000_000_000_000n;
 
-/** Queues a job for the owner of the session. The caller holds the lock on the instance, so that the order is kept. */
+/**
+ * Queues a job for the owner of the session. The caller holds the lock on the instance, which keeps the
+ * order.
+ */
 export async function addControlJob(trx: Trx, lane: number, ref: ControlJobRef): Promise<void> {
   const { rows } = await sql<{ micros: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros`.execute(trx);
@@ -39,7 +42,7 @@ export async function hasControlJob(db: Db | Trx, lane: number, what: ControlJob
     .select("id")
     .where("lane", "=", lane)
     .where("grp", "=", CONTROL_JOB_GROUP)
-    // Finds them by the index, in front of whatever else the lane holds.
+    // Finds them by the index, before all other jobs of the lane.
     .where("prio", "=", 0)
     .where("pos", "<", 0)
     .where(sql<string>`ref->>'do'`, "=", what)

@@ -18,13 +18,14 @@ export interface CredentialStoreOptions {
   node: string;
   /** The instance's lane, as this node owns it. */
   lane: Lane;
-  /** One for all instances of the node, so that their writes share statements. */
+  /** Shared by all instances of the node, so that their writes share statements. */
   vault?: SealedPairingStore;
 }
 
 /**
- * The pairing of an instance, sealed, for one life of its session. Every write is fenced by the lane, and by the
- * generation of the pairing: a save after an erase begins a new one, and a store of an older one cannot write any more.
+ * The sealed pairing of an instance, for one lifetime of its session. Every write is fenced by the lane and
+ * by the pairing's generation. A save after an erase begins a new generation, and a store of an older one can
+ * no longer write.
  */
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
   const { db, box, node, lane, vault = createSealedPairingStore(options) } = options;
@@ -99,7 +100,7 @@ async function loadRegistration(db: Db, box: SecretBox, instance: number): Promi
   return row?.registration ? openRegistration(box, row.registration, instance) : undefined;
 }
 
-/** Sealed with a key that is lost it is of no use, and another takes its place. */
+/** If its key is lost, the registration is unusable, and a new one replaces it. */
 function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uint8Array | undefined {
   try {
     return Buffer.from(
@@ -111,7 +112,7 @@ function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uin
   }
 }
 
-/** Never beside a pairing: that one is kept. */
+/** Never beside a pairing, which would stay. */
 async function saveRegistration(
   { db, box, node }: CredentialStoreOptions,
   { lane, generation }: OwnedPairing,

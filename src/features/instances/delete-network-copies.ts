@@ -11,8 +11,8 @@ export interface DeleteNetworkCopiesDeps {
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Has the sandbox network drop its copies of the messages of an instance that is about to go, then the messages
- * themselves, piece by piece: a piece that is interrupted is found again. Nothing to do on the real network.
+ * Deletes the sandbox network's copies of an instance's messages, then the messages themselves, in batches;
+ * an interrupted batch is repeated. Does nothing on the real network.
  */
 export async function deleteNetworkCopies(
   { db, sandboxOf }: DeleteNetworkCopiesDeps,
@@ -33,7 +33,7 @@ export async function deleteNetworkCopies(
   do {
     found = await findCopies(db, id);
     const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
-    // A logout has taken the number from the row: the network knows who wrote the messages that it had sent.
+    // A logout has removed the number from the row: the network knows who wrote its messages.
     for (const phone of await sandbox.forget([], written)) await forgetPhone(phone);
     const ids = found.map((copy) => copy.id);
     await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
@@ -57,7 +57,7 @@ async function findCopies(db: Db, id: number): Promise<Copy[]> {
   return rows;
 }
 
-/** Another instance of the account goes on with the phone. */
+/** Another instance of the account still uses the phone. */
 async function isSharedPhone(
   db: Db,
   { id, account_id, phone }: { id: number; account_id: number; phone: string },

@@ -1,7 +1,7 @@
 import type { DisconnectReason, NetworkEvent, SessionStartFailure } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
-/** What a session tells about its connection; `failed`: it could not even be opened. */
+/** An event of a session's connection; `failed`: it could not be opened. */
 export type ConnectionEvent =
   | Extract<NetworkEvent, { type: (typeof CONNECTION_EVENTS)[number] }>
   | { type: "failed"; reason: string; detail?: string };
@@ -44,11 +44,11 @@ interface Transition {
   on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "outdated" | "ended";
   from: readonly InstanceStatus[];
   to: InstanceStatus;
-  /** Over for good: nothing connects it again but the customer. */
+  /** Final: only the customer can connect it again. */
   isFinal?: true;
 }
 
-/** Every way in which a session changes the status of its instance; what is not in the table changes nothing. */
+/** Every status change that a session can cause; other events change nothing. */
 const TRANSITIONS: readonly Transition[] = [
   { on: "qr", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
   { on: "pairing_code", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
@@ -70,7 +70,7 @@ const TRANSITIONS: readonly Transition[] = [
   { on: "failed", from: LIVE_STATUSES, to: "error" },
 ];
 
-/** Where an event leads; undefined when it says nothing new. Who is told to stop no longer follows his session. */
+/** The status after an event; undefined if nothing changes. A stopped instance ignores its session. */
 export function findStatusTransition(
   instance: { status: InstanceStatus; wanted: "stopped" | "connected" },
   event: ConnectionEvent,
@@ -81,7 +81,7 @@ export function findStatusTransition(
   return found && { to: found.to, isFinal: found.isFinal ?? false };
 }
 
-/** A close by the gateway itself is no end: whoever owns the session next opens it again. */
+/** A close by the gateway itself is not final: the next owner opens the session again. */
 function kindOf(event: ConnectionEvent): Transition["on"] {
   if (event.type !== "disconnected") return event.type;
   if (event.will_retry) return "dropped";
@@ -89,7 +89,7 @@ function kindOf(event: ConnectionEvent): Transition["on"] {
   return event.reason === "closed" || event.reason === "outdated" ? event.reason : "ended";
 }
 
-/** Why the gateway itself could not start a session: for its operator to look at. */
+/** Why the gateway itself could not start a session: a matter for its operator. */
 export const SESSION_START_FAILURES: readonly SessionStartFailure[] = [
   "library_failed",
   "credentials_unreadable",

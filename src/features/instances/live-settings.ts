@@ -7,7 +7,7 @@ import type { InstanceSettings } from "./instance-settings.ts";
 const TTL_MS = 5_000;
 const MOST_INSTANCES = 20_000;
 
-/** What instances do by themselves, for those who ask at every message; a change is known at once, or within 5 s. */
+/** The settings of instances, cached for reads at every message; a change applies at once, or within 5 s. */
 export interface LiveSettings {
   of(instanceId: number): Promise<InstanceSettings>;
 }

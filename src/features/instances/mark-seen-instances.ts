@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 
-/** An instance is written at most this often, however often it is looked at. */
+/** Limits the writes to an instance, however often it is checked. */
 const AT_MOST_EVERY_MS = 300_000;
 const ROWS_AT_ONCE = 1_000;
 

@@ -12,9 +12,9 @@ import { mayUseSandbox, SANDBOX_NOT_ALLOWED, SANDBOX_OFF } from "./require-sandb
 
 /** The sessions that this process has open. */
 export interface SessionOpener {
-  /** The instance's session, opened with these options when there is none; connecting it is the caller's. */
+  /** Returns the instance's session, opened with these options if there is none; the caller connects it. */
   open(instance: number, network: "whatsapp" | "sandbox", options: SessionOptions): Session;
-  /** Closes and forgets the session; the identity is kept. */
+  /** Closes and removes the session; the identity stays. */
   close(instance: number): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ function hasControlJob(lane: number) {
 }
 
 /**
- * Opens and connects; what comes of it arrives as events. A session that cannot be opened is told as failed; a database
- * that is away for the moment is thrown, so that it is tried again.
+ * Opens and connects; the results arrive as events. A session that cannot be opened is reported as failed. A
+ * temporary database error is thrown, so that the job is retried.
  */
 export async function openSession(
   deps: OpenSessionDeps,

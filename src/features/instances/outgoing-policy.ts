@@ -5,7 +5,7 @@ const SOCKS_PORT = 1080;
 
 export type OutgoingPolicy = Pick<SafeFetch, "refusal">;
 
-/** Refuses, before anything is made, a webhook address that every delivery would refuse. */
+/** Rejects, before anything is created, a webhook URL that every delivery would reject. */
 export async function requireAllowedWebhook(
   outgoing: OutgoingPolicy,
   url: string | undefined,
@@ -14,7 +14,7 @@ export async function requireAllowedWebhook(
   if (issue) throw invalidField("webhook_url", issue);
 }
 
-/** The same for the way to the network. */
+/** The same for the proxy. */
 export async function requireAllowedProxy(outgoing: OutgoingPolicy, url: string | undefined): Promise<void> {
   const issue = url && (readProxyIssue(url) ?? (await outgoing.refusal(toPolicyUrl(url))));
   if (issue) throw invalidField("proxy.url", issue);
@@ -31,7 +31,7 @@ function readProxyIssue(url: string): string | undefined {
   }
 }
 
-/** The policy is about host and port and knows http only; what goes through the tunnel is encrypted in any case. */
+/** The policy checks host and port and knows only http; the traffic in the tunnel is always encrypted. */
 export function toPolicyUrl(proxy: string): string {
   const { protocol, hostname, port } = new URL(proxy);
   const usual = protocol === "https:" ? 443 : protocol === "http:" ? 80 : SOCKS_PORT;

@@ -12,7 +12,10 @@ export interface SessionOptionsDeps {
   outgoing: Pick<SafeFetch, "refusal" | "lookup">;
 }
 
-/** What is set for the session of an instance; undefined when the proxy may not be dialled; there is no other way for its session then. */
+/**
+ * The session options of an instance; undefined if its proxy is not allowed, since the session must not
+ * connect without it.
+ */
 export async function readSessionOptions(
   { db, box, outgoing }: SessionOptionsDeps,
   id: number,

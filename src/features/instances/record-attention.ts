@@ -5,15 +5,15 @@ import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
 import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
 
-/** What a person is told, by code. */
+/** The displayed texts, by code. */
 const WORDS: Readonly<Record<AttentionReason, string>> = {
   passkey_challenge:
     "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
 };
 
-/** The network repeats a demand that nobody answers. */
+/** The network repeats an unanswered demand. */
 const SAME_DEMAND_MS = 60_000;
-/** An unanswered demand ends in a logout; one that is older was met. */
+/** An unanswered demand ends in a logout; an older one was answered. */
 const SHOWN_MS = 24 * 3_600_000;
 
 export interface AttentionDeps {
@@ -21,7 +21,7 @@ export interface AttentionDeps {
   engine: Pick<Engine, "wake" | "tell">;
 }
 
-/** Keeps what the network wants a person to see to, and tells who asks for `instance.attention`. */
+/** Stores a demand of the network that a person must handle, and reports it as `instance.attention`. */
 export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionReason) {
   const lanes = await db.transaction().execute(async (trx) => {
     const row = await findAndLockInstance(trx, id);
@@ -39,7 +39,7 @@ export async function recordAttention({ db, engine }: AttentionDeps, id: number,
   engine.tell("instance", String(id));
 }
 
-/** What is shown of an instance; null when the network wants nothing, or wanted it a day ago. */
+/** The demand shown for an instance; null if there is none, or if it is older than a day. */
 export function attentionOf({ attention }: Pick<InstanceRow, "attention">) {
   if (!attention || Date.now() - Date.parse(attention.since) > SHOWN_MS) return null;
   const message = WORDS[attention.code];

@@ -19,8 +19,9 @@ export interface RemoveInstanceDeps {
 }
 
 /**
- * Hides the instance, ends its keys and leaves the rest to a job of its session's owner, so that a crash in the middle is
- * finished later. Waits until the row is gone, at most 20 s; from the first moment nobody sees the instance any more.
+ * Hides the instance, ends its keys and queues a job for its session's owner, which also completes the
+ * removal after a crash. Waits until the row is deleted, at most 20 s; the instance is hidden from the first
+ * moment.
  */
 export async function requestRemoval(
   deps: RemoveInstanceDeps,
@@ -34,7 +35,7 @@ export async function requestRemoval(
   await waitUntilGone({ db, engine }, id, signal);
 }
 
-/** An instance that nobody sees any more, and whose lane has the job to remove it. */
+/** A hidden instance, whose lane has the job to remove it. */
 export interface HiddenInstance {
   id: number;
   lane: number;
@@ -77,8 +78,8 @@ async function waitUntilGone(
 }
 
 /**
- * Removes what is left of a hidden instance: deliveries first, then messages and events piece by piece, then the row. Each
- * step can be done again. Answers the lanes that are gone; undefined when this node does not own the lane any more.
+ * Removes the rest of a hidden instance: deliveries first, then messages and events in batches, then the row.
+ * Each step can be repeated. Returns the deleted lanes; undefined when this node no longer owns the lane.
  */
 export async function removeInstance(
   deps: DeleteNetworkCopiesDeps,
@@ -101,7 +102,7 @@ export async function removeInstance(
   return isRemoved ? [...silenced, lane.id] : undefined;
 }
 
-/** The fence, and nobody else acts in the lane until the commit. */
+/** Checks the fence, and locks the lane until the commit. */
 async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
   const held = await trx
     .selectFrom("lane")
@@ -115,8 +116,9 @@ async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
 }
 
 /**
- * Ends what is still to be delivered, and says so; the lanes go with their jobs. So does the counter of events: whoever is
- * about to record one waits for it, and then finds none, so that nothing is queued in a lane that is gone.
+ * Ends pending deliveries and marks them; deletes their lanes with the jobs, and the counter of events. A
+ * transaction that records an event waits for the counter and then finds none, so it queues nothing in a
+ * deleted lane.
  */
 async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const instance = await trx
@@ -136,7 +138,8 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const all = [instance.global_lane, ...own.map(({ lane }) => lane), ...others];
   const lanes = all.filter((lane) => lane !== null).sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
-  // After the lanes: whoever writes down a delivery holds its lane first, and may then record an event.
+  // After the lanes: a transaction that records a delivery locks its lane first, and may then record an
+  // event.
   await trx.selectFrom("event_head").select("last").where("instance_id", "=", id).forUpdate().execute();
   await sql`
     update delivery set status = 'discarded', error = 'The instance was removed.', next_retry_at = null
@@ -152,7 +155,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   return lanes;
 }
 
-/** The large tables, so that no transaction is large. */
+/** Deletes from the large tables in batches, so that no transaction is large. */
 async function removeHistory(db: Db, id: number): Promise<void> {
   const pieceOf = (table: "media" | "message" | "conversation" | "contact") => sql`
     delete from ${sql.table(table)} where id in (
@@ -168,7 +171,7 @@ async function removeHistory(db: Db, id: number): Promise<void> {
     pieceOf("contact"),
     sql`delete from event where instance_id = ${id} and sequence in (
       select sequence from event where instance_id = ${id} order by sequence limit ${ROWS_AT_ONCE})`,
-    // With the addresses of receivers and what they answered.
+    // Includes the receivers' URLs and responses.
     sql`delete from attempt where instance_id = ${id} and (created_at, id) in (
       select created_at, id from attempt where instance_id = ${id} order by id limit ${ROWS_AT_ONCE})`,
   ];

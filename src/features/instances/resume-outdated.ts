@@ -5,10 +5,12 @@ import { changeStatus } from "./change-status.ts";
 import { addControlJob } from "./control-job-ref.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 
-/** How the reason of an instance begins whose client version WhatsApp has refused. */
+/** The prefix of the reason of an instance whose client version WhatsApp has rejected. */
 export const OUTDATED_REASON = "outdated";
 
-/** Connects instances again that WhatsApp refused before the present client version was found; again and again does no harm. */
+/**
+ * Reconnects instances that WhatsApp rejected before the current client version was found. Safe to repeat.
+ */
 export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "tell">): Promise<void> {
   for (const id of await findResumable(db)) {
     const lanes = await db.transaction().execute((trx) => resume(trx, id));
@@ -19,7 +21,7 @@ export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "tell
 }
 
 async function findResumable(db: Db): Promise<number[]> {
-  // A refusal is recorded after a look at the version, and the version may be found in between.
+  // A rejection is recorded after the version is read, and a new version may be found in between.
   const { rows } = await sql<{ id: number }>`
     select i.id from instance i, client_version v
     where i.status = 'error' and i.wanted = 'connected' and i.last_disconnect_reason like ${`${OUTDATED_REASON}%`}
@@ -29,7 +31,7 @@ async function findResumable(db: Db): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The lanes to wake; none when the customer was first. */
+/** The lanes to wake; none if the customer was faster. */
 async function resume(trx: Trx, id: number): Promise<number[]> {
   const row = await findAndLockInstance(trx, id);
   const isWaiting = row?.status === "error" && row.last_disconnect_reason?.startsWith(OUTDATED_REASON);

@@ -15,14 +15,14 @@ import { removeInstance } from "./remove-instance.ts";
 
 export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
-  /** Has other sides tell nothing more to an instance that is about to go. */
+  /** Unregisters the webhooks of an instance that will be removed. */
   dismissIntegrations(instanceId: number): Promise<void>;
 }
 
 const LOGOUT_MS = 10_000;
 const LAST_LOGOUT_MS = 5_000;
 
-/** Does one control job of a session lane: connect, reconnect, logout or delete. */
+/** Runs one control job of a session lane: connect, reconnect, logout or delete. */
 export async function runControlJob(
   deps: ControlJobDeps,
   sessions: SessionOpener,
@@ -35,7 +35,7 @@ export async function runControlJob(
     .select(["network", "wanted"])
     .where("id", "=", id)
     .executeTakeFirst();
-  // The row goes in the same commit as its lane and jobs, so without one there is no lane either.
+  // The row is deleted in one commit with its lane and jobs, so without it there is no lane either.
   if (!row) return { end: "done" };
   const instance = { id, ...row };
   if (ref.do === "logout") return runLogout(deps, sessions, job, instance);
@@ -50,7 +50,7 @@ interface Instance {
   wanted: "stopped" | "connected";
 }
 
-/** Told to stop in the meantime, it stays stopped. */
+/** An instance that was stopped meanwhile stays stopped. */
 async function runConnect(
   deps: ControlJobDeps,
   sessions: SessionOpener,
@@ -98,7 +98,7 @@ async function runDelete(
   return { end: "settled", deleted: true };
 }
 
-/** Best effort, and bounded: who cannot be reached hears later that nobody is here. */
+/** Best effort with a timeout: an unreachable side finds later that the instance is gone. */
 async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
   const dismissing = deps.dismissIntegrations(id).catch((error: unknown) => {
     deps.log.warn({ err: error, instance_id: id }, "an integration was not dismissed");
@@ -106,7 +106,7 @@ async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
   await withTimeout(dismissing, LAST_LOGOUT_MS);
 }
 
-/** Best effort, and bounded: what the network does not confirm in time is forgotten on our side all the same. */
+/** Best effort with a timeout: without the network's confirmation the pairing is still deleted here. */
 async function unlink(
   deps: ControlJobDeps,
   sessions: SessionOpener,
@@ -127,7 +127,7 @@ async function unlink(
     .catch((error: unknown) => log.warn({ err: error, instance_id: id }, "the session did not close"));
 }
 
-/** Identity, credentials, status and job in one commit; undefined when the lane is not ours any more. */
+/** Identity, credentials, status and job in one commit; undefined when this node no longer owns the lane. */
 async function recordLogout(trx: Trx, node: string, job: Job): Promise<number[] | undefined> {
   const id = Number(job.lane.key);
   const held = await lockOwnedLanes(node, [job.lane]).execute(trx);

@@ -9,7 +9,7 @@ import {
   type SecretBox,
 } from "../../platform/secrets/secret-box.ts";
 
-/** A request of an account that may come twice: same route, key and body have one answer, for 24 hours. */
+/** A request of an account that may be repeated: same route, key and body have one response, for 24 hours. */
 export interface IdempotentRequest {
   account_id: number;
   route: string;
@@ -19,8 +19,8 @@ export interface IdempotentRequest {
 }
 
 /**
- * Claims the key in the transaction of what it stands for; undefined: it was free. Else the answer of the first request,
- * whose end has been waited for. Throws IDEMPOTENCY_MISMATCH for another body.
+ * Claims the key in the transaction of its request; undefined: the key was free. Else waits for the first
+ * request and returns its response. Throws IDEMPOTENCY_MISMATCH for another body.
  */
 export async function claimIdempotencyKey(
   trx: Trx,
@@ -41,7 +41,7 @@ export async function claimIdempotencyKey(
   return earlier;
 }
 
-/** The answer that the key has by now; undefined: none. Throws IDEMPOTENCY_MISMATCH for another body. */
+/** The stored response of the key; undefined: none. Throws IDEMPOTENCY_MISMATCH for another body. */
 export async function findStoredResponse(
   db: Db | Trx,
   box: SecretBox,
@@ -67,7 +67,7 @@ export async function findStoredResponse(
   };
 }
 
-/** Keeps the answer, sealed, since it may hold what is shown once. */
+/** Stores the response sealed, since it may contain a secret that is shown once. */
 export async function storeResponse(
   trx: Trx,
   box: SecretBox,
@@ -88,7 +88,7 @@ function answerPlace({ account_id, route, key }: Omit<IdempotentRequest, "finger
   return encryptionContextOf("account_idempotency", "answer", account_id, route, key);
 }
 
-/** Does the work of a request with its answer in one commit, or repeats the answer that its key has already. */
+/** Runs a request and stores its response in one commit, or returns the key's stored response. */
 export async function runIdempotently<Answer>(
   { db, box }: { db: Db; box: SecretBox },
   once: IdempotentRequest | undefined,
@@ -103,12 +103,14 @@ export async function runIdempotently<Answer>(
   });
 }
 
-/** The answer of a request that came before. */
+/** The response of an earlier request. */
 export function replayedResponse<Answer>(answer: Answer): OkResponse<Answer> {
   return new OkResponse(answer, { headers: { "idempotent-replayed": "true" } });
 }
 
-/** An hour after the 24 for which a key counts: a request that has just met one must still find its answer. */
+/**
+ * A key counts for 24 hours. One more hour lets a request that has just found a key still find its response.
+ */
 export async function deleteExpiredResponses(db: Db): Promise<void> {
   await db
     .deleteFrom("account_idempotency")

@@ -20,11 +20,14 @@ export interface OwnedPairing {
   generation: number;
 }
 
-/** Keys and letters of all pairings of a node, sealed; what sessions do at the same time goes into one statement. */
+/**
+ * Keys and journal entries of all pairings of a node, sealed; concurrent writes of sessions share one
+ * statement.
+ */
 export interface SealedPairingStore {
   read(claim: OwnedPairing, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
   letters(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
-  /** False: nothing was kept, because the lane or the pairing is not ours any more. */
+  /** False: nothing was stored, because this node no longer owns the lane or the pairing. */
   commit(claim: OwnedPairing, change: PairingChange): Promise<boolean>;
 }
 
@@ -40,7 +43,7 @@ interface CommitRequest {
   change: PairingChange;
 }
 
-/** Long after the network has stopped bringing it again. */
+/** Long after the network has stopped its redeliveries. */
 const LETTER_DAYS = 30;
 
 export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
@@ -111,7 +114,7 @@ async function removeOld(db: Db, instance: number, generation: number): Promise<
   );
 }
 
-/** The changes of one pairing in the order in which they came; what comes later takes the place of what came before. */
+/** The changes of one pairing in their order; later changes replace earlier ones. */
 interface Merged {
   claim: OwnedPairing;
   credentials: Uint8Array | undefined;
@@ -184,7 +187,7 @@ async function commitAll(
   return commits.map(({ claim }) => kept.has(claimKey(claim)));
 }
 
-/** Begins the primary key of what belongs to a pairing. */
+/** The prefix of the primary key of a pairing's rows. */
 function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generation: number] {
   return [Number(claim?.lane.key), Number(claim?.generation)];
 }
@@ -248,7 +251,7 @@ function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Arr
   return box.seal(text, encryptionContextOf("credential", "secret", instance)).toString("hex");
 }
 
-/** Removes what belongs to earlier generations of the pairing, or to all of them. */
+/** Deletes the rows of earlier generations of the pairing, or of all of them. */
 export async function deletePairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
   for (const table of ["pairing_key", "pairing_letter"] as const) {
     await db

@@ -13,7 +13,7 @@ export type PairingErrorView = NonNullable<OutputOf<typeof instancesContract.get
 export type InstanceView = OutputOf<typeof instancesContract.getInstance>;
 export type PlanLimits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features" | "max_accounts">;
 
-/** The instance as the API shows it; secrets are not in it. `used`: messages of this month, where they are counted. */
+/** The instance as the API shows it, without secrets. `used`: messages of this month, if they are counted. */
 export function toInstanceView(
   row: InstanceRow,
   limits: PlanLimits,
@@ -61,7 +61,7 @@ export function toWebhookSetupView(id: number, baseUrl: string) {
   };
 }
 
-/** Status and connected identity, in both spellings. */
+/** Status and connected identity, in both number formats. */
 export function toConnectionView(row: InstanceRow) {
   const isConnected = row.status === "connected";
   const isPaired = row.jid !== null;
@@ -99,7 +99,7 @@ export function toPairingErrorView({ pairing_error }: InstanceRow): PairingError
   return pairing_error as PairingErrorView | null;
 }
 
-/** What the person who scans should know beside the QR. */
+/** What the person who scans the QR should know. */
 export const QR_HINTS: Record<QrReason, string | null> = {
   new: null,
   refreshed:
@@ -111,7 +111,7 @@ function toHint(row: InstanceRow) {
   return { qr_reason, hint: qr_reason && QR_HINTS[qr_reason] };
 }
 
-/** The QR or pairing code that waits to be used now; all null when there is none. */
+/** The current QR or pairing code; all null if there is none. */
 export async function toPairingView(row: InstanceRow) {
   const isWaiting = hasPairing(row);
   const qr_code = isWaiting ? row.qr : null;
@@ -127,7 +127,7 @@ export async function toPairingView(row: InstanceRow) {
   };
 }
 
-/** Whether a QR or pairing code is there that can still be used. */
+/** Whether there is a valid QR or pairing code. */
 export function hasPairing(row: InstanceRow): boolean {
   const isCurrent = row.qr_expires_at !== null && row.qr_expires_at.getTime() > Date.now();
   return row.status === "qr_pending" && isCurrent;

@@ -13,7 +13,10 @@ import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
 
-/** Changes what is named; the rest stays. A live session is opened anew when its way to the network changes. Answers the lanes to wake. */
+/**
+ * Changes the given fields; the rest stays. Reopens a live session if its proxy changes. Returns the lanes to
+ * wake.
+ */
 export async function updateInstance(
   { db, box, outgoing }: { db: Db; box: SecretBox; outgoing: OutgoingPolicy },
   input: UpdateInput,
@@ -44,7 +47,7 @@ export async function updateInstance(
   });
 }
 
-/** The pairing stays; who was about to pair begins again. Must be the last of the transaction. */
+/** The pairing stays; a pairing in progress restarts. Must be the last of the transaction. */
 async function reopen(trx: Trx, row: InstanceRow): Promise<number[]> {
   if (row.jid === null) {
     const phone = row.pairing_phone ?? undefined;

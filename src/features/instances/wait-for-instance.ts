@@ -12,8 +12,8 @@ export interface WaitForInstanceOptions {
 }
 
 /**
- * Looks at an instance, at least once, until `look` is content or the time is over. Told by hints, which can be lost, so
- * it looks by itself every second.
+ * Reads an instance, at least once, until `look` accepts it or the timeout. Notifications can be lost, so it
+ * also polls every second.
  */
 export async function waitForInstance(
   { engine, ms, signal }: WaitForInstanceOptions,
@@ -27,7 +27,7 @@ export async function waitForInstance(
   });
   try {
     for (;;) {
-      // Before the look: a change during it is not slept through.
+      // Set up before the read, so that a change during it is not missed.
       changed = new AbortController();
       const isContent = await look();
       const leftMs = until - performance.now();

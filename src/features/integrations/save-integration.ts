@@ -157,7 +157,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
   return row;
 }
 
-/** Keeps what was sent as sent, but deletes the other side's ids. */
+/** Keeps the links, so that nothing is sent twice, but deletes the other side's ids. */
 async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
   await trx
     .updateTable("integration_link")

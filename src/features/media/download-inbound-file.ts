@@ -1,19 +1,19 @@
 import type { Session } from "../../network/driver.ts";
 
-/** How a file came in from the network. `unreachable`: another try may succeed. */
+/** The result of a download from the network. `unreachable`: another attempt may succeed. */
 export type InboundFileResult = "whole" | "gone" | "too_large" | "not_supported" | "unreachable";
 
 export interface DownloadLimits {
   maxBytes: number;
-  /** Without a piece for so long it is given up. */
+  /** The download is abandoned after this time without data. */
   silentMs: number;
-  /** In all. */
+  /** The limit for the whole download. */
   totalMs: number;
 }
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Asks a session for a file and hands it on piece by piece. Throws only what `write` throws. */
+/** Requests a file from a session and passes it on piece by piece. Throws only what `write` throws. */
 export async function downloadInboundFile(
   session: Session,
   ref: unknown,
@@ -34,7 +34,7 @@ export async function downloadInboundFile(
   return intake.isTooLarge ? "too_large" : end;
 }
 
-/** Takes pieces until it is closed; the driver hears of the end by a throw. */
+/** Accepts pieces until it is closed; the driver then gets an error. */
 class BoundedDownload {
   readonly givenUp: Promise<InboundFileResult>;
   isTooLarge = false;

@@ -4,12 +4,12 @@ import type { MediaStore } from "../../platform/media/media-store.ts";
 
 const ROWS_AT_ONCE = 500;
 const DAY_MS = 86_400_000;
-/** Longer than it takes from storing a file to naming it. */
+/** Longer than the time between storing a file and referencing it. */
 const UNNAMED_AFTER_MS = 3_600_000;
-/** Longer than the largest file takes to arrive in the slowest store. */
+/** Longer than the largest file needs to arrive in the slowest store. */
 const UNFINISHED_AFTER_MS = DAY_MS;
 
-/** Lets go of files whose time is over: as the instance says, else its plan, else `defaultMs`. */
+/** Releases expired files: by the instance's setting, else its plan's, else `defaultMs`. */
 export async function expireFiles(db: Db, defaultMs: number): Promise<void> {
   const days = sql`coalesce((i.settings ->> 'media_retention_days')::float8,
     (p.features ->> 'media_retention_days')::float8, ${defaultMs / DAY_MS})`;
@@ -32,11 +32,11 @@ export async function expireFiles(db: Db, defaultMs: number): Promise<void> {
 export interface SweepFilesOptions {
   db: Db;
   store: MediaStore;
-  /** This node: files in the folders of others are theirs to remove. */
+  /** This node: only the owner of a folder deletes its files. */
   node: string;
 }
 
-/** Removes the stored files that no media row names any more. Done twice at once it does no harm. */
+/** Deletes the stored files that no media row references. Safe to run concurrently. */
 export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promise<void> {
   const mine = store.isShared ? sql`node is null` : sql`node = ${node}`;
   for (let doomed = ROWS_AT_ONCE; doomed >= ROWS_AT_ONCE; ) doomed = await doom(db, mine);
@@ -52,8 +52,8 @@ export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promis
 }
 
 /**
- * What is doomed is never named again. Two statements: whoever names a file locks its row, so the second one sees all
- * names of the rows that the first one has got.
+ * Marks files for deletion, which are then never referenced again. A new reference locks the file's row, so
+ * the second statement sees all references to the rows that the first one has locked.
  */
 async function doom(db: Db, mine: ReturnType<typeof sql>): Promise<number> {
   return db.transaction().execute(async (trx) => {
@@ -74,7 +74,7 @@ async function doom(db: Db, mine: ReturnType<typeof sql>): Promise<number> {
 
 const SWEEP_EVERY_MS = 600_000;
 
-/** Sweeps now and then, as long as the process runs; a failed sweep is made up for by the next. */
+/** Sweeps periodically while the process runs; the next sweep repeats a failed one. */
 export function startSweeping(
   options: SweepFilesOptions,
   onError: (error: unknown) => void,

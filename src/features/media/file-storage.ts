@@ -14,17 +14,17 @@ export interface StoredMediaFile {
   blob: number;
   sha256: string;
   size: number;
-  /** The first bytes, by which the type of the file is told. */
+  /** The first bytes, from which the file type is detected. */
   head: Buffer;
 }
 
 const HEAD_BYTES = 65_536;
 
-/** Puts files into the media store of this node, the same content once, with the rows that name them. */
+/** Stores files in the media store of this node, the same content once, with the rows that reference them. */
 export class FileStorage {
   readonly #db: Db;
   readonly #store: MediaStore;
-  /** Where others find a file of this store; null: everywhere. */
+  /** The node on which this store is found; null: every node. */
   readonly #node: string | null;
   readonly #underway = new Map<string, Promise<number>>();
 
@@ -34,7 +34,7 @@ export class FileStorage {
     this.#node = store.isShared ? null : node;
   }
 
-  /** Keeps what `fill` writes; undefined when `fill` answers that it is worth nothing. */
+  /** Stores what `fill` writes; undefined if `fill` returns that the content is unusable. */
   async keep(
     fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
   ): Promise<StoredMediaFile | undefined> {
@@ -54,7 +54,7 @@ export class FileStorage {
     }
   }
 
-  /** The file with this content, where it is kept already. Only for a hash that we have computed ourselves. */
+  /** The stored file with this content. Only for a hash that the gateway has computed. */
   async find(sha256: string): Promise<number | undefined> {
     const found = await this.#db
       .selectFrom("blob")
@@ -76,7 +76,7 @@ export class FileStorage {
     return storing;
   }
 
-  /** The row comes first: what a crash leaves behind is found by it. */
+  /** Writes the row first: after a crash the row leads to the leftover file. */
   async #storeFile(draft: StoredFileWriter, sha256: string): Promise<number> {
     const found = await this.find(sha256);
     if (found !== undefined) return found;

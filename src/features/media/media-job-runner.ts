@@ -24,7 +24,7 @@ export interface MediaJobRunnerOptions {
   log: Log;
 }
 
-/** Runs the jobs that bring files into the store: from the network, or from where a send has left them. */
+/** Runs the jobs that store files: from the network, or from a pending send. */
 export function createMediaJobRunner(options: MediaJobRunnerOptions): (job: Job) => Promise<JobResult> {
   const runner = new MediaRunner(options);
   return (job) => runner.run(job);
@@ -33,12 +33,15 @@ export function createMediaJobRunner(options: MediaJobRunnerOptions): (job: Job)
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Then it is given up; a try during which the session went away or the store failed is not counted. */
+/**
+ * After the last wait the job is abandoned; attempts that fail because of the session or the store do not
+ * count.
+ */
 const TRY_AGAIN_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR];
 const AWAY_MS = 2 * SECOND;
 const STORE_AWAY_MS = MINUTE;
 const FETCH_LIMITS = { silentMs: MINUTE, totalMs: 15 * MINUTE };
-/** Files that come into the store of this node at once. */
+/** Concurrent downloads into the store of this node. */
 const AT_ONCE = 8;
 
 interface MediaJobRow {
@@ -126,7 +129,7 @@ class MediaRunner {
       : this.#again(job, waitMs, { isCounted: true });
   }
 
-  /** Our own hash of it was taken when it came: what is in the store already is not copied again. */
+  /** The file's hash was computed on arrival: a file that is in the store already is not copied again. */
   async #move(job: Job, media: MediaJobRow, upload: string): Promise<JobResult> {
     const { db, files } = this.#options;
     const { id, sha256, size, mime_type } = media;
@@ -164,7 +167,7 @@ class MediaRunner {
     return { end: "settled", deleted: true };
   }
 
-  /** Joins those that wait for another try, in the order of their times, so that the files behind it move on. */
+  /** Moves the job to the group of retries, ordered by time, so that the files behind it proceed. */
   async #again(job: Job, waitMs: number, { isCounted }: { isCounted: boolean }): Promise<JobResult> {
     const { db, engine } = this.#options;
     const { rows } = await sql`

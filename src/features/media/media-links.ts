@@ -3,9 +3,9 @@ import type { MediaLinks } from "./media.ts";
 
 export interface MediaLinkOptions {
   secretKey: string;
-  /** Signs no more, and what it signed is still good. */
+  /** No longer signs, but its signatures are still valid. */
   secondKey?: string | undefined;
-  /** Where others reach the gateway. */
+  /** The public URL of the gateway. */
   baseUrl: string;
 }
 

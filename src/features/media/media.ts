@@ -27,7 +27,7 @@ export interface MediaColumns {
 
 type Media = Omit<MediaContent, "bytes"> & { upload?: string; shared?: string };
 
-/** The file of a message as events and answers show it. */
+/** The file of a message as events and responses show it. */
 export function toMediaView(row: MediaColumns, media: Media) {
   return {
     id: row.media_id,
@@ -43,43 +43,48 @@ export function toMediaView(row: MediaColumns, media: Media) {
   };
 }
 
-/** `remote`: only the network has it, such as that of a message from before the pairing; a download fetches it. */
+/**
+ * `remote`: only the network has it, such as the file of a message from before the pairing; a download
+ * fetches it.
+ */
 function statusWithoutRow({ upload, shared, ref }: Media): "pending" | "remote" | "expired" {
   if ((upload ?? shared) !== undefined) return "pending";
   return ref === undefined ? "expired" : "remote";
 }
 
-/** Addresses under which a file can be had without a key, for a while. */
+/** Temporary URLs of files that need no key. */
 export interface MediaLinks {
-  /** The address of a file, for so many seconds. */
+  /** The URL of a file, valid for this many seconds. */
   link(mediaId: string, ttlSeconds: number): string;
-  /** Whether this gateway has signed it, and its time is not over. */
+  /** Whether this gateway has signed it, and it has not expired. */
   isGood(mediaId: string, expires: string, signature: string): boolean;
 }
 
-/** Files that somebody waits for go before those that have just come. */
-/** Files that arrive stand in line with campaigns, so that neither starves the other. */
+/**
+ * Requested files go before files that have just arrived. Arriving files share their priority with campaigns,
+ * so that neither starves the other.
+ */
 const PRIO = { wanted: 1, arrived: 2 };
-/** At most so many files of an instance come in at once; its other slots are for sends. */
+/** The most concurrent downloads of an instance; its other slots are for sends. */
 const GROUPS = 2;
 const WANTED_GROUP = "media:wanted";
-/** In the order of the times at which they are tried again. */
+/** In the order of their next attempts. */
 export const MEDIA_RETRY_GROUP = "media:again";
-/** Every group in which files come in; none of them waits for the sends of the instance. */
+/** All job groups of downloads; none of them waits for the instance's sends. */
 export const MEDIA_GROUPS: readonly string[] = [
   ...Array.from({ length: GROUPS }, (_, n) => `media:${n}`),
   ...[WANTED_GROUP, MEDIA_RETRY_GROUP],
 ];
 
-/** What the job of a file says. */
+/** The arguments of a file's job. */
 export interface MediaJobRef {
   do: "media";
   media: string;
 }
 
 /**
- * Notes the files of messages that have come in, and queues their download with the session that can fetch them. Answers
- * the lanes to wake after the commit.
+ * Records the files of inbound messages, and queues their download by the session that can fetch them.
+ * Returns the lanes to wake after the commit.
  */
 export async function queueInboundFiles(trx: Trx, messages: readonly number[]): Promise<number[]> {
   if (messages.length === 0) return [];
@@ -122,7 +127,9 @@ const queued = sql`queued as (
   from added a join instance i on i.id = a.instance_id order by a.message
   returning lane)`;
 
-/** Has a file fetched that was not, such as one from before the pairing; answers the lanes to wake. */
+/**
+ * Requests a file that was not downloaded, such as one from before the pairing; returns the lanes to wake.
+ */
 export async function requestFile(db: Db, message: number): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with added as (
@@ -140,7 +147,7 @@ export async function requestFile(db: Db, message: number): Promise<number[]> {
   return rows.map((row) => row.lane);
 }
 
-/** Has those of the stored files removed that no message names any more; the sweep of their node does it. */
+/** Marks the stored files that no message references for deletion; the sweep of their node deletes them. */
 export async function markFilesForDeletion(trx: Trx, blobs: readonly number[]): Promise<void> {
   if (blobs.length === 0) return;
   const which = [...new Set(blobs)];
@@ -148,7 +155,7 @@ export async function markFilesForDeletion(trx: Trx, blobs: readonly number[]): 
     select from blob where id = any(${which}::bigint[]) and status = 'kept' order by id for update`.execute(
     trx,
   );
-  // Whoever names a file locks its row, so this statement sees all names.
+  // A new reference locks the file's row, so this statement sees all references.
   await sql`
     update blob b set status = 'doomed' where id = any(${which}::bigint[]) and status = 'kept'
       and not exists (select from media where blob = b.id)`.execute(trx);
@@ -156,7 +163,7 @@ export async function markFilesForDeletion(trx: Trx, blobs: readonly number[]): 
 
 const PARTS_AT_ONCE = 8;
 
-/** The parts of a file that waits for its send or for the store, one after the other; none when it is gone. */
+/** The parts of a pending file in order; none if it is deleted. */
 export async function* readParts(db: Db, upload: string): AsyncGenerator<Buffer> {
   for (let from = 0; ; from += PARTS_AT_ONCE) {
     const parts = await db

@@ -26,12 +26,12 @@ export interface OpenedFile {
   mime_type: string;
   file_name: string | null;
   size: number;
-  /** Null while the file waits for its send: then it is read from its beginning only. */
+  /** Null while the file waits for its send: then it can only be read from its beginning. */
   sha256: string | null;
   read(range?: ByteRange): Promise<Readable>;
 }
 
-/** One of them names the file. */
+/** One of them identifies the file. */
 export interface FileSelector {
   message?: number;
   media?: string;
@@ -55,7 +55,7 @@ interface FileRow extends MediaColumns {
 const WAIT_FOR_ARRIVAL_MS = 30_000;
 const LOOK_EVERY_MS = 250;
 
-/** Opens the file of a message; one that is on its way is waited for, up to 30 s, and one that was left is fetched. */
+/** Opens the file of a message; waits up to 30 s for a file in transfer, and fetches a skipped one. */
 export async function openFile(
   deps: OpenFileDeps,
   which: FileSelector,
@@ -114,7 +114,7 @@ async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | unde
   return { ...described, sha256: null, read: async () => Readable.from(pieces(), { objectMode: false }) };
 }
 
-/** The file may move into the store while it is read: what is left of it comes from there. */
+/** The file may move into the store during the read: the rest then comes from there. */
 async function* readWaiting(
   deps: OpenFileDeps,
   message: number,
@@ -158,11 +158,11 @@ async function readStored(
   }
   if (range) return stream;
   const whole = Readable.from(unchanged(stream, sha256, log), { objectMode: false });
-  // A generator that was never begun closes nothing.
+  // A generator that never started closes nothing.
   return whole.once("close", () => stream.destroy());
 }
 
-/** Holds the last piece back until it is known that the file is the one that was stored. */
+/** Delays the last piece until the file is verified as the stored one. */
 async function* unchanged(stream: Readable, sha256: string, log: Log): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
   let last: Buffer | undefined;
@@ -188,13 +188,13 @@ async function hasParts(db: Db, upload: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Nobody fetches it unless asked. */
+/** It is fetched only on request. */
 function isLeft({ content, media_status, media_reason }: FileRow): boolean {
   if (content.kind !== "media" || content.ref === undefined) return false;
   return media_status === null || (media_status === "failed" && media_reason !== "too_large");
 }
 
-/** Throws the refusal for a file that will not come. */
+/** Throws the error for a file that will not arrive. */
 function requireHope(row: FileRow): void {
   if (row.media_status === "expired") throw expired();
   if (row.media_status === "failed") throw failed(row.media_reason);
@@ -209,7 +209,7 @@ function requireConnected({ instance_status: status }: FileRow): void {
     });
 }
 
-/** What the network calls a file of ours comes with its acknowledgement, which may come after a receipt. */
+/** The media reference of our own file comes with its acknowledgement, which may follow a receipt. */
 function mayStillCome({ origin, status, outcome_at }: FileRow): boolean {
   if (origin === "contact" || origin === "phone" || status === "pending") return true;
   return status !== "failed" && Date.now() - (outcome_at?.getTime() ?? 0) < WAIT_FOR_ARRIVAL_MS;

@@ -13,17 +13,17 @@ import type { MediaLinks } from "./media.ts";
 import { createMediaLinks } from "./media-links.ts";
 import { warnOfLocalStorage } from "./warn-of-local-storage.ts";
 
-/** The files of this node, as the rest of the process sees them. */
+/** The files of this node, as other parts of the process use them. */
 export interface NodeMedia {
   store: MediaStore;
   files: FileStorage;
   links: MediaLinks;
   converter: MediaConverter;
-  /** For files that are worked on; empty at the start. */
+  /** For temporary files; empty at the start. */
   scratchDir: string;
-  /** Removes at once what no message names any more. */
+  /** Deletes at once the files that no message references. */
   sweep(): Promise<void>;
-  /** Once the nodes know of each other. */
+  /** Called once the nodes know each other. */
   started(): Promise<void>;
   close(): Promise<void>;
 }

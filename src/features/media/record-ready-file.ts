@@ -17,8 +17,9 @@ export interface ReadyFile {
 class NoStorageLeft extends Error {}
 
 /**
- * Says that a file is in the store, and ends its job. Answers the lanes to wake; `over_quota` when the account has no
- * room for it, and nothing was done; undefined when the stored file is about to be removed, and must be stored anew.
+ * Records that a file is in the store, and ends its job. Returns the lanes to wake; `over_quota`, without
+ * changes, if the account's storage quota is used up; undefined if the stored file is being deleted and must
+ * be stored again.
  */
 export async function recordReadyFile(
   db: Db,
@@ -26,7 +27,7 @@ export async function recordReadyFile(
   file: ReadyFile,
 ): Promise<number[] | "over_quota" | undefined> {
   const recorded = db.transaction().execute(async (trx) => {
-    // Whoever removes files cannot take this one from here on.
+    // From here on the file cannot be deleted.
     const { rows: kept } = await sql`
       select from blob where id = ${file.blob} and status = 'kept' for key share`.execute(trx);
     if (kept.length === 0) return undefined;
@@ -50,14 +51,14 @@ export async function recordReadyFile(
   });
 }
 
-/** Others may wait for the file of a campaign: it goes with the orphans. */
+/** Other messages may need the file of a campaign: it is deleted with the orphans. */
 async function dropWaiting(trx: Trx, upload: string): Promise<void> {
   await sql`
     delete from outgoing_media where id = ${upload}
       and not exists (select from campaign where media ->> 'shared' = ${upload})`.execute(trx);
 }
 
-/** Null for a file that has come in. */
+/** Null for an inbound file. */
 async function claimUpload(trx: Trx, id: string): Promise<string | null> {
   const row = await trx
     .selectFrom("media")
@@ -76,7 +77,7 @@ type ReadyRow = MediaColumns & {
   content: MediaContent;
 };
 
-/** Of what has come in; whoever sends a file has it. */
+/** Reports inbound files; the sender of an outbound file has it already. */
 async function tellReady(trx: Trx, id: string): Promise<number[]> {
   const row = await trx
     .selectFrom("media as f")
@@ -97,7 +98,7 @@ function traitsOf({ from_me, jid }: ReadyRow): EventTag[] {
   return [...(from_me ? (["from_me"] as const) : []), ...(isGroupJid(jid) ? (["groups"] as const) : [])];
 }
 
-/** The file will not come: the network has it no longer, or it cannot be had. */
+/** Records that the file will not arrive: the network no longer has it, or it is unavailable. */
 export async function failFile(db: Db, job: number, id: string, reason: string): Promise<void> {
   const status = reason === "gone" ? "expired" : "failed";
   await sql`

@@ -6,7 +6,7 @@ const MB = 1_048_576;
 /** Why a media row has no file. */
 export const STORAGE_QUOTA_REASON = "storage_quota";
 
-/** Bytes that an account may still store; null: as many as it wants. Below zero after its plan has shrunk. */
+/** Bytes that an account may still store; null: no limit. Below zero after a smaller plan. */
 export async function findStorageLeft(db: Db | Trx, account_id: number): Promise<number | null> {
   return (await findStorage(db, account_id)).left;
 }
@@ -22,7 +22,10 @@ async function findStorage(db: Db | Trx, account_id: number) {
   return { limit, used, left: limit === null ? null : limit * MB - used };
 }
 
-/** Throws STORAGE_QUOTA_EXCEEDED unless the account may store a file of so many bytes, of which some are stored already. */
+/**
+ * Throws STORAGE_QUOTA_EXCEEDED unless the account may store a file of this size, part of which is stored
+ * already.
+ */
 export async function requireStorageQuota(
   db: Db,
   account_id: number,
@@ -45,8 +48,8 @@ export async function requireStorageQuota(
 }
 
 /**
- * After a media row has got this file, in the same transaction: whether the account has no room for it. The row of its
- * usage is locked then, so that no two files of the store can both take the last room.
+ * Whether the account exceeds its quota after a media row got this file, in the same transaction. Locks the
+ * usage row, so that two files cannot both use the last quota.
  */
 export async function isOverStorageQuota(trx: Trx, media: string): Promise<boolean> {
   const { rows } = await sql`

@@ -6,10 +6,10 @@ import type { OpenedFile } from "./open-file.ts";
 import { contentTypeOf } from "./to-file-response.ts";
 
 const { message, output } = mediaContract.downloadMedia;
-/** What follows the base64, which is the last field of the envelope. */
+/** The text after the base64, which is the last field of the envelope. */
 const TAIL = '"}}';
 
-/** The file in the envelope, encoded while it is read: of a file of any size only a few pieces are in memory. */
+/** The file in the envelope, encoded while it is read: only a few pieces are in memory at a time. */
 export async function toBase64Response(file: OpenedFile): Promise<RawResponse> {
   const { message_id, file_name, size } = file;
   const described = {
@@ -37,7 +37,7 @@ async function* write(head: string, file: AsyncIterable<Buffer>): AsyncGenerator
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of file) {
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
-    // Three bytes are four letters.
+    // Three bytes are four base64 characters.
     const whole = bytes.length - (bytes.length % 3);
     rest = bytes.subarray(whole);
     if (whole > 0) yield bytes.toString("base64", 0, whole);

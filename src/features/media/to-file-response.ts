@@ -5,12 +5,12 @@ import type { ByteRange } from "../../platform/media/media-store.ts";
 import { mimeType } from "./contract.ts";
 import type { OpenedFile } from "./open-file.ts";
 
-/** Types that a browser may show without harm; everything else is offered as a file. */
+/** Types that a browser can show safely; all others are offered as a download. */
 const SAFE_INLINE = /^(image\/(png|jpeg|gif|webp)|video\/(mp4|webm)|audio\/(mpeg|ogg|mp4|aac|wav))\b/;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The file as an answer of its own: whole, the range that was asked for, or the word that nothing has changed. */
+/** The file as a response: whole, the requested range, or "not modified". */
 export async function toFileResponse(file: OpenedFile, asked: Headers = {}): Promise<RawResponse> {
   const type = contentTypeOf(file);
   const etag = file.sha256 === null ? undefined : `"${file.sha256}"`;
@@ -49,7 +49,7 @@ function safeHeaders({ file_name }: OpenedFile, type: string): Record<string, st
   };
 }
 
-/** One range of bytes; undefined where the whole file is the answer, `none` where there is nothing of it. */
+/** One range of bytes; undefined for the whole file, `none` for a range outside the file. */
 function readRange(asked: string | string[] | undefined, size: number): ByteRange | "none" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(String(asked ?? "")) ?? [];
   if (first === "" && last === "") return undefined;

@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { MediaStore } from "../../platform/media/media-store.ts";
 
-/** Says in one line when the files that this node keeps are there only as long as it is. */
+/** Warns if this node's files are lost with the node. */
 export async function warnOfLocalStorage(
   { db, store, node }: { db: Db; store: MediaStore; node: string },
   log: Log,

@@ -46,7 +46,7 @@ export type InsertedMessageId = number | undefined;
 
 export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
 
-/** What a fast machine sends in a second; further requests are rejected with a later retry. */
+/** What a fast machine accepts in a second; further requests are told to retry later. */
 const MOST_WAITING = 5_000;
 
 /**
@@ -154,8 +154,8 @@ const CHATTED = sql`
     )`;
 
 /**
- * The jobs of the accepted messages: sync before async before campaign. A campaign's message has no group:
- * only the poll finds a job in its own group that is not due yet, up to a second late.
+ * The jobs of the accepted messages: sync before async before campaign. A campaign's message has a job group
+ * of its own, so that it waits for no other message.
  */
 const QUEUED = sql`
     overtaken as (

@@ -155,7 +155,7 @@ function outcomeEvent(row: MessageRow): EventDraft[] {
   return [sentEvent(row)];
 }
 
-/** The caller no longer waits, but the database or the caller's node was unavailable when the wait ended. */
+/** The caller's wait ended before the outcome, but the database or the caller's node was unavailable then. */
 function isTooLate({ mode, status, deadline, outcome_at }: MessageRow): boolean {
   return mode === "sync" && status === "failed" && deadline !== null && (outcome_at ?? 0) > deadline;
 }
