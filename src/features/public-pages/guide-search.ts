@@ -25,7 +25,7 @@ export function sectionsOf(page: string, path: string, html: string): GuideSecti
 }
 
 function plainText(html: string): string {
-  return unescapeHtml(html.replace(/<[^>]*>/g, " "))
+  return unescapeHtml(html.replace(/<[^<>]*>/g, " "))
     .replace(/\s+/g, " ")
     .trim();
 }
