@@ -64,6 +64,7 @@ export const ACCOUNT_TABLES = [
   ...["consent", "suppression", "integration_link", "integration_chat", "integration_inbound", "integration"],
   ...[
     "media",
+    "outgoing_media",
     "action",
     "idempotency",
     "message_search",
