@@ -24,10 +24,10 @@ import { expireFiles } from "../features/media/expire-files.ts";
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { deleteOldActions } from "../features/messages/actions/action-runner.ts";
 import { EXPIRING_MESSAGES } from "../features/messages/log/expire-messages.ts";
-import { expireWaitingSends } from "../features/messages/send/expire-waiting-sends.ts";
-import { strandedSendsSchedule } from "../features/messages/send/fail-stranded-sends.ts";
-import { deleteExpiredKeys } from "../features/messages/send/idempotency-key.ts";
+import { expireWaitingSends } from "../features/messages/send/outcome/expire-waiting-sends.ts";
+import { strandedSendsSchedule } from "../features/messages/send/outcome/fail-stranded-sends.ts";
 import { deleteOrphanedOutgoing } from "../features/messages/send/outgoing-file.ts";
+import { deleteExpiredKeys } from "../features/messages/send/prepare/idempotency-key.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { failInterruptedExports } from "../features/privacy/export-account.ts";
 import {

@@ -28,7 +28,7 @@ import { linkingHandlers } from "../features/linking/linking.ts";
 import { mediaHandlers } from "../features/media/media-handlers.ts";
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { messageHandlers } from "../features/messages/messages.ts";
-import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/send/outcome-watch.ts";
+import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/send/outcome/outcome-watch.ts";
 import { createInstanceReader, requireConnected } from "../features/messages/send/sending-instance.ts";
 import { planHandlers } from "../features/plans/plan-handlers.ts";
 import { privacyHandlers } from "../features/privacy/privacy.ts";

@@ -22,9 +22,12 @@ import type { NodeMedia } from "../features/media/open-media.ts";
 import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
-import { failStrandedSends, failStrandedSoon } from "../features/messages/send/fail-stranded-sends.ts";
-import { findSentContent } from "../features/messages/send/find-sent-content.ts";
-import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
+import { findSentContent } from "../features/messages/log/find-sent-content.ts";
+import { createMessageInserter } from "../features/messages/send/accept/insert-messages.ts";
+import {
+  failStrandedSends,
+  failStrandedSoon,
+} from "../features/messages/send/outcome/fail-stranded-sends.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { createSendRunner } from "../features/messages/send/run-send.ts";
 import { createInstanceReader } from "../features/messages/send/sending-instance.ts";

@@ -15,7 +15,7 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../te
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { createMediaConverter } from "../../platform/media/media-converter.ts";
 import { createSafeFetch } from "../../platform/outgoing/safe-fetch.ts";
-import { readMedia } from "./send/read-media.ts";
+import { readMedia } from "./send/prepare/read-media.ts";
 
 const MIB = 1_048_576;
 const PHONE = "5511988881111";

@@ -16,13 +16,13 @@ import {
   toStoredMessageView,
 } from "./log/message-view.ts";
 import { listReceipts } from "./receipts/list-receipts.ts";
+import { insertMessages, type NewMessage } from "./send/accept/insert-messages.ts";
 import { queueUnavailable } from "./send/accept-send.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
-import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
 import { deleteOutgoing, keepOutgoing } from "./send/outgoing-file.ts";
-import { inferKind } from "./send/read-content.ts";
-import { type MediaOptions, readMedia } from "./send/read-media.ts";
-import { type PictureInput, type PictureSource, readPicture } from "./send/read-picture.ts";
+import { inferKind } from "./send/prepare/read-content.ts";
+import { type MediaOptions, readMedia } from "./send/prepare/read-media.ts";
+import { type PictureInput, type PictureSource, readPicture } from "./send/prepare/read-picture.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
 import { createInstanceReader } from "./send/sending-instance.ts";
 

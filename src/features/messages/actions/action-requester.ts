@@ -13,7 +13,7 @@ import {
   resolveRecipient,
 } from "../../contacts/contacts.ts";
 import { type MessageRow, selectMessages } from "../log/message-view.ts";
-import type { OutcomeWatch } from "../send/outcome-watch.ts";
+import type { OutcomeWatch } from "../send/outcome/outcome-watch.ts";
 import { SEND_ERROR, sendErrorToGatewayError } from "../send/send-error.ts";
 import { type ReadInstance, requireConnected, type SendingInstance } from "../send/sending-instance.ts";
 import { actionGroup } from "./action-groups.ts";

@@ -9,7 +9,7 @@ import { type EventDraft, recordEvents } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
 import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
 import { messageEvent, sentEvent } from "../message-events.ts";
-import { publishOutcomes } from "../send/outcome-watch.ts";
+import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
 import type { CampaignFollower } from "../send/record-outcome.ts";
 import {
   type GroupReceiptAdvance,

@@ -15,7 +15,7 @@ import type { Route } from "../../../platform/http/route.ts";
 import type { Conversations, NumberResolver } from "../../contacts/contacts.ts";
 import type { messagesContract } from "../contract.ts";
 import type { MessageRow } from "../log/message-view.ts";
-import { abandonWait } from "./abandon-wait.ts";
+import { createMessageInserter } from "./accept/insert-messages.ts";
 import {
   type AcceptedSend,
   type AcceptSendOptions,
@@ -25,10 +25,9 @@ import {
   requireSendable,
   type SendRequest,
 } from "./accept-send.ts";
-import { findEarlierMessage, type IdempotencyKey, idempotencyOf } from "./idempotency-key.ts";
-import { createMessageInserter } from "./insert-messages.ts";
-import { requireNewChatAllowed } from "./new-chats.ts";
-import type { MessageOutcome, OutcomeWatch } from "./outcome-watch.ts";
+import { abandonWait } from "./outcome/abandon-wait.ts";
+import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
+import { findEarlierMessage, type IdempotencyKey, idempotencyOf } from "./prepare/idempotency-key.ts";
 import {
   type ContentKind,
   findQuoted,
@@ -36,11 +35,12 @@ import {
   readContent,
   readRecipient,
   type SendInput,
-} from "./read-content.ts";
-import { resolveMentions } from "./resolve-mentions.ts";
+} from "./prepare/read-content.ts";
+import { resolveMentions } from "./prepare/resolve-mentions.ts";
+import { useQuickReply } from "./prepare/use-quick-reply.ts";
+import { requireNewChatAllowed } from "./run/new-chats.ts";
 import { sendErrorToGatewayError } from "./send-error.ts";
 import type { ReadInstance } from "./sending-instance.ts";
-import { useQuickReply } from "./use-quick-reply.ts";
 
 export interface HandleSendDeps extends ReadContentOptions {
   db: Db;

@@ -8,7 +8,7 @@ import { queueSentFiles } from "../../media/media.ts";
 import { deleteUnregisteredContacts } from "../log/delete-unregistered-contacts.ts";
 import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
 import { failedEvent, sentEvent } from "../message-events.ts";
-import { publishOutcomes } from "./outcome-watch.ts";
+import { publishOutcomes } from "./outcome/outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { SendError } from "./send-error.ts";
 

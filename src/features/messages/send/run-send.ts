@@ -7,20 +7,21 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { Semaphore } from "../../../platform/semaphore.ts";
 import { withTimeout } from "../../../platform/with-timeout.ts";
-import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadOutgoingContent } from "./outgoing-file.ts";
-import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
 import type { OutcomeRecorder, SendOutcome } from "./record-outcome.ts";
+import { isNewChat, lockNewChats } from "./run/new-chats.ts";
+import { type ReaddressDeps, readdressSend } from "./run/readdress-send.ts";
 import {
   isRetriedImmediately,
   type LostAckOptions,
   mayRetry,
   retryAfterLostAck,
-} from "./retry-after-lost-ack.ts";
-import { SendCircuitBreakers } from "./send-circuit-breakers.ts";
+} from "./run/retry-after-lost-ack.ts";
+import { SendCircuitBreakers } from "./run/send-circuit-breakers.ts";
+import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
+import { showDelay, showTyping } from "./run/show-typing.ts";
+import { lastAttemptError, toFailedSendAttempt } from "./run/to-failed-send-attempt.ts";
 import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
-import { type SendSlot, SendThrottle } from "./send-throttle.ts";
-import { showDelay, showTyping } from "./show-typing.ts";
 import {
   type ClaimedSend,
   clearSubmitted,
@@ -33,7 +34,6 @@ import {
   waitForRetry,
   waitForUnknownOutcome,
 } from "./submit-sends.ts";
-import { lastAttemptError, toFailedSendAttempt } from "./to-failed-send-attempt.ts";
 
 export interface SendRunnerOptions extends ReaddressDeps, LostAckOptions {
   db: Db;

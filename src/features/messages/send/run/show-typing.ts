@@ -1,6 +1,6 @@
-import type { Jid, Session } from "../../../network/driver.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import type { SendRow } from "./submit-sends.ts";
+import type { Jid, Session } from "../../../../network/driver.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { SendRow } from "../submit-sends.ts";
 
 /** After this time the other end stops showing it. */
 const TYPING_LASTS_MS = 10_000;

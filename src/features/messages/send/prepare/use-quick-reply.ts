@@ -1,6 +1,6 @@
-import type { Db } from "../../../platform/db/database.ts";
-import { invalidField } from "../../../platform/gateway-error.ts";
-import { findQuickReply } from "../../quick-replies/quick-replies.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import { invalidField } from "../../../../platform/gateway-error.ts";
+import { findQuickReply } from "../../../quick-replies/quick-replies.ts";
 import type { ContentKind, SendInput } from "./read-content.ts";
 
 const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;

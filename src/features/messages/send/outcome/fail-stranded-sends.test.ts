@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestInstance } from "../../../../test/gateway.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import type { TestInstance } from "../../../../../test/gateway.ts";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
+import { createOutcomeRecorder } from "../record-outcome.ts";
+import { SEND_ERROR } from "../send-error.ts";
 import { failStrandedSends } from "./fail-stranded-sends.ts";
-import { createOutcomeRecorder } from "./record-outcome.ts";
-import { SEND_ERROR } from "./send-error.ts";
 
 let story: MessagingStory;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Engine } from "../../../engine/engine.ts";
+import type { Engine } from "../../../../engine/engine.ts";
 
 /** The pause between two sends of an instance, in milliseconds; a random value from the range. */
 export interface SendDelayRange {

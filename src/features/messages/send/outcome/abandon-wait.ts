@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Engine } from "../../../engine/engine.ts";
-import type { Db, Trx } from "../../../platform/db/database.ts";
-import { recordEvents } from "../../events/events.ts";
-import { selectMessages } from "../log/message-view.ts";
-import { failedEvent } from "../message-events.ts";
-import { deleteOutgoing } from "./outgoing-file.ts";
-import { SEND_ERROR } from "./send-error.ts";
+import type { Engine } from "../../../../engine/engine.ts";
+import type { Db, Trx } from "../../../../platform/db/database.ts";
+import { recordEvents } from "../../../events/events.ts";
+import { selectMessages } from "../../log/message-view.ts";
+import { failedEvent } from "../../message-events.ts";
+import { deleteOutgoing } from "../outgoing-file.ts";
+import { SEND_ERROR } from "../send-error.ts";
 
 /**
  * The state of the abandoned send: nothing that waits, a send that never began, or one whose outcome will

@@ -1,6 +1,6 @@
-import type { Job } from "../../../engine/engine.ts";
-import { SEND_ERROR, type SendError, undelivered } from "./send-error.ts";
-import type { FailedSendAttempt, SendRow } from "./submit-sends.ts";
+import type { Job } from "../../../../engine/engine.ts";
+import { SEND_ERROR, type SendError, undelivered } from "../send-error.ts";
+import type { FailedSendAttempt, SendRow } from "../submit-sends.ts";
 
 /**
  * Waits before the second and each later attempt. The fifth attempt is the last; for a send that has waited

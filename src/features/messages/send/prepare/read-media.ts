@@ -1,6 +1,6 @@
-import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
-import { fileTooLarge, readBase64File } from "../../../platform/http/body/base64-file.ts";
-import type { SpooledUpload, UploadedFile } from "../../../platform/http/route.ts";
+import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
+import { fileTooLarge, readBase64File } from "../../../../platform/http/body/base64-file.ts";
+import type { SpooledUpload, UploadedFile } from "../../../../platform/http/route.ts";
 import {
   cleanFileName,
   fileNameInDisposition,
@@ -8,14 +8,18 @@ import {
   nameForType,
   typeByExtension,
   withExtension,
-} from "../../../platform/media/clean-file-name.ts";
-import { type DeclaredMedia, detectMediaType } from "../../../platform/media/detect-media-type.ts";
-import type { DownloadOutcome, OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
-import { mimeType } from "../../media/contract.ts";
-import { requireStorageQuota } from "../../media/media.ts";
-import type { StoredMedia } from "../log/message-view.ts";
+} from "../../../../platform/media/clean-file-name.ts";
+import { type DeclaredMedia, detectMediaType } from "../../../../platform/media/detect-media-type.ts";
+import type {
+  DownloadOutcome,
+  OutgoingRequest,
+  SafeFetch,
+} from "../../../../platform/outgoing/safe-fetch.ts";
+import { mimeType } from "../../../media/contract.ts";
+import { requireStorageQuota } from "../../../media/media.ts";
+import type { StoredMedia } from "../../log/message-view.ts";
+import { OutgoingFile } from "../outgoing-file.ts";
 import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
-import { OutgoingFile } from "./outgoing-file.ts";
 
 /** A file as a request names it: an upload, a URL, or base64. */
 export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {

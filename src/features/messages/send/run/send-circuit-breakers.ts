@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Engine, Job } from "../../../engine/engine.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { SendRow } from "./submit-sends.ts";
+import type { Engine, Job } from "../../../../engine/engine.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { SendRow } from "../submit-sends.ts";
 
 /**
  * If sends to this many different chats in a row do not reach the network, the fault is not with the chats.

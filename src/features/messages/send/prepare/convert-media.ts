@@ -1,13 +1,13 @@
-import type { MediaType } from "../../../network/driver.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import { GatewayError } from "../../../platform/gateway-error.ts";
-import { type MediaConverter, VOICE_NOTE_TYPE } from "../../../platform/media/media-converter.ts";
-import { readMp4Metadata } from "../../../platform/media/read-mp4-metadata.ts";
-import { readOggOpus } from "../../../platform/media/read-ogg-opus.ts";
-import { readWebpMetadata } from "../../../platform/media/read-webp-metadata.ts";
-import { isAnimated, toSticker } from "../../../platform/media/to-square-image.ts";
-import { readParts } from "../../media/media.ts";
-import { OutgoingFile, readOutgoingRange } from "./outgoing-file.ts";
+import type { MediaType } from "../../../../network/driver.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import { GatewayError } from "../../../../platform/gateway-error.ts";
+import { type MediaConverter, VOICE_NOTE_TYPE } from "../../../../platform/media/media-converter.ts";
+import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
+import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
+import { readWebpMetadata } from "../../../../platform/media/read-webp-metadata.ts";
+import { isAnimated, toSticker } from "../../../../platform/media/to-square-image.ts";
+import { readParts } from "../../../media/media.ts";
+import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
 
 export interface ConvertMediaOptions {
   db: Db;

@@ -1,5 +1,5 @@
-import type { Job } from "../../../engine/engine.ts";
-import type { SendRow, UnknownOutcome } from "./submit-sends.ts";
+import type { Job } from "../../../../engine/engine.ts";
+import type { SendRow, UnknownOutcome } from "../submit-sends.ts";
 
 /**
  * With the default timeouts the third attempt on one connection ends after two minutes; a dead connection is

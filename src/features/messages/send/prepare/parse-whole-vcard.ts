@@ -1,5 +1,5 @@
-import { readVcard } from "../../../network/read-vcard.ts";
-import { invalidField } from "../../../platform/gateway-error.ts";
+import { readVcard } from "../../../../network/read-vcard.ts";
+import { invalidField } from "../../../../platform/gateway-error.ts";
 
 /** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */
 export function parseWholeVcard(text: string): { name?: string; phone?: string } {

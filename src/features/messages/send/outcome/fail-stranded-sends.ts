@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Engine } from "../../../engine/engine.ts";
-import { runScheduleSoon, type Schedule } from "../../../engine/schedule.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import type { InstanceStatus } from "../../../tables.ts";
-import type { OutcomeRecorder } from "./record-outcome.ts";
-import { SEND_ERROR, type SendError } from "./send-error.ts";
-import { isSandboxOffSql } from "./sending-instance.ts";
+import type { Engine } from "../../../../engine/engine.ts";
+import { runScheduleSoon, type Schedule } from "../../../../engine/schedule.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { InstanceStatus } from "../../../../tables.ts";
+import type { OutcomeRecorder } from "../record-outcome.ts";
+import { SEND_ERROR, type SendError } from "../send-error.ts";
+import { isSandboxOffSql } from "../sending-instance.ts";
 
 const NAME = "stranded-sends";
 const EVERY_MS = 5_000;

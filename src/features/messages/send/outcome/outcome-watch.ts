@@ -1,6 +1,6 @@
-import type { Engine } from "../../../engine/engine.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import type { MessageRow } from "../log/message-view.ts";
+import type { Engine } from "../../../../engine/engine.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { MessageRow } from "../../log/message-view.ts";
 
 /** What a response contains of a message. */
 export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import type { Jid } from "../../../network/driver.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
-import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../contacts/contacts.ts";
-import { cardName, type messagesContract } from "../contract.ts";
-import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../log/message-view.ts";
+import type { Jid } from "../../../../network/driver.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
+import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
+import { cardName, type messagesContract } from "../../contract.ts";
+import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
 import { parseWholeVcard } from "./parse-whole-vcard.ts";
 import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";

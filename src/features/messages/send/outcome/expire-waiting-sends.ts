@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Db } from "../../../platform/db/database.ts";
-import type { OutcomeRecorder } from "./record-outcome.ts";
-import { SEND_ERROR } from "./send-error.ts";
-import { sendDeadlineSql } from "./submit-sends.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { OutcomeRecorder } from "../record-outcome.ts";
+import { SEND_ERROR } from "../send-error.ts";
+import { sendDeadlineSql } from "../submit-sends.ts";
 
 const AT_ONCE = 500;
 

@@ -1,7 +1,7 @@
-import type { Jid } from "../../../network/driver.ts";
-import type { NumberResolver } from "../../contacts/contacts.ts";
-import type { StoredContent } from "../log/message-view.ts";
-import type { SendingInstance } from "./sending-instance.ts";
+import type { Jid } from "../../../../network/driver.ts";
+import type { NumberResolver } from "../../../contacts/contacts.ts";
+import type { StoredContent } from "../../log/message-view.ts";
+import type { SendingInstance } from "../sending-instance.ts";
 
 /**
  * Names people by the number format that the network knows, in the text too: clients draw a mention only

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { createSafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { createSafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
 import { readPicture } from "./read-picture.ts";
 
 const lines: object[] = [];

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import { phoneOfJid } from "../../../network/jid.ts";
-import type { Db } from "../../../platform/db/database.ts";
-import type { ConversationRef, Conversations, NumberResolver } from "../../contacts/contacts.ts";
-import type { SendRow } from "./submit-sends.ts";
+import { phoneOfJid } from "../../../../network/jid.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { ConversationRef, Conversations, NumberResolver } from "../../../contacts/contacts.ts";
+import type { SendRow } from "../submit-sends.ts";
 
 export interface ReaddressDeps {
   db: Db;

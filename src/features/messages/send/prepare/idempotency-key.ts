@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Db } from "../../../platform/db/database.ts";
-import { GatewayError } from "../../../platform/gateway-error.ts";
-import { fingerprint } from "../../../platform/secrets/fingerprint.ts";
-import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import { GatewayError } from "../../../../platform/gateway-error.ts";
+import { fingerprint } from "../../../../platform/secrets/fingerprint.ts";
+import { type MessageRow, selectMessages } from "../../log/message-view.ts";
 
 /** The request that a key identifies: the same route, key and body are the same message for 24 hours. */
 export interface IdempotencyKey {

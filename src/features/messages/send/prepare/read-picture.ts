@@ -1,5 +1,5 @@
-import type { UploadedFile } from "../../../platform/http/route.ts";
-import type { OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import type { UploadedFile } from "../../../../platform/http/route.ts";
+import type { OutgoingRequest, SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
 import { storeMediaInput } from "./read-media.ts";
 
 /** A picture as a URL, base64, a data URI, or an uploaded form file. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cpuMsOf } from "../../../../test/cpu-time.ts";
+import { cpuMsOf } from "../../../../../test/cpu-time.ts";
 import { readPageSummary } from "./read-page-summary.ts";
 
 describe("The summary of a page", () => {
