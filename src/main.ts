@@ -77,7 +77,7 @@ program
       ),
   )
   .action(async () => {
-    const { serve } = await import("./processes/serve.ts");
+    const { serve } = await import("./cli/serve.ts");
     await serve(process.env);
   });
 
@@ -105,7 +105,7 @@ program
       ),
   )
   .action(async () => {
-    const { serveMcp } = await import("./processes/serve-mcp.ts");
+    const { serveMcp } = await import("./cli/serve-mcp.ts");
     await serveMcp(process.env);
   });
 
@@ -115,7 +115,7 @@ program
   .option("--output <file>", "write it there instead")
   .addHelpText("after", examples("waygate openapi --output openapi.json", "waygate openapi | jq .paths"))
   .action(async ({ output }: { output?: string }) => {
-    const { printOpenApi } = await import("./processes/print-openapi.ts");
+    const { printOpenApi } = await import("./cli/print-openapi.ts");
     await printOpenApi(output);
   });
 
@@ -135,8 +135,8 @@ account
     ),
   )
   .action(async (options: { name: string; email: string; type: string }) => {
-    const { runCreateAccountCommand: createAccountByCommand } = await import("./processes/commands.ts");
-    await createAccountByCommand(process.env, options);
+    const { runCreateAccountCommand } = await import("./cli/commands.ts");
+    await runCreateAccountCommand(process.env, options);
   });
 
 account
@@ -146,8 +146,8 @@ account
   .option("--account-id <id>", "where the e-mail signs in to several accounts")
   .addHelpText("after", examples("waygate account password ana@shop.example"))
   .action(async (email: string, options: { accountId?: string }) => {
-    const { runRecoverUserCommand: recoverUserByCommand } = await import("./processes/commands.ts");
-    await recoverUserByCommand(process.env, email, options);
+    const { runRecoverUserCommand } = await import("./cli/commands.ts");
+    await runRecoverUserCommand(process.env, email, options);
   });
 
 program
@@ -160,8 +160,8 @@ program
     KEY_HELP + examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
   )
   .action(async () => {
-    const { runRotateKeyCommand: rotateKeyByCommand } = await import("./processes/commands.ts");
-    await rotateKeyByCommand(process.env);
+    const { runRotateKeyCommand } = await import("./cli/commands.ts");
+    await runRotateKeyCommand(process.env);
   });
 
 program
@@ -172,8 +172,8 @@ program
   .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
   .addHelpText("after", examples("waygate audit verify", "waygate audit verify --head 9f2c..."))
   .action(async ({ head }: { head?: string }) => {
-    const { runVerifyAuditCommand: verifyAuditByCommand } = await import("./processes/commands.ts");
-    await verifyAuditByCommand(process.env, head);
+    const { runVerifyAuditCommand } = await import("./cli/commands.ts");
+    await runVerifyAuditCommand(process.env, head);
   });
 
 program
@@ -182,8 +182,8 @@ program
   .option("--output <file>", "where to write it; otherwise into the backup directory")
   .addHelpText("after", examples("waygate backup", "waygate backup --output /mnt/backups/waygate.backup"))
   .action(async ({ output }: { output?: string }) => {
-    const { runBackupCommand: backupByCommand } = await import("./processes/backup-commands.ts");
-    await backupByCommand(process.env, output);
+    const { runBackupCommand } = await import("./cli/backup-commands.ts");
+    await runBackupCommand(process.env, output);
   });
 
 program
@@ -209,7 +209,7 @@ program
   .action(async (file: string | undefined, options: RestoreChoice, command: Command) => {
     const chosen = [file, options.release, options.discard].filter((one) => one !== undefined);
     if (chosen.length !== 1) command.error("Give a file, --release or --discard.");
-    const commands = await import("./processes/backup-commands.ts");
+    const commands = await import("./cli/backup-commands.ts");
     if (file !== undefined) await commands.runRestoreCommand(process.env, file, options);
     else await commands.runHeldJobsCommand(process.env, options.release ? "release" : "discard");
   });
@@ -226,7 +226,7 @@ program
   .description("check database, disk, clock, keys, media store, sessions, network and port; says what to do")
   .addHelpText("after", DOCTOR_HELP + examples("waygate doctor"))
   .action(async () => {
-    const { doctor } = await import("./processes/doctor.ts");
+    const { doctor } = await import("./cli/doctor.ts");
     if (!(await doctor(process.env))) process.exitCode = 1;
   });
 

@@ -50,7 +50,7 @@ function build(root: string, commit: string, place: string): string | undefined 
   const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: place, stdio: "pipe" });
   try {
     node(compiler, "-p", "tsconfig.build.json", "--noCheck", "--declaration", "false");
-    node("--input-type=module", "--eval", "await import('./dist/src/processes/serve.js'); process.exit(0)");
+    node("--input-type=module", "--eval", "await import('./dist/src/processes/gateway.js'); process.exit(0)");
     return join(place, "dist/src/main.js");
   } catch {
     return undefined;

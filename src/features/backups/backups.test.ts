@@ -12,9 +12,9 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../cli/backup-commands.ts";
 import { createClient } from "../../client/client.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../processes/backup-commands.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 const BACKUP_KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";

@@ -6,9 +6,9 @@ import { findPendingMigrations } from "../platform/db/find-pending-migrations.ts
 import { findRunningDatabase } from "../platform/embedded-postgres/embedded-postgres.ts";
 import { createLog } from "../platform/log/log.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
-import { CleanupStack } from "./cleanup-stack.ts";
-import { openDatabases, openSecrets } from "./open-databases.ts";
-import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
+import { CleanupStack } from "../processes/cleanup-stack.ts";
+import { openDatabases, openSecrets } from "../processes/open-databases.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError } from "../processes/start-error.ts";
 
 /** The actor of a command's changes in the audit log. */
 export const COMMAND_ACTOR = { caller: { kind: "system" } } as const;

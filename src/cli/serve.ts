@@ -2,8 +2,8 @@ import { findOwnerSettingProblems } from "../features/accounts/find-owner-settin
 import { type Env, readConfig } from "../platform/config/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
+import { type Gateway, startGateway } from "../processes/gateway.ts";
 import { bannerLines } from "./banner-lines.ts";
-import { type Gateway, startGateway } from "./gateway.ts";
 
 /** Time for a load balancer to notice that this node wants no more requests. */
 const DRAIN_MS = 3_000;

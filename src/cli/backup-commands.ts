@@ -15,12 +15,12 @@ import { findRunningDatabase } from "../platform/embedded-postgres/embedded-post
 import { createLog } from "../platform/log/log.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
-import { CleanupStack } from "./cleanup-stack.ts";
+import { CleanupStack } from "../processes/cleanup-stack.ts";
+import { backupDirectory, openBackups } from "../processes/open-backups.ts";
+import { openDatabases } from "../processes/open-databases.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-database.ts";
-import { backupDirectory, openBackups } from "./open-backups.ts";
-import { openDatabases } from "./open-databases.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
-import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
 
 /** Makes a backup now, in the backup directory or as the file `output`. Throws StartError if it fails. */
 export async function runBackupCommand(env: Env, output: string | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Config } from "../platform/config/config.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "../processes/gateway.ts";
 
 type Owner = Gateway["firstOwner"];
 

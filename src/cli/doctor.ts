@@ -23,9 +23,9 @@ import type { Db } from "../platform/db/database.ts";
 import { findPostgresHome, isPresent } from "../platform/embedded-postgres/postgres-home.ts";
 import { createSafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
-import { CleanupStack } from "./cleanup-stack.ts";
+import { CleanupStack } from "../processes/cleanup-stack.ts";
+import { throwDatabaseStartError } from "../processes/start-error.ts";
 import { openCommandDatabase } from "./command-database.ts";
-import { throwDatabaseStartError } from "./start-error.ts";
 
 /** Prints one line per check; returns whether no check found a fault. */
 export async function doctor(env: Env): Promise<boolean> {

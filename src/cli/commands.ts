@@ -11,9 +11,9 @@ import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
 import type { Env } from "../platform/config/config.ts";
 import type { Db } from "../platform/db/database.ts";
+import { StartError, throwSettingError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, withCommandContext } from "./command-database.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
-import { StartError, throwSettingError } from "./start-error.ts";
 
 export interface CreateAccountCommandOptions {
   name: string;

@@ -1,7 +1,7 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { createMcpServer } from "../mcp/mcp-server.ts";
 import type { Env } from "../platform/config/config.ts";
-import { StartError } from "./start-error.ts";
+import { StartError } from "../processes/start-error.ts";
 
 const USUAL_BASE_URL = "http://127.0.0.1:3000";
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { contract } from "../contract.ts";
 import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
-import { StartError } from "./start-error.ts";
+import { StartError } from "../processes/start-error.ts";
 
 /** Prints the OpenAPI document of the HTTP API, or writes it to a file. Throws StartError. */
 export async function printOpenApi(output: string | undefined): Promise<void> {
