@@ -8,6 +8,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY migrations ./migrations
+COPY examples ./examples
 COPY scripts ./scripts
 RUN npm run --silent build
 # What development needs stays behind in this stage.

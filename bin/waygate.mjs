@@ -26,8 +26,9 @@ await import(new URL("../dist/src/main.js", import.meta.url).href);
 
 function isStale() {
   if (!existsSync(main)) return true;
-  const sources = ["src", "migrations"].map((name) => join(root, name)).filter((path) => existsSync(path));
-  return sources.some((path) => newest(path) > statSync(main).mtimeMs);
+  // An installed package has no sources, only the documents and examples beside the build.
+  if (!existsSync(join(root, "src"))) return false;
+  return ["src", "migrations", "examples"].some((name) => newest(join(root, name)) > statSync(main).mtimeMs);
 }
 
 function newest(folder) {

@@ -88,7 +88,7 @@ program
   )
   .addHelpText("after", DEMO_HELP + examples("waygate demo"))
   .action(async () => {
-    const { demo } = await import("./processes/demo/demo.ts");
+    const { demo } = await import("../examples/demo/play-demo.ts");
     await demo(process.env);
   });
 

@@ -9,6 +9,7 @@ type Area =
   | "processes"
   | "mcp"
   | "client"
+  | "examples"
   | "contract"
   | "features"
   | "engine"
@@ -19,10 +20,11 @@ type Area =
 
 /** Arrows point down only. What an area may import of ours besides itself; below come the finer rules. */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
-  main: ["cli", "platform"],
-  cli: ["processes", "mcp", "client", "contract", "features", "network", "platform"],
-  processes: ["client", "contract", "features", "engine", "network", "platform", "tables"],
+  main: ["cli", "examples", "platform"],
+  cli: ["processes", "mcp", "contract", "features", "network", "platform"],
+  processes: ["contract", "features", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
+  examples: ["client", "platform"],
   client: ["contract", "platform"],
   contract: ["features"],
   features: ["engine", "network", "platform", "tables"],
@@ -103,11 +105,12 @@ const OPENED_BY_BAILEYS = {
   "Utils/messages-media.js": ["fetch(", "import('https')", "import('http')", ".request({", "fetch("],
 };
 
-const everything = ["src", "migrations", "scripts", "test"].flatMap(readSources);
-const sources = everything.filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"));
+const everything = ["src", "migrations", "scripts", "examples", "test"].flatMap(readSources);
+const sources = everything.filter(({ path }) => /^(src|examples)\//.test(path) && !path.endsWith(".test.ts"));
 
 function areaOf(path: string): Area | undefined {
-  if (path.startsWith("migrations/")) return "migrations";
+  const [folder] = path.split("/");
+  if (folder === "migrations" || folder === "examples") return folder;
   const name = path.match(/^src\/([^/]+?)(\.ts|\/)/)?.[1] ?? "";
   return Object.hasOwn(MAY_IMPORT, name) ? (name as Area) : undefined;
 }
@@ -310,7 +313,7 @@ function partsOf(owners: readonly string[]): Set<string> {
 
 describe("files and names", () => {
   test("every file is in kebab-case", () => {
-    const paths = ["src", "migrations", "scripts", "test"].flatMap(listFiles);
+    const paths = ["src", "migrations", "scripts", "examples", "test"].flatMap(listFiles);
     const wrong = paths.filter((path) =>
       path.split("/").some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
     );

@@ -52,7 +52,7 @@ async function moveIn(): Promise<void> {
 }
 
 async function findStale(savedBefore = Number.POSITIVE_INFINITY): Promise<string | undefined> {
-  for (const folder of ["src", "migrations", "scripts", "test"]) {
+  for (const folder of ["src", "migrations", "scripts", "examples", "test"]) {
     for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
       if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
       const savedAt = await modifiedAt(join(ROOT, folder, name));

@@ -1,9 +1,9 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../../platform/embedded-postgres/embedded-postgres.ts";
-import { findPostgresHome } from "../../platform/embedded-postgres/postgres-home.ts";
-import { createLog } from "../../platform/log/log.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { findPostgresHome } from "../../src/platform/embedded-postgres/postgres-home.ts";
+import { createLog } from "../../src/platform/log/log.ts";
 
 /** Scratch data, deleted without a trace afterwards. */
 export interface DemoData {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Env } from "../../platform/config/config.ts";
+import type { Env } from "../../src/platform/config/config.ts";
 import { type DemoContext, DemoFailure } from "./demo-context.ts";
 import { createDemoData, type DemoData } from "./demo-data.ts";
 import { DemoGateway } from "./demo-gateway.ts";

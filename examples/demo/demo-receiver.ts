@@ -6,7 +6,7 @@ import {
   verifyWebhook,
   type WebhookRequest,
   WebhookVerificationError,
-} from "../../client/client.ts";
+} from "../../src/client/client.ts";
 
 /** One webhook as received. */
 export interface ReceivedWebhook {

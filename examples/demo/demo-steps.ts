@@ -1,4 +1,4 @@
-import { createClient } from "../../client/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import {
   createParticipantClient,
   type DemoContext,

@@ -1,4 +1,4 @@
-import { type Client, createClient } from "../../client/client.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
 import type { DemoGateway } from "./demo-gateway.ts";
 import type { DemoOutput } from "./demo-output.ts";
 import type { DemoReceiver, ReceivedWebhook } from "./demo-receiver.ts";

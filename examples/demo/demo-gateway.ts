@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Env } from "../../platform/config/config.ts";
-import { packageRoot } from "../../platform/config/package-version.ts";
+import type { Env } from "../../src/platform/config/config.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 
 const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
