@@ -88,8 +88,8 @@ program
   )
   .addHelpText("after", DEMO_HELP + examples("waygate demo"))
   .action(async () => {
-    const { demo } = await import("../examples/demo/play-demo.ts");
-    await demo(process.env);
+    const { runDemoCommand } = await import("./cli/demo-command.ts");
+    await runDemoCommand(process.env);
   });
 
 program

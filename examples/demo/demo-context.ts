@@ -5,7 +5,7 @@ import type { DemoReceiver, ReceivedWebhook } from "./demo-receiver.ts";
 
 /** What every step of the demo shares. */
 export interface DemoContext {
-  tell: DemoOutput;
+  output: DemoOutput;
   gateway: DemoGateway;
   receiver: DemoReceiver;
   /** Where the gateway listens now. */
@@ -26,7 +26,7 @@ export class DemoFailure extends Error {
   override readonly name = "BrokenPromise";
 }
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export function createParticipantClient({ url }: DemoContext, { api_key }: DemoParticipant): Client {
   return createClient({ baseUrl: url, apiKey: api_key });
@@ -34,25 +34,25 @@ export function createParticipantClient({ url }: DemoContext, { api_key }: DemoP
 
 /** Waits for a webhook, prints it, and requires valid signatures. */
 export async function waitForWebhook(
-  { receiver, tell }: DemoContext,
+  { receiver, output }: DemoContext,
   event: string,
   of: DemoParticipant,
   filter: (delivered: ReceivedWebhook) => boolean = () => true,
 ): Promise<ReceivedWebhook> {
   const isIt = (one: ReceivedWebhook) =>
     one.event.event === event && one.event.instance.id === of.id && filter(one);
-  const found = await receiver.find(isIt, PATIENCE_MS);
+  const found = await receiver.find(isIt, TIMEOUT_MS);
   if (!found)
-    throw new DemoFailure(`The webhook ${event} of ${of.name} did not come within ${PATIENCE_MS} ms.`);
-  tell.webhook(found);
+    throw new DemoFailure(`The webhook ${event} of ${of.name} did not arrive within ${TIMEOUT_MS} ms.`);
+  output.webhook(found);
   if (found.signed.own && found.signed.standard) return found;
-  throw new DemoFailure(`The webhook ${event} of ${of.name} came with a wrong signature.`);
+  throw new DemoFailure(`The webhook ${event} of ${of.name} arrived with a wrong signature.`);
 }
 
 export async function waitUntil(
   condition: () => Promise<boolean> | boolean,
   promised: string,
-  ms = PATIENCE_MS,
+  ms = TIMEOUT_MS,
 ): Promise<void> {
   const giveUpAt = performance.now() + ms;
   while (!(await condition())) {

@@ -1,21 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Env } from "../../src/platform/config/config.ts";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
 
 const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 
 /** The demo's gateway: a separate process that can be killed and restarted on the same data. */
 export class DemoGateway {
-  readonly #env: Env;
+  readonly #program: string;
+  readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
-  #said = "";
+  #printed = "";
   #isOver = false;
 
-  constructor(env: Env) {
+  constructor(program: string, env: NodeJS.ProcessEnv) {
+    this.#program = program;
     this.#env = env;
   }
 
@@ -26,8 +25,8 @@ export class DemoGateway {
   /** Returns its URL; if it does not start, throws with its output. */
   async start(): Promise<string> {
     if (this.#isOver) throw new Error("The demo is over.");
-    this.#said = "";
-    const child = spawn(process.execPath, [join(packageRoot(), "bin", "waygate.mjs"), "serve"], {
+    this.#printed = "";
+    const child = spawn(process.execPath, [this.#program, "serve"], {
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -36,8 +35,8 @@ export class DemoGateway {
     const up = new Promise<string>((resolve) => {
       for (const channel of [child.stdout, child.stderr]) {
         channel.setEncoding("utf8").on("data", (text: string) => {
-          this.#said += text;
-          const url = this.#said.match(/^Waygate listens on (http:\S+)/m)?.[1];
+          this.#printed += text;
+          const url = this.#printed.match(/^Waygate listens on (http:\S+)/m)?.[1];
           if (url) resolve(url);
         });
       }
@@ -45,7 +44,7 @@ export class DemoGateway {
     const ended = once(child, "exit").then(() => undefined);
     const url = await Promise.race([up, ended, delay(UP_WITHIN_MS, undefined, { ref: false })]);
     if (url) return url;
-    throw new Error(`The gateway did not come up. It said:\n${this.#said.trim()}`);
+    throw new Error(`The gateway did not start. Its output:\n${this.#printed.trim()}`);
   }
 
   /** Kills it with SIGKILL. */

@@ -59,11 +59,11 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
     delivered,
     trust: (instanceId, secret) => secrets.set(`inst_${instanceId}`, secret),
     async find(filter, withinMs) {
-      const patience = AbortSignal.timeout(withinMs);
+      const timeout = AbortSignal.timeout(withinMs);
       for (;;) {
         const found = delivered.find(filter);
-        if (found || patience.aborted) return found;
-        await once(arrivals, "arrival", { signal: patience }).catch(() => {});
+        if (found || timeout.aborted) return found;
+        await once(arrivals, "arrival", { signal: timeout }).catch(() => {});
       }
     },
     close: () =>

@@ -1,62 +1,70 @@
 import { randomBytes } from "node:crypto";
-import type { Env } from "../../src/platform/config/config.ts";
 import { type DemoContext, DemoFailure } from "./demo-context.ts";
-import { createDemoData, type DemoData } from "./demo-data.ts";
 import { DemoGateway } from "./demo-gateway.ts";
 import { DemoOutput } from "./demo-output.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
 import { pairInstance, rejectForgedWebhook, sendText, signInAsOwner } from "./demo-steps.ts";
 import { surviveKill } from "./survive-kill.ts";
 
-const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
-const DOUBT_WAIT = "2s";
+export interface DemoOptions {
+  /** The program of the gateway: `bin/waygate.mjs`. */
+  program: string;
+  /** An empty folder for the gateway's data; stays after the demo. */
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+  /** Whether titles are bold. */
+  isBold: boolean;
+}
 
-/** Runs the demo on scratch data and deletes all of it. Throws if Waygate breaks a promise. */
-export async function demo(env: Env): Promise<void> {
-  const tell = new DemoOutput({ isBold: process.stdout.isTTY === true && !env.NO_COLOR });
-  tell.aside("Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.");
+const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
+const UNKNOWN_OUTCOME_WAIT = "2s";
+
+/** Plays the demo step by step with a gateway of its own. Throws DemoFailure if Waygate breaks a promise. */
+export async function playDemo({ program, dataDir, env, isBold }: DemoOptions): Promise<void> {
+  const output = new DemoOutput({ isBold });
+  output.aside(
+    "Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.",
+  );
   const interrupted = listenForInterrupt();
-  const data = await createDemoData(env.PG_BIN_DIR);
-  const gateway = new DemoGateway(settingsOf(env, data));
+  const gateway = new DemoGateway(program, settingsOf(env, dataDir));
   const receiver = await startDemoReceiver();
   try {
-    await Promise.race([play({ tell, gateway, receiver, url: "" }, data), interrupted]);
+    await Promise.race([play({ output, gateway, receiver, url: "" }, dataDir), interrupted]);
   } finally {
-    const exitCode = await gateway.stop();
+    await gateway.stop();
     await receiver.close();
-    await data.remove({ isDatabaseRunning: gateway.pid !== 0 && exitCode !== 0 });
   }
 }
 
-async function play(stage: DemoContext, { dir }: DemoData): Promise<void> {
-  const { tell, gateway, receiver } = stage;
-  tell.step("Start the gateway, with its own PostgreSQL");
+async function play(demo: DemoContext, dataDir: string): Promise<void> {
+  const { output, gateway, receiver } = demo;
+  output.step("Start the gateway, with its own PostgreSQL");
   const startedAt = performance.now();
-  stage.url = await gateway.start();
+  demo.url = await gateway.start();
   const took = ((performance.now() - startedAt) / 1000).toFixed(1);
-  tell.say(`Process ${gateway.pid} listens on ${stage.url} after ${took} s; its database is in ${dir}.`);
-  tell.say(`Webhooks will come to ${receiver.url}, which verifies each of them.`);
-  const owner = await signInAsOwner(stage, OWNER);
-  const ana = await pairInstance(stage, owner, "Ana");
-  const bruno = await pairInstance(stage, owner, "Bruno");
-  await sendText(stage, ana, bruno, "Hello Bruno");
-  await sendText(stage, bruno, ana, "Hello Ana");
-  await rejectForgedWebhook(stage, ana);
-  await surviveKill(stage, ana, bruno, DOUBT_WAIT);
-  tell.step("Stop");
+  output.say(`Process ${gateway.pid} listens on ${demo.url} after ${took} s; its database is in ${dataDir}.`);
+  output.say(`The gateway sends webhooks to ${receiver.url}, which verifies each of them.`);
+  const owner = await signInAsOwner(demo, OWNER);
+  const ana = await pairInstance(demo, owner, "Ana");
+  const bruno = await pairInstance(demo, owner, "Bruno");
+  await sendText(demo, ana, bruno, "Hello Bruno");
+  await sendText(demo, bruno, ana, "Hello Ana");
+  await rejectForgedWebhook(demo, ana);
+  await surviveKill(demo, ana, bruno, UNKNOWN_OUTCOME_WAIT);
+  output.step("Stop");
   const exitCode = await gateway.stop();
-  if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and ended with ${exitCode}.`);
-  tell.say("The gateway has ended in order, with exit code 0. The scratch data is removed.");
-  tell.aside("Everything that was promised happened. To run it for yourself: npm start");
+  if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and exited with ${exitCode}.`);
+  output.say("The gateway has stopped gracefully, with exit code 0. The scratch data is deleted.");
+  output.aside("Everything that was promised happened. To run it for yourself: npm start");
 }
 
 /** The environment without settings that would point the demo at the user's data. */
-function settingsOf(env: Env, { dir }: DemoData): Env {
+function settingsOf(env: NodeJS.ProcessEnv, dataDir: string): NodeJS.ProcessEnv {
   const isOurs = (name: string) => /^(WAYGATE_.*|DATABASE_URL|PORT|NODE_ENV)$/.test(name);
   const rest = Object.entries(env).filter(([name]) => !isOurs(name));
   return {
     ...Object.fromEntries(rest),
-    WAYGATE_DATA_DIR: dir,
+    WAYGATE_DATA_DIR: dataDir,
     WAYGATE_PORT: "0",
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
@@ -64,7 +72,7 @@ function settingsOf(env: Env, { dir }: DemoData): Env {
     // An address where nothing listens: the demo uses the sandbox network only.
     WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_LOG_LEVEL: "warn",
-    WAYGATE_DOUBT_WAIT: DOUBT_WAIT,
+    WAYGATE_DOUBT_WAIT: UNKNOWN_OUTCOME_WAIT,
   };
 }
 

@@ -9,9 +9,9 @@ import {
 import type { ReceivedWebhook } from "./demo-receiver.ts";
 
 const SENDS = 240;
-const AT_ONCE = 24;
-const OTHERS = 8;
-const SETTLED_MS = 120_000;
+const CONCURRENT_SENDS = 24;
+const OTHER_RECIPIENTS = 8;
+const ALL_EVENTS_MS = 120_000;
 /** The count starts after this long without a delivery. */
 const QUIET_MS = 1_000;
 
@@ -20,58 +20,58 @@ type Accepted = ReadonlyMap<string, { text: string; isToFriend: boolean }>;
 
 /** Queues async sends, kills the gateway with SIGKILL, restarts it on the same data, and counts the results. */
 export async function surviveKill(
-  stage: DemoContext,
+  demo: DemoContext,
   from: DemoParticipant,
   to: DemoParticipant,
-  doubtWait: string,
+  outcomeWait: string,
 ): Promise<void> {
-  const { tell, gateway } = stage;
-  tell.step(`${from.name} sends ${SENDS} texts asynchronously, and the gateway is killed`);
+  const { output, gateway } = demo;
+  output.step(`${from.name} sends ${SENDS} texts asynchronously, and the gateway is killed`);
   const startedAt = performance.now();
-  const accepted = await sendMany(stage, from, to);
+  const accepted = await sendMany(demo, from, to);
   const took = Math.round(performance.now() - startedAt);
-  tell.say(
-    `${accepted.size} requests with "async": true, each answered with 202 and a jobId, in ${took} ms.`,
+  output.say(
+    `${accepted.size} requests with "async": true, each accepted with 202 and a jobId, in ${took} ms.`,
   );
   const pid = gateway.pid;
   await gateway.kill();
-  const before = countOutcomes(stage, accepted).size;
-  tell.say(
-    `kill -9 ${pid}: the process is gone without a warning. ${before} of them had their outcome until then.`,
+  const before = countOutcomes(demo, accepted).size;
+  output.say(
+    `kill -9 ${pid}: the process ended without a warning. ${before} of the sends had their outcome by then.`,
   );
 
-  tell.step("The gateway starts again on the same data");
+  output.step("The gateway starts again on the same data");
   const restartedAt = performance.now();
-  stage.url = await gateway.start();
-  tell.say(`It listens again after ${seconds(restartedAt)}, finds the database still running and adopts it.`);
-  await waitUntil(() => isConnected(stage, from), `${from.name} connects again`);
-  tell.say(`${from.name} is connected again, without a new QR; what was accepted goes on where it stood.`);
-  tell.say(
-    "A text that was on its way when the process died may or may not have reached the network. Such a send",
+  demo.url = await gateway.start();
+  output.say(`It listens again after ${seconds(restartedAt)} and uses the database that was still running.`);
+  await waitUntil(() => isConnected(demo, from), `${from.name} connects again`);
+  output.say(`${from.name} is connected again, without a new QR; the accepted sends continue.`);
+  output.say(
+    "A text that was being sent when the process died may or may not have reached the network. Such a send",
   );
-  tell.say(
-    `waits for a receipt (${doubtWait} here, 60 s otherwise) and then goes out again under the same id.`,
+  output.say(
+    `waits for a receipt (${outcomeWait} here, 60 s by default) and is then repeated with the same id.`,
   );
-  await settle(stage, to, accepted);
-  tell.say(`All is done ${seconds(restartedAt)} after the new start.`);
-  count(stage, to, accepted);
+  await waitForAllEvents(demo, to, accepted);
+  output.say(`Every send is finished ${seconds(restartedAt)} after the restart.`);
+  reportCounts(demo, to, accepted);
 }
 
-async function sendMany(stage: DemoContext, from: DemoParticipant, to: DemoParticipant): Promise<Accepted> {
-  const client = createParticipantClient(stage, from);
+async function sendMany(demo: DemoContext, from: DemoParticipant, to: DemoParticipant): Promise<Accepted> {
+  const client = createParticipantClient(demo, from);
   const accepted = new Map<string, { text: string; isToFriend: boolean }>();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let i = next++; i < SENDS; i = next++) {
       const isToFriend = i % 2 === 0;
-      const number = isToFriend ? to.phone : `55219700${10 + (i % (2 * OTHERS))}777`;
+      const number = isToFriend ? to.phone : `55219700${10 + (i % (2 * OTHER_RECIPIENTS))}777`;
       const text = `text ${i}`;
       const { jobId } = await client.sendText({ id: from.id, number, text, async: true });
-      if (!jobId) throw new DemoFailure("An async send was not answered with a jobId.");
+      if (!jobId) throw new DemoFailure("The response to an async send has no jobId.");
       accepted.set(jobId, { text, isToFriend });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_SENDS }, work));
   return accepted;
 }
 
@@ -86,49 +86,49 @@ function countOutcomes({ receiver }: DemoContext, accepted: Accepted): Map<strin
   return outcomes;
 }
 
-async function isConnected(stage: DemoContext, { id, ...person }: DemoParticipant): Promise<boolean> {
-  const { data } = await createParticipantClient(stage, { id, ...person }).getInstanceStatus({ id });
+async function isConnected(demo: DemoContext, { id, ...participant }: DemoParticipant): Promise<boolean> {
+  const { data } = await createParticipantClient(demo, { id, ...participant }).getInstanceStatus({ id });
   return data.connected;
 }
 
 /** Waits until every promised event has arrived and no other follows. */
-async function settle(stage: DemoContext, to: DemoParticipant, accepted: Accepted): Promise<void> {
-  const hasOutcomes = () => countOutcomes(stage, accepted).size === accepted.size;
-  await waitUntil(hasOutcomes, "Every accepted send has its outcome", SETTLED_MS);
-  const hasArrived = () => textsAt(stage, to).length >= countTo(accepted);
-  await waitUntil(hasArrived, `${to.name} receives every text`, SETTLED_MS);
-  await quiet(stage);
+async function waitForAllEvents(demo: DemoContext, to: DemoParticipant, accepted: Accepted): Promise<void> {
+  const hasOutcomes = () => countOutcomes(demo, accepted).size === accepted.size;
+  await waitUntil(hasOutcomes, "Every accepted send has its outcome", ALL_EVENTS_MS);
+  const hasArrived = () => textsAt(demo, to).length >= countTo(accepted);
+  await waitUntil(hasArrived, `${to.name} receives every text`, ALL_EVENTS_MS);
+  await waitUntilQuiet(demo);
 }
 
-async function quiet({ receiver }: DemoContext): Promise<void> {
+async function waitUntilQuiet({ receiver }: DemoContext): Promise<void> {
   for (let seen = -1; seen !== receiver.delivered.length; ) {
     seen = receiver.delivered.length;
     await delay(QUIET_MS);
   }
 }
 
-function count(stage: DemoContext, to: DemoParticipant, accepted: Accepted): void {
-  const { tell, receiver } = stage;
-  tell.step("Count");
-  const outcomes = [...countOutcomes(stage, accepted).values()];
+function reportCounts(demo: DemoContext, to: DemoParticipant, accepted: Accepted): void {
+  const { output, receiver } = demo;
+  output.step("Count");
+  const outcomes = [...countOutcomes(demo, accepted).values()];
   const twice = outcomes.filter((events) => events.size > 1).length;
-  tell.say(
+  output.say(
     `accepted with 202: ${accepted.size}; with exactly one outcome event: ${outcomes.length - twice}.`,
   );
-  const arrived = textsAt(stage, to);
+  const arrived = textsAt(demo, to);
   const expected = countTo(accepted);
-  tell.say(`sent to ${to.name}: ${expected}; received by ${to.name}: ${arrived.length}, each once.`);
+  output.say(`sent to ${to.name}: ${expected}; received by ${to.name}: ${arrived.length}, each once.`);
   const again = receiver.delivered.length - unique(receiver.delivered).length;
-  tell.say(
-    `webhooks: ${receiver.delivered.length}, of which ${again} came a second time, with the same id and the same bytes.`,
+  output.say(
+    `webhooks: ${receiver.delivered.length}, of which ${again} arrived a second time, with the same id and the same bytes.`,
   );
   const badlySigned = receiver.delivered.filter(({ signed }) => !signed.own || !signed.standard).length;
-  tell.say(`webhooks with a wrong signature: ${badlySigned}.`);
+  output.say(`webhooks with a wrong signature: ${badlySigned}.`);
   if (twice > 0) throw new DemoFailure(`${twice} accepted sends have more than one outcome event.`);
   if (new Set(arrived).size !== expected || arrived.length !== expected) {
     throw new DemoFailure(`${to.name} did not receive each of ${expected} texts exactly once.`);
   }
-  if (badlySigned > 0) throw new DemoFailure(`${badlySigned} webhooks came with a wrong signature.`);
+  if (badlySigned > 0) throw new DemoFailure(`${badlySigned} webhooks arrived with a wrong signature.`);
 }
 
 /** The texts that the friend has received, each event once. */
@@ -149,7 +149,7 @@ function unique(delivered: readonly ReceivedWebhook[]): ReceivedWebhook[] {
   for (const one of delivered) {
     const before = first.get(one.event.event_id);
     if (before && !before.raw.equals(one.raw))
-      throw new DemoFailure("A webhook came twice with different bytes.");
+      throw new DemoFailure("A webhook arrived twice with different bytes.");
     if (!before) first.set(one.event.event_id, one);
   }
   return [...first.values()];
