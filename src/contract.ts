@@ -10,7 +10,7 @@ import { eventsContract } from "./features/events/contract.ts";
 import { groupsContract } from "./features/groups/contract.ts";
 import { healthContract } from "./features/health/contract.ts";
 import { instanceLogsContract } from "./features/instance-logs/contract.ts";
-import { instancesContract } from "./features/instances/contract.ts";
+import { apiKeysContract, instancesContract, sessionsContract } from "./features/instances/contract.ts";
 import { integrationsContract } from "./features/integrations/contract.ts";
 import { linkingContract } from "./features/linking/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
@@ -30,6 +30,8 @@ export const contract = {
   ...adminContract,
   ...backupsContract,
   ...instancesContract,
+  ...sessionsContract,
+  ...apiKeysContract,
   ...linkingContract,
   ...instanceLogsContract,
   ...messagesContract,

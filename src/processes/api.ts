@@ -23,6 +23,7 @@ import { instanceLogsHandlers } from "../features/instance-logs/instance-logs.ts
 import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { connectInstance } from "../features/instances/connect-instance.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
+import { sessionHandlers } from "../features/instances/sessions.ts";
 import type { NodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { linkingHandlers } from "../features/linking/linking.ts";
 import { mediaHandlers } from "../features/media/media-handlers.ts";
@@ -202,6 +203,7 @@ function customerHandlers(
       createDefaultWebhook: async (trx, given) =>
         toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
     }),
+    ...sessionHandlers({ db, engine }),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { recordAudit } from "../audit/audit.ts";
-import type { instancesContract } from "./contract.ts";
+import type { apiKeysContract } from "./contract.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";
 import { rotateApiKey } from "./issue-api-key.ts";
@@ -15,13 +15,13 @@ export interface ApiKeyDeps {
   forgetApiKeys(digests: readonly Buffer[]): void;
 }
 
-type ApiKeyView = OutputOf<typeof instancesContract.getApiKey>;
+type ApiKeyView = OutputOf<typeof apiKeysContract.getApiKey>;
 
 /** The API key of an instance: what it may do, and its renewal. */
 export function apiKeyHandlers({
   db,
   forgetApiKeys,
-}: ApiKeyDeps): Pick<Handlers<typeof instancesContract>, "getApiKey" | "updateApiKey" | "regenerateApiKey"> {
+}: ApiKeyDeps): Pick<Handlers<typeof apiKeysContract>, "getApiKey" | "updateApiKey" | "regenerateApiKey"> {
   return {
     getApiKey: ({ input }) => getApiKey(db, input.id),
 

@@ -4,8 +4,8 @@ import type { Trx } from "../../platform/db/database.ts";
 import type { InstanceStatus, Tables } from "../../tables.ts";
 import type { EventName } from "../events/contract.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
-import { LIVE_STATUSES } from "./find-status-transition.ts";
 import type { InstanceRow } from "./instance-row.ts";
+import { LIVE_STATUSES } from "./live-statuses.ts";
 
 export type InstanceColumnChange = UpdateObject<Tables, "instance">;
 

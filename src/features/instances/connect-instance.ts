@@ -5,10 +5,10 @@ import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import { addControlJob, hasControlJob } from "./control-job-ref.ts";
-import { LIVE_STATUSES } from "./find-status-transition.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-instance-view.ts";
+import { LIVE_STATUSES } from "./live-statuses.ts";
+import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-connection-view.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstanceControlDeps {

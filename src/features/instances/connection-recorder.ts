@@ -11,7 +11,7 @@ import { hasCredential } from "./credential-store.ts";
 import { type ConnectionEvent, findStatusTransition } from "./find-status-transition.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 import { toQrDataUrl } from "./qr-code-image.ts";
-import { QR_HINTS } from "./to-instance-view.ts";
+import { QR_HINTS } from "./to-connection-view.ts";
 
 export interface ConnectionRecorder {
   /**

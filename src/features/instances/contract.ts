@@ -324,6 +324,37 @@ export const instancesContract = {
     input: z.object({ id: instanceId }),
     output: instance,
   }),
+  updateInstance: route({
+    http: "PATCH /api/v1/instances/:id",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Change an instance; what is not named stays",
+    message: "Instance updated",
+    aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
+    example: { name: "Sales" },
+    input: z.object({
+      id: instanceId,
+      ...z.object(fields).partial().shape,
+      ...topLevelSettings.shape,
+      webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new event."),
+    }),
+    output: instance,
+  }),
+  deleteInstance: route({
+    http: "DELETE /api/v1/instances/:id",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Unlink and remove an instance with its keys, webhooks and messages",
+    message: "Instance removed",
+    input: z.object({ id: instanceId }),
+    output: z.object({ id: z.number() }),
+  }),
+};
+
+/** Connecting, pairing and disconnecting the session of an instance. */
+export const sessionsContract = {
   getInstanceStatus: route({
     http: "GET /api/v1/instances/:id/status",
     access: "instance",
@@ -389,33 +420,10 @@ export const instancesContract = {
     input: z.object({ id: instanceId }),
     output: connection,
   }),
-  updateInstance: route({
-    http: "PATCH /api/v1/instances/:id",
-    access: "instance",
-    role: "admin",
-    tag,
-    summary: "Change an instance; what is not named stays",
-    message: "Instance updated",
-    aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
-    example: { name: "Sales" },
-    input: z.object({
-      id: instanceId,
-      ...z.object(fields).partial().shape,
-      ...topLevelSettings.shape,
-      webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new event."),
-    }),
-    output: instance,
-  }),
-  deleteInstance: route({
-    http: "DELETE /api/v1/instances/:id",
-    access: "instance",
-    role: "admin",
-    tag,
-    summary: "Unlink and remove an instance with its keys, webhooks and messages",
-    message: "Instance removed",
-    input: z.object({ id: instanceId }),
-    output: z.object({ id: z.number() }),
-  }),
+};
+
+/** API keys, and what a key or the administrative token may ask of no single instance. */
+export const apiKeysContract = {
   regenerateApiKey: route({
     http: "POST /api/v1/instances/:id/api-key/regenerate",
     access: "instance",

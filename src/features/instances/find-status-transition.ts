@@ -1,5 +1,6 @@
 import type { DisconnectReason, NetworkEvent, SessionStartFailure } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
 
 /** An event of a session's connection; `failed`: it could not be opened. */
 export type ConnectionEvent =
@@ -24,11 +25,8 @@ export function isConnectionEvent(
   return CONNECTION_EVENTS.some((type) => type === event.type);
 }
 
-const PAIRING = ["connecting", "qr_pending", "passkey_required"] as const;
-const ONLINE = ["connected", "reconnecting"] as const;
 const ANY = [
-  ...PAIRING,
-  ...ONLINE,
+  ...LIVE_STATUSES,
   "created",
   "qr_expired",
   "disconnected",
@@ -36,9 +34,6 @@ const ANY = [
   "banned",
   "error",
 ] as const;
-
-/** Statuses of an instance that has, or is about to have, a live session. */
-export const LIVE_STATUSES: readonly InstanceStatus[] = [...PAIRING, ...ONLINE];
 
 interface Transition {
   on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "outdated" | "ended";
@@ -50,19 +45,19 @@ interface Transition {
 
 /** Every status change that a session can cause; other events change nothing. */
 const TRANSITIONS: readonly Transition[] = [
-  { on: "qr", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
-  { on: "pairing_code", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
-  { on: "qr_expired", from: [...PAIRING, "reconnecting"], to: "qr_expired", isFinal: true },
+  { on: "qr", from: [...PAIRING_STATUSES, "reconnecting"], to: "qr_pending" },
+  { on: "pairing_code", from: [...PAIRING_STATUSES, "reconnecting"], to: "qr_pending" },
+  { on: "qr_expired", from: [...PAIRING_STATUSES, "reconnecting"], to: "qr_expired", isFinal: true },
   { on: "pairing_failed", from: ["connecting"], to: "connecting" },
   { on: "pairing_failed", from: ["qr_pending"], to: "qr_pending" },
   { on: "pairing_failed", from: ["passkey_required"], to: "passkey_required" },
-  { on: "passkey_required", from: PAIRING, to: "passkey_required" },
+  { on: "passkey_required", from: PAIRING_STATUSES, to: "passkey_required" },
   { on: "connected", from: ANY, to: "connected" },
-  { on: "dropped", from: ONLINE, to: "reconnecting" },
-  { on: "dropped", from: PAIRING, to: "connecting" },
+  { on: "dropped", from: ONLINE_STATUSES, to: "reconnecting" },
+  { on: "dropped", from: PAIRING_STATUSES, to: "connecting" },
   { on: "dropped", from: ["error"], to: "connecting" },
-  { on: "closed", from: ONLINE, to: "reconnecting" },
-  { on: "closed", from: PAIRING, to: "disconnected", isFinal: true },
+  { on: "closed", from: ONLINE_STATUSES, to: "reconnecting" },
+  { on: "closed", from: PAIRING_STATUSES, to: "disconnected", isFinal: true },
   { on: "outdated", from: LIVE_STATUSES, to: "error" },
   { on: "ended", from: LIVE_STATUSES, to: "disconnected", isFinal: true },
   { on: "logged_out", from: [...LIVE_STATUSES, "error"], to: "logged_out", isFinal: true },

@@ -1,24 +1,18 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { type Caller, type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
-import {
-  connectInstance,
-  type InstanceControlDeps,
-  logoutInstance,
-  reconnectInstance,
-} from "./connect-instance.ts";
-import type { instancesContract } from "./contract.ts";
+import { connectInstance, type InstanceControlDeps } from "./connect-instance.ts";
+import type { apiKeysContract, instancesContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
-import { LIVE_STATUSES, SESSION_START_FAILURES } from "./find-status-transition.ts";
+import { SESSION_START_FAILURES } from "./find-status-transition.ts";
+import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./hide-instance.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
-import { toQrPng } from "./qr-code-image.ts";
-import { readInstanceActivity } from "./read-instance-activity.ts";
-import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./remove-instance.ts";
+import { LIVE_STATUSES } from "./live-statuses.ts";
 import {
   requireSandbox,
   SANDBOX_NOT_ALLOWED,
@@ -34,7 +28,7 @@ import {
   runIdempotently,
   storeResponse,
 } from "./run-idempotently.ts";
-import { hasPairing, toConnectionView, toPairingView } from "./to-instance-view.ts";
+import { toPairingView } from "./to-connection-view.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
@@ -71,10 +65,10 @@ export interface InstancesDeps extends CreateInstanceDeps {
   forgetApiKeys(digests: readonly Buffer[]): void;
 }
 
-type InstanceHandlers = Handlers<typeof instancesContract>;
+type InstanceHandlers = Handlers<typeof instancesContract & typeof apiKeysContract>;
 
 export function instanceHandlers(deps: InstancesDeps): InstanceHandlers {
-  return { ...accountWide(deps), ...ofOneInstance(deps), ...apiKeyHandlers(deps), ...ofItsConnection(deps) };
+  return { ...accountWide(deps), ...ofOneInstance(deps), ...apiKeyHandlers(deps) };
 }
 
 function accountWide(
@@ -159,47 +153,6 @@ function ofOneInstance(
     },
   };
 }
-
-function ofItsConnection(
-  deps: InstancesDeps,
-): Pick<
-  InstanceHandlers,
-  "getInstanceStatus" | "getInstanceQr" | "connectInstance" | "reconnectInstance" | "logoutInstance"
-> {
-  const { db } = deps;
-  return {
-    getInstanceStatus: async ({ input: { id } }) => ({
-      ...toConnectionView(await getInstance(db, id)),
-      ...(await readInstanceActivity(db, id)),
-    }),
-
-    async getInstanceQr({ input: { id, format } }) {
-      const row = await getInstance(db, id);
-      if (format === "json") return { id, status: row.status, ...(await toPairingView(row)) };
-      if (row.qr !== null && hasPairing(row))
-        return new RawResponse("image/png", await toQrPng(row.qr), 200, NOT_KEPT);
-      throw new GatewayError("NOT_FOUND", "The instance has no QR code now.", {
-        details: { status: row.status },
-      });
-    },
-
-    async connectInstance({ input: { id, ...how }, signal }) {
-      const row = await connectInstance(deps, id, { ...how, signal });
-      const connection = { ...toConnectionView(row), ...(await toPairingView(row)) };
-      return connection.connected ? new OkResponse(connection, { message: "Connected" }) : connection;
-    },
-
-    async reconnectInstance({ input: { id, wait_seconds }, signal }) {
-      return toConnectionView(await reconnectInstance(deps, id, { wait_seconds, signal }));
-    },
-
-    async logoutInstance({ input, signal, ...by }) {
-      return toConnectionView(await logoutInstance(deps, input.id, by, signal));
-    },
-  };
-}
-
-const NOT_KEPT = { "cache-control": "no-store" };
 
 /** Undefined for the administrative token, which belongs to no account. */
 function accountOf(caller: Caller): number | undefined {

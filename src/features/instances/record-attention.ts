@@ -3,18 +3,11 @@ import type { Engine } from "../../engine/engine.ts";
 import type { AttentionReason } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
+import { ATTENTION_MESSAGES } from "./attention-of.ts";
 import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
-
-/** The displayed texts, by code. */
-const WORDS: Readonly<Record<AttentionReason, string>> = {
-  passkey_challenge:
-    "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
-};
 
 /** The network repeats an unanswered demand. */
 const SAME_DEMAND_MS = 60_000;
-/** An unanswered demand ends in a logout; an older one was answered. */
-const SHOWN_MS = 24 * 3_600_000;
 
 export interface AttentionDeps {
   db: Db;
@@ -32,18 +25,18 @@ export async function recordAttention({ db, engine }: AttentionDeps, id: number,
       .set({ attention: JSON.stringify({ code, since }), updated_at: sql<Date>`now()` })
       .where("id", "=", id)
       .execute();
-    const data = { code, message: WORDS[code], since, phone: row.phone, jid: row.jid, status: row.status };
+    const data = {
+      code,
+      message: ATTENTION_MESSAGES[code],
+      since,
+      phone: row.phone,
+      jid: row.jid,
+      status: row.status,
+    };
     return recordEvents(trx, [{ event: "instance.attention", instance_id: id, chat: "instance", data }]);
   });
   engine.wake(lanes);
   engine.tell("instance", String(id));
-}
-
-/** The demand shown for an instance; null if there is none, or if it is older than a day. */
-export function attentionOf({ attention }: Pick<InstanceRow, "attention">) {
-  if (!attention || Date.now() - Date.parse(attention.since) > SHOWN_MS) return null;
-  const message = WORDS[attention.code];
-  return { code: attention.code, message, since: new Date(attention.since) };
 }
 
 function isSameDemand({ attention }: InstanceRow, code: AttentionReason): boolean {

@@ -1,15 +1,12 @@
 import type { Selectable } from "kysely";
-import type { QrReason } from "../../network/driver.ts";
 import { nextMonthStart } from "../../platform/current-month.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
+import { attentionOf } from "./attention-of.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import type { InstanceSettings } from "./instance-settings.ts";
-import { toQrDataUrl } from "./qr-code-image.ts";
-import { attentionOf } from "./record-attention.ts";
 
-export type PairingErrorView = NonNullable<OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]>;
 export type InstanceView = OutputOf<typeof instancesContract.getInstance>;
 export type PlanLimits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features" | "max_accounts">;
 
@@ -34,7 +31,7 @@ export function toInstanceView(
       messages_used: used,
       messages_reset_at: nextMonthStart(),
     },
-    new_chats_locked_until: lockOf(row),
+    new_chats_locked_until: newChatsLockOf(row),
   };
 }
 
@@ -43,8 +40,8 @@ function smaller(one: number | null | undefined, other: number | null): number |
   return least === Infinity ? null : least;
 }
 
-/** Null as soon as it is over. */
-function lockOf({ new_chats_locked_until: until }: InstanceRow): Date | null {
+/** Until when the network refuses messages to new chats; null as soon as that is over. */
+export function newChatsLockOf({ new_chats_locked_until: until }: InstanceRow): Date | null {
   return until !== null && until.getTime() > Date.now() ? until : null;
 }
 
@@ -59,76 +56,4 @@ export function toWebhookSetupView(id: number, baseUrl: string) {
     signing_header: "X-Waygate-Signature",
     signature_format: "sha256=<hmac_sha256_raw_body_hex>",
   };
-}
-
-/** Status and connected identity, in both number formats. */
-export function toConnectionView(row: InstanceRow) {
-  const isConnected = row.status === "connected";
-  const isPaired = row.jid !== null;
-  return {
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    connection_status: row.status,
-    connected: isConnected,
-    logged_in: isPaired,
-    loggedIn: isPaired,
-    phone: row.phone,
-    phone_connected: row.phone,
-    phoneConnected: row.phone,
-    jid: row.jid,
-    lid: row.lid,
-    profile_name: row.profile_name,
-    profileName: row.profile_name,
-    profile_picture_url: row.profile_picture_url,
-    profilePictureUrl: row.profile_picture_url,
-    platform: row.platform,
-    updated_at: row.updated_at,
-    updatedAt: row.updated_at,
-    reason: isConnected ? null : row.last_disconnect_reason,
-    attempts: row.reconnect_attempts,
-    new_chats_locked_until: lockOf(row),
-    pairing_error: toPairingErrorView(row),
-    ...toHint(row),
-    attention: attentionOf(row),
-  };
-}
-
-/** Why the last pairing failed; null when none has failed since the last connect. */
-export function toPairingErrorView({ pairing_error }: InstanceRow): PairingErrorView | null {
-  return pairing_error as PairingErrorView | null;
-}
-
-/** What the person who scans the QR should know. */
-export const QR_HINTS: Record<QrReason, string | null> = {
-  new: null,
-  refreshed:
-    "WhatsApp has replaced the QR code while it was scanned. Scan the new code once more with the same phone.",
-};
-
-function toHint(row: InstanceRow) {
-  const qr_reason = hasPairing(row) ? row.qr_reason : null;
-  return { qr_reason, hint: qr_reason && QR_HINTS[qr_reason] };
-}
-
-/** The current QR or pairing code; all null if there is none. */
-export async function toPairingView(row: InstanceRow) {
-  const isWaiting = hasPairing(row);
-  const qr_code = isWaiting ? row.qr : null;
-  return {
-    qr: qr_code === null ? null : await toQrDataUrl(qr_code),
-    qr_code,
-    pairing_code: isWaiting ? row.pairing_code : null,
-    expires_at: isWaiting ? row.qr_expires_at : null,
-    attempt: isWaiting ? row.qr_attempt : null,
-    max_attempts: isWaiting ? row.qr_max_attempts : null,
-    ...toHint(row),
-    pairing_error: toPairingErrorView(row),
-  };
-}
-
-/** Whether there is a valid QR or pairing code. */
-export function hasPairing(row: InstanceRow): boolean {
-  const isCurrent = row.qr_expires_at !== null && row.qr_expires_at.getTime() > Date.now();
-  return row.status === "qr_pending" && isCurrent;
 }

@@ -1,0 +1,75 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import { addControlJob } from "./control-job-ref.ts";
+import { instanceAuditEntry } from "./instance-audit-entry.ts";
+import { lockInstance } from "./instance-row.ts";
+import { waitForInstance } from "./wait-for-instance.ts";
+
+const WAIT_MS = 20_000;
+
+export interface RemoveInstanceDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  forgetApiKeys(digests: readonly Buffer[]): void;
+}
+
+/**
+ * Hides the instance, ends its keys and queues a job for its session's owner, which also completes the
+ * removal after a crash. Waits until the row is deleted, at most 20 s; the instance is hidden from the first
+ * moment.
+ */
+export async function requestRemoval(
+  deps: RemoveInstanceDeps,
+  id: number,
+  by: AuditActor,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, engine } = deps;
+  const hidden = await db.transaction().execute((trx) => hideInstance(trx, id, by));
+  announceRemoval(deps, hidden);
+  await waitUntilGone({ db, engine }, id, signal);
+}
+
+/** A hidden instance, whose lane has the job to remove it. */
+export interface HiddenInstance {
+  id: number;
+  lane: number;
+  /** Of its keys, which have ended. */
+  digests: Buffer[];
+}
+
+/** Part of the removal that commits with its cause; `announceRemoval` follows the commit. */
+export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promise<HiddenInstance> {
+  const row = await lockInstance(trx, id);
+  const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
+  await addControlJob(trx, row.lane, { do: "delete" });
+  await recordAudit(trx, instanceAuditEntry(by, "instance.delete", row));
+  await trx
+    .updateTable("instance")
+    .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+  return { id, lane: row.lane, digests: keys.map(({ digest }) => digest) };
+}
+
+export function announceRemoval(
+  { engine, forgetApiKeys }: Omit<RemoveInstanceDeps, "db">,
+  { id, lane, digests }: HiddenInstance,
+): void {
+  forgetApiKeys(digests);
+  engine.wake([lane]);
+  engine.tell("instance", String(id));
+}
+
+async function waitUntilGone(
+  { db, engine }: Pick<RemoveInstanceDeps, "db" | "engine">,
+  id: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await waitForInstance({ engine, ms: WAIT_MS, signal }, id, async () => {
+    const left = await db.selectFrom("instance").select("id").where("id", "=", id).execute();
+    return left.length === 0;
+  });
+}

@@ -1,0 +1,50 @@
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import {
+  connectInstance,
+  type InstanceControlDeps,
+  logoutInstance,
+  reconnectInstance,
+} from "./connect-instance.ts";
+import type { sessionsContract } from "./contract.ts";
+import { getInstance } from "./instance-row.ts";
+import { toQrPng } from "./qr-code-image.ts";
+import { readInstanceActivity } from "./read-instance-activity.ts";
+import { hasPairing, toConnectionView, toPairingView } from "./to-connection-view.ts";
+
+/** Handlers of the session of an instance: its state, its pairing, and connecting it. */
+export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {
+  const { db } = deps;
+  return {
+    getInstanceStatus: async ({ input: { id } }) => ({
+      ...toConnectionView(await getInstance(db, id)),
+      ...(await readInstanceActivity(db, id)),
+    }),
+
+    async getInstanceQr({ input: { id, format } }) {
+      const row = await getInstance(db, id);
+      if (format === "json") return { id, status: row.status, ...(await toPairingView(row)) };
+      if (row.qr !== null && hasPairing(row))
+        return new RawResponse("image/png", await toQrPng(row.qr), 200, NO_STORE);
+      throw new GatewayError("NOT_FOUND", "The instance has no QR code now.", {
+        details: { status: row.status },
+      });
+    },
+
+    async connectInstance({ input: { id, ...how }, signal }) {
+      const row = await connectInstance(deps, id, { ...how, signal });
+      const connection = { ...toConnectionView(row), ...(await toPairingView(row)) };
+      return connection.connected ? new OkResponse(connection, { message: "Connected" }) : connection;
+    },
+
+    async reconnectInstance({ input: { id, wait_seconds }, signal }) {
+      return toConnectionView(await reconnectInstance(deps, id, { wait_seconds, signal }));
+    },
+
+    async logoutInstance({ input, signal, ...by }) {
+      return toConnectionView(await logoutInstance(deps, input.id, by, signal));
+    },
+  };
+}
+
+const NO_STORE = { "cache-control": "no-store" };
