@@ -10,7 +10,7 @@ import { eventsContract } from "./features/events/contract.ts";
 import { groupsContract } from "./features/groups/contract.ts";
 import { healthContract } from "./features/health/contract.ts";
 import { instanceLogsContract } from "./features/instance-logs/contract.ts";
-import { apiKeysContract, instancesContract, sessionsContract } from "./features/instances/contract.ts";
+import { apiKeysContract, instancesContract } from "./features/instances/contract.ts";
 import { integrationsContract } from "./features/integrations/contract.ts";
 import { linkingContract } from "./features/linking/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
@@ -21,6 +21,7 @@ import { profileContract } from "./features/profile/contract.ts";
 import { publicPagesContract } from "./features/public-pages/contract.ts";
 import { quickRepliesContract } from "./features/quick-replies/contract.ts";
 import { sandboxContract } from "./features/sandbox/contract.ts";
+import { sessionsContract } from "./features/sessions/contract.ts";
 import { webhooksContract } from "./features/webhooks/contract.ts";
 
 /** Everything that the gateway can be asked, one row per route. */

@@ -17,7 +17,6 @@ import { moveLeftoverMessages } from "../features/contacts/move-messages.ts";
 import { EXPIRING_LEADS } from "../features/crm/expire-leads.ts";
 import { linkLeads } from "../features/crm/link-leads.ts";
 import { EXPIRING_LOGS } from "../features/instance-logs/expire-logs.ts";
-import { markSeenInstances } from "../features/instances/mark-seen-instances.ts";
 import { deleteExpiredResponses } from "../features/instances/run-idempotently.ts";
 import type { NodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { expireFiles } from "../features/media/expire-files.ts";
@@ -38,6 +37,7 @@ import {
 } from "../features/privacy/privacy-lane.ts";
 import { repeatErasure } from "../features/privacy/request-erasure.ts";
 import { type Expiring, expireRows } from "../features/retention/retention.ts";
+import { markSeenInstances } from "../features/sessions/mark-seen-instances.ts";
 import { disableFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { dropExpiredPartitions } from "../features/webhooks/drop-expired-partitions.ts";
 import { EXPIRING_EVENTS } from "../features/webhooks/expire-events.ts";

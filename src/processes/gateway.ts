@@ -7,11 +7,11 @@ import { ClientVersionUpdater } from "../features/client-version/client-version-
 import { createSuppressionList } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
 import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
-import { resumeOutdated } from "../features/instances/resume-outdated.ts";
 import { createNodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
 import { createOutcomeRecorder } from "../features/messages/send/record-outcome.ts";
+import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { NetworkDriver } from "../network/driver.ts";
 import { createSandboxDriver } from "../network/sandbox/sandbox-driver.ts";

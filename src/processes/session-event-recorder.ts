@@ -7,10 +7,6 @@ import { createLeadFollower } from "../features/crm/crm.ts";
 import { type EventDraft, recordEvents } from "../features/events/events.ts";
 import { createGroupFetcher } from "../features/groups/group-fetcher.ts";
 import { recordGroupChange } from "../features/groups/record-group-change.ts";
-import type { ConnectionRecorder } from "../features/instances/connection-recorder.ts";
-import { isConnectionEvent } from "../features/instances/find-status-transition.ts";
-import type { LiveSettings } from "../features/instances/live-settings.ts";
-import { recordAttention } from "../features/instances/record-attention.ts";
 import { createAutoReader } from "../features/messages/inbound/auto-reader.ts";
 import { createInboundRecorder } from "../features/messages/inbound/inbound-recorder.ts";
 import {
@@ -20,6 +16,10 @@ import {
 import { type MessageChange, recordMessageChange } from "../features/messages/log/record-message-change.ts";
 import { createReceiptRecorder, type MessageReceipt } from "../features/messages/receipts/record-receipts.ts";
 import { saveProfileOnInstance } from "../features/profile/profile.ts";
+import type { ConnectionRecorder } from "../features/sessions/connection-recorder.ts";
+import { isConnectionEvent } from "../features/sessions/find-status-transition.ts";
+import type { LiveSettings } from "../features/sessions/live-settings.ts";
+import { recordAttention } from "../features/sessions/record-attention.ts";
 import type { NetworkEvent, NetworkMessage, Session } from "../network/driver.ts";
 import { isGroupJid } from "../network/jid.ts";
 import type { Db } from "../platform/db/database.ts";

@@ -6,14 +6,7 @@ import {
   createNumberResolver,
   type NumberResolver,
 } from "../features/contacts/contacts.ts";
-import { createConnectionRecorder } from "../features/instances/connection-recorder.ts";
 import { CONTROL_JOB_GROUP } from "../features/instances/control-job-ref.ts";
-import { createCredentialStore } from "../features/instances/credential-store.ts";
-import { createLiveSettings } from "../features/instances/live-settings.ts";
-import { resumeSession } from "../features/instances/open-session.ts";
-import { createPresenceUpdater, type PresenceUpdater } from "../features/instances/presence-updater.ts";
-import { runControlJob } from "../features/instances/run-control-job.ts";
-import { createSealedPairingStore } from "../features/instances/sealed-pairing-store.ts";
 import { unregisterIntegrations } from "../features/integrations/unregister-integrations.ts";
 import { waitUntilIntegrationsIdle } from "../features/integrations/wait-until-integrations-idle.ts";
 import { MEDIA_GROUPS } from "../features/media/media.ts";
@@ -31,6 +24,13 @@ import {
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { createSendRunner } from "../features/messages/send/run-send.ts";
 import { createInstanceReader } from "../features/messages/send/sending-instance.ts";
+import { createConnectionRecorder } from "../features/sessions/connection-recorder.ts";
+import { createCredentialStore } from "../features/sessions/credential-store.ts";
+import { createLiveSettings } from "../features/sessions/live-settings.ts";
+import { resumeSession } from "../features/sessions/open-session.ts";
+import { createPresenceUpdater, type PresenceUpdater } from "../features/sessions/presence-updater.ts";
+import { runControlJob } from "../features/sessions/run-control-job.ts";
+import { createSealedPairingStore } from "../features/sessions/sealed-pairing-store.ts";
 import type { NetworkDriver, NetworkEvent, Session } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
 import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/test-numbers.ts";

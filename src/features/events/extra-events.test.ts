@@ -4,8 +4,8 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { SAMPLE } from "../../../test/sample-files.ts";
 import { bubble, startTypebot, type TypebotServer } from "../../../test/typebot-server.ts";
-import { createConnectionRecorder } from "../instances/connection-recorder.ts";
-import { recordAttention } from "../instances/record-attention.ts";
+import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
+import { recordAttention } from "../sessions/record-attention.ts";
 import { EXTRA_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
 const BIA = "5511977771234";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import { SESSION_START_FAILURES } from "../instances/instances.ts";
+import { SESSION_START_FAILURES } from "../sessions/sessions.ts";
 import type { DoctorFinding } from "./doctor-checks.ts";
 
 export interface FailedInstances {

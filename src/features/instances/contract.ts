@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
-import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
 
-const status = z.enum([
+export const instanceStatus = z.enum([
   "created",
   "connecting",
   "qr_pending",
@@ -22,7 +22,7 @@ const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 const limit = z.number().int().nullable().describe("null: no limit.");
 
-const attention = z
+export const attention = z
   .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime })
   .nullable()
   .describe("What the network wants a person to see to, or the session may end.");
@@ -94,8 +94,8 @@ const instance = z.object({
   account_id: z.number(),
   name: z.string(),
   network: z.enum(["whatsapp", "sandbox"]),
-  status,
-  connection_status: status,
+  status: instanceStatus,
+  connection_status: instanceStatus,
   phone: text,
   phone_connected: text,
   jid: text,
@@ -160,73 +160,11 @@ const apiKey = z.object({
 const created = z.object({
   id: z.number(),
   name: z.string(),
-  status,
+  status: instanceStatus,
   api_key: z.string().describe("Shown this once."),
   webhook_secret: z.string().describe("Shown this once."),
   webhook: webhookPackage.extend({ secret: z.string() }),
   default_webhook: webhook.optional().describe("Present when a webhook address was given."),
-});
-
-const pairingError = z
-  .object({
-    code: z.string().describe("A word of the table in docs/pairing.md, such as `wrong_code`."),
-    message: z.string().describe("What happened."),
-    action: z.string().describe("What the person who links can do."),
-    retry_at: z.string().optional().describe("Before then WhatsApp refuses again."),
-  })
-  .nullable()
-  .describe("Why the last pairing failed; cleared by the next connect, QR code or pairing code.");
-
-const qrReason = z
-  .enum(["new", "refreshed"])
-  .nullable()
-  .describe("refreshed: WhatsApp has replaced the QR code during the scan; the phone must scan once more.");
-const hint = text.describe("What to tell the person who scans; null: nothing special.");
-
-const connection = z.object({
-  id: z.number(),
-  name: z.string(),
-  status,
-  connection_status: status,
-  connected: z.boolean(),
-  logged_in: z.boolean(),
-  loggedIn: z.boolean(),
-  phone: text,
-  phone_connected: text,
-  phoneConnected: text,
-  jid: text,
-  lid: text,
-  profile_name: text,
-  profileName: text,
-  profile_picture_url: text,
-  profilePictureUrl: text,
-  platform: text,
-  updated_at: isoTime,
-  updatedAt: isoTime,
-  reason: text,
-  attempts: z
-    .number()
-    .int()
-    .describe(
-      "Connections that failed or were lost since the last one, or since `connect`; 0 while connected.",
-    ),
-  new_chats_locked_until: timeOrNull,
-  pairing_error: pairingError,
-  qr_reason: qrReason,
-  hint,
-  attention,
-});
-
-const pairing = z.object({
-  qr: text.describe("Data URL of the QR as PNG."),
-  qr_code: text.describe("What the QR says."),
-  pairing_code: text,
-  expires_at: timeOrNull,
-  attempt: z.number().int().nullable(),
-  max_attempts: z.number().int().nullable(),
-  qr_reason: qrReason,
-  hint,
-  pairing_error: pairingError,
 });
 
 const proxyUrl = trimmedText(2048).regex(
@@ -289,7 +227,8 @@ const flatAliases = {
 
 const aliases = { name: ["instanceName"], webhook_url: ["webhookUrl"], ...flatAliases };
 
-const tag = "Instances";
+export const INSTANCES_TAG = "Instances";
+const tag = INSTANCES_TAG;
 
 export const instancesContract = {
   listInstances: route({
@@ -350,75 +289,6 @@ export const instancesContract = {
     message: "Instance removed",
     input: z.object({ id: instanceId }),
     output: z.object({ id: z.number() }),
-  }),
-};
-
-/** Connecting, pairing and disconnecting the session of an instance. */
-export const sessionsContract = {
-  getInstanceStatus: route({
-    http: "GET /api/v1/instances/:id/status",
-    access: "instance",
-    tag,
-    summary: "Get the connection status and the connected identity",
-    message: "Instance status",
-    input: z.object({ id: instanceId }),
-    output: connection.extend({
-      seconds_since_last_inbound: z.number().int().nullable().describe("null: nothing has come in yet."),
-      messages_24h: z.number().int().describe("10000: so many or more."),
-      failures_24h: z.number().int(),
-      last_errors: z
-        .array(z.object({ code: z.string(), message: z.string(), at: z.string() }))
-        .describe("Of the last 24 hours, newest first."),
-    }),
-  }),
-  getInstanceQr: route({
-    http: "GET /api/v1/instances/:id/qr",
-    access: "instance",
-    tag,
-    summary: "Get the current QR code while the instance awaits pairing; `format=png` answers the image",
-    message: "QR code",
-    input: z.object({ id: instanceId, format: z.enum(["json", "png"]).default("json") }),
-    output: z.object({ id: z.number(), status, ...pairing.shape }),
-    raw: "image/png",
-  }),
-  connectInstance: route({
-    http: "POST /api/v1/instances/:id/connect",
-    access: "instance",
-    tag,
-    summary: "Start the connection; waits for the first QR, pairing code or connection",
-    message: "Connection started",
-    aliases: { phone: ["number"], wait_seconds: ["waitSeconds"] },
-    example: { wait_seconds: 5 },
-    input: z.object({
-      id: instanceId,
-      phone: coercedText(120)
-        .transform((given) => given.replace(/[\s().+-]/g, ""))
-        .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
-        .optional()
-        .describe("Asks for a pairing code for this phone instead of a QR."),
-      wait_seconds: z.coerce.number().min(0).max(60).default(5),
-    }),
-    output: z.object({ ...connection.shape, ...pairing.shape }),
-  }),
-  reconnectInstance: route({
-    http: "POST /api/v1/instances/:id/reconnect",
-    access: "instance",
-    tag,
-    summary: "Close the connection and open it again with the same pairing; never logs out",
-    message: "Reconnecting",
-    input: z.object({ id: instanceId, wait_seconds: z.coerce.number().min(0).max(60).default(5) }),
-    aliases: { wait_seconds: ["waitSeconds"] },
-    output: connection,
-  }),
-  logoutInstance: route({
-    http: "POST /api/v1/instances/:id/logout",
-    access: "instance",
-    role: "admin",
-    tag,
-    summary: "Unlink from the phone and forget the pairing",
-    message: "Logged out",
-    input: z.object({ id: instanceId }),
-    output: connection,
   }),
 };
 

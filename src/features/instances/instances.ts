@@ -4,23 +4,41 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
-import { connectInstance, type InstanceControlDeps } from "./connect-instance.ts";
 import type { apiKeysContract, instancesContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
-import { SESSION_START_FAILURES } from "./find-status-transition.ts";
-import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./hide-instance.ts";
-import { instanceAuditEntry } from "./instance-audit-entry.ts";
-import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
+import { requestRemoval } from "./hide-instance.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
-import { LIVE_STATUSES } from "./live-statuses.ts";
-import {
+import { updateInstance } from "./update-instance.ts";
+
+export { ATTENTION_MESSAGES, attentionOf } from "./attention-of.ts";
+export { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
+export {
+  addControlJob,
+  CONTROL_JOB_GROUP,
+  type ControlJobRef,
+  controlJobRef,
+  hasControlJob,
+} from "./control-job-ref.ts";
+export { announceRemoval, type HiddenInstance, hideInstance } from "./hide-instance.ts";
+export { instanceAuditEntry } from "./instance-audit-entry.ts";
+export {
+  findAndLockInstance,
+  getInstance,
+  type InstanceRow,
+  lockInstance,
+} from "./instance-row.ts";
+export type { InstanceSettings } from "./instance-settings.ts";
+export { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
+export { toPolicyUrl } from "./outgoing-policy.ts";
+export {
+  mayUseSandbox,
   requireSandbox,
   SANDBOX_NOT_ALLOWED,
   SANDBOX_OFF,
   type SandboxPolicy,
   sandboxOff,
 } from "./require-sandbox.ts";
-import {
+export {
   claimIdempotencyKey,
   findStoredResponse,
   type IdempotentRequest,
@@ -28,36 +46,8 @@ import {
   runIdempotently,
   storeResponse,
 } from "./run-idempotently.ts";
-import { toPairingView } from "./to-connection-view.ts";
-import { updateInstance } from "./update-instance.ts";
-import { waitForInstance } from "./wait-for-instance.ts";
-
-export {
-  announceRemoval,
-  claimIdempotencyKey,
-  connectInstance,
-  findStoredResponse,
-  getInstance,
-  type HiddenInstance,
-  hideInstance,
-  type IdempotentRequest,
-  type InstanceControlDeps,
-  type InstanceRow,
-  instanceAuditEntry,
-  LIVE_STATUSES,
-  lockInstance,
-  replayedResponse,
-  requireSandbox,
-  runIdempotently,
-  SANDBOX_NOT_ALLOWED,
-  SANDBOX_OFF,
-  type SandboxPolicy,
-  SESSION_START_FAILURES,
-  sandboxOff,
-  storeResponse,
-  toPairingView,
-  waitForInstance,
-};
+export { newChatsLockOf } from "./to-instance-view.ts";
+export { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstancesDeps extends CreateInstanceDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;

@@ -9,7 +9,7 @@ import { ROOT } from "../../../test/source-files.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { createConnectionRecorder } from "../instances/connection-recorder.ts";
+import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
 
 const executablePath = findChromium();
 const title = executablePath

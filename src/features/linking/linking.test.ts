@@ -4,8 +4,8 @@ import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import type { PasskeyState } from "../../network/session-operations.ts";
 import { createHttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { createConnectionRecorder } from "../instances/connection-recorder.ts";
-import { recordAttention } from "../instances/record-attention.ts";
+import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
+import { recordAttention } from "../sessions/record-attention.ts";
 import { linkingContract } from "./contract.ts";
 import { linkingHandlers } from "./linking.ts";
 

@@ -2,12 +2,8 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import { errorBody } from "../../platform/http/response-serializer.ts";
 import { recordAudit } from "../audit/audit.ts";
-import {
-  getInstance,
-  type InstanceControlDeps,
-  instanceAuditEntry,
-  lockInstance,
-} from "../instances/instances.ts";
+import { getInstance, instanceAuditEntry, lockInstance } from "../instances/instances.ts";
+import type { InstanceControlDeps } from "../sessions/sessions.ts";
 import type { linkingContract } from "./contract.ts";
 import { getNamedInstance } from "./get-named-instance.ts";
 import { bindLink, createLink, getLink } from "./open-link.ts";

@@ -1,14 +1,8 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import {
-  connectInstance,
-  getInstance,
-  type InstanceControlDeps,
-  type InstanceRow,
-  toPairingView,
-  waitForInstance,
-} from "../instances/instances.ts";
+import { getInstance, type InstanceRow, waitForInstance } from "../instances/instances.ts";
+import { connectInstance, type InstanceControlDeps, toPairingView } from "../sessions/sessions.ts";
 import type { linkingContract } from "./contract.ts";
 import type { OpenLink } from "./open-link.ts";
 import { NO_PASSKEY, toPasskey } from "./passkey.ts";

@@ -6,7 +6,7 @@ import { sealUnbound } from "../../../test/unbound-secret.ts";
 import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
 import { requireSecretKey } from "../../platform/config/require-secret-key.ts";
 import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
-import { createCredentialStore } from "../instances/credential-store.ts";
+import { createCredentialStore } from "../sessions/credential-store.ts";
 import { rotateSecrets, SEALED_COLUMNS } from "./rotate-secrets.ts";
 
 const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";

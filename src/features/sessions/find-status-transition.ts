@@ -1,6 +1,6 @@
 import type { DisconnectReason, NetworkEvent, SessionStartFailure } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
+import { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "../instances/instances.ts";
 
 /** An event of a session's connection; `failed`: it could not be opened. */
 export type ConnectionEvent =

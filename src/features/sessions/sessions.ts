@@ -1,5 +1,6 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { getInstance } from "../instances/instances.ts";
 import {
   connectInstance,
   type InstanceControlDeps,
@@ -7,10 +8,13 @@ import {
   reconnectInstance,
 } from "./connect-instance.ts";
 import type { sessionsContract } from "./contract.ts";
-import { getInstance } from "./instance-row.ts";
 import { toQrPng } from "./qr-code-image.ts";
 import { readInstanceActivity } from "./read-instance-activity.ts";
 import { hasPairing, toConnectionView, toPairingView } from "./to-connection-view.ts";
+
+export { connectInstance, type InstanceControlDeps } from "./connect-instance.ts";
+export { SESSION_START_FAILURES } from "./find-status-transition.ts";
+export { toPairingView } from "./to-connection-view.ts";
 
 /** Handlers of the session of an instance: its state, its pairing, and connecting it. */
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {

@@ -6,10 +6,14 @@ import type { PasskeyState } from "../../network/session-operations.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
 import type { PasskeyRow } from "../../tables.ts";
-import { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
+import {
+  changeStatus,
+  findAndLockInstance,
+  type InstanceColumnChange,
+  type InstanceStatusChange,
+} from "../instances/instances.ts";
 import { hasCredential } from "./credential-store.ts";
 import { type ConnectionEvent, findStatusTransition } from "./find-status-transition.ts";
-import { findAndLockInstance } from "./instance-row.ts";
 import { toQrDataUrl } from "./qr-code-image.ts";
 import { QR_HINTS } from "./to-connection-view.ts";
 

@@ -3,13 +3,18 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import { changeStatus } from "./change-status.ts";
-import { addControlJob, hasControlJob } from "./control-job-ref.ts";
-import { instanceAuditEntry } from "./instance-audit-entry.ts";
-import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { LIVE_STATUSES } from "./live-statuses.ts";
+import {
+  addControlJob,
+  changeStatus,
+  getInstance,
+  hasControlJob,
+  type InstanceRow,
+  instanceAuditEntry,
+  LIVE_STATUSES,
+  lockInstance,
+  waitForInstance,
+} from "../instances/instances.ts";
 import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-connection-view.ts";
-import { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstanceControlDeps {
   db: Db;

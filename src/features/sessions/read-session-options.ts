@@ -3,8 +3,8 @@ import type { SessionOptions } from "../../network/session-registry.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
-import { DEFAULT_SETTINGS } from "./contract.ts";
-import { toPolicyUrl } from "./outgoing-policy.ts";
+import { DEFAULT_SETTINGS } from "../instances/contract.ts";
+import { toPolicyUrl } from "../instances/instances.ts";
 
 export interface SessionOptionsDeps {
   db: Db;

@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { changeStatus } from "./change-status.ts";
-import { addControlJob } from "./control-job-ref.ts";
-import { findAndLockInstance } from "./instance-row.ts";
+import { addControlJob, changeStatus, findAndLockInstance } from "../instances/instances.ts";
 
 /** The prefix of the reason of an instance whose client version WhatsApp has rejected. */
 export const OUTDATED_REASON = "outdated";

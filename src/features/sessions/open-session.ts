@@ -5,10 +5,14 @@ import type { SessionOptions } from "../../network/session-registry.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
+import {
+  CONTROL_JOB_GROUP,
+  mayUseSandbox,
+  SANDBOX_NOT_ALLOWED,
+  SANDBOX_OFF,
+} from "../instances/instances.ts";
 import type { ConnectionRecorder } from "./connection-recorder.ts";
-import { CONTROL_JOB_GROUP } from "./control-job-ref.ts";
 import { readSessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
-import { mayUseSandbox, SANDBOX_NOT_ALLOWED, SANDBOX_OFF } from "./require-sandbox.ts";
 
 /** The sessions that this process has open. */
 export interface SessionOpener {

@@ -3,12 +3,15 @@ import type { Engine, Job, JobResult } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { withTimeout } from "../../platform/with-timeout.ts";
-import { changeStatus } from "./change-status.ts";
+import {
+  type ControlJobRef,
+  changeStatus,
+  controlJobRef,
+  findAndLockInstance,
+} from "../instances/instances.ts";
 import { NO_IDENTITY } from "./connection-recorder.ts";
-import { type ControlJobRef, controlJobRef } from "./control-job-ref.ts";
 import { deleteCredential } from "./credential-store.ts";
 import type { DeleteNetworkCopiesDeps } from "./delete-network-copies.ts";
-import { findAndLockInstance } from "./instance-row.ts";
 import { type OpenSessionDeps, openSession, type SessionOpener } from "./open-session.ts";
 import { readSessionOptions } from "./read-session-options.ts";
 import { removeInstance } from "./remove-instance.ts";

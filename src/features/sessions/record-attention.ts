@@ -3,8 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { AttentionReason } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
-import { ATTENTION_MESSAGES } from "./attention-of.ts";
-import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
+import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 
 /** The network repeats an unanswered demand. */
 const SAME_DEMAND_MS = 60_000;

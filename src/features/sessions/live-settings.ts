@@ -1,8 +1,8 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
-import { DEFAULT_SETTINGS } from "./contract.ts";
-import type { InstanceSettings } from "./instance-settings.ts";
+import { DEFAULT_SETTINGS } from "../instances/contract.ts";
+import type { InstanceSettings } from "../instances/instances.ts";
 
 const TTL_MS = 5_000;
 const MOST_INSTANCES = 20_000;

@@ -1,10 +1,8 @@
 import type { QrReason } from "../../network/driver.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import { attentionOf } from "./attention-of.ts";
+import { attentionOf, type InstanceRow, newChatsLockOf } from "../instances/instances.ts";
 import type { sessionsContract } from "./contract.ts";
-import type { InstanceRow } from "./instance-row.ts";
 import { toQrDataUrl } from "./qr-code-image.ts";
-import { newChatsLockOf } from "./to-instance-view.ts";
 
 export type PairingErrorView = NonNullable<OutputOf<typeof sessionsContract.getInstanceQr>["pairing_error"]>;
 
