@@ -70,7 +70,7 @@ fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL an
 |---|---|---|
 `;
 
-/** docs/dependencies.md. */
+/** docs/contributing/dependencies.md. */
 export function dependenciesPage(): string {
   const rows = readLockedPackages()
     .filter(({ isDev }) => !isDev)

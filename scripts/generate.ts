@@ -8,8 +8,8 @@ import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.
 import { dependenciesPage } from "./dependencies.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
-  "docs/configuration.md": configurationPage,
-  "docs/dependencies.md": dependenciesPage,
+  "docs/reference/configuration.md": configurationPage,
+  "docs/contributing/dependencies.md": dependenciesPage,
   ".env.example": envExample,
   "openapi.json": () => `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`,
 };

@@ -92,7 +92,11 @@ describe("help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
     const known = COMMANDS.map((command) => command.split(" ")[0]);
     expect(listed.sort()).toEqual([...known, "help"].sort());
-    for (const words of ["Without a command it serves", "Exit status: 0", "docs/configuration.md"]) {
+    for (const words of [
+      "Without a command it serves",
+      "Exit status: 0",
+      "docs/reference/configuration.md",
+    ]) {
       expect(stdout).toContain(words);
     }
   });

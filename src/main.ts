@@ -9,7 +9,7 @@ Start here:
   $ waygate serve                     run it; prints the owner's sign-in and three lines to try
   $ waygate account create --help     every command explains itself
 
-Settings come from the environment: see docs/configuration.md or .env.example.
+Settings come from the environment: see docs/reference/configuration.md or .env.example.
 Exit status: 0 done, 1 it failed (the reason is on standard error), 2 the command line is wrong.`;
 
 function examples(...lines: string[]): string {
@@ -32,7 +32,7 @@ Environment:
   WAYGATE_BASE_URL     where the gateway is; http://127.0.0.1:3000 unless set
   WAYGATE_INSTANCE_ID  the instance that is meant when a call names none; that of the key unless set
 
-It is started by an assistant's host, not by hand; docs/assistant-tools.md has a configuration to copy.
+It is started by an assistant's host, not by hand; docs/guides/assistant-tools.md has a configuration to copy.
 `;
 
 const KEY_HELP = `
@@ -45,7 +45,7 @@ Secrets in the database (sessions, webhook secrets, tokens) are sealed with WAYG
 
 const RESTORE_HELP = `
 Set WAYGATE_BACKUP_KEY and WAYGATE_SECRET_KEY as they were in the gateway that made the backup. What was pending in it is
-held back until you decide: --release or --discard. docs/backups.md tells the whole way.
+held back until you decide: --release or --discard. docs/operation/backups.md tells the whole way.
 `;
 
 const DOCTOR_HELP = `

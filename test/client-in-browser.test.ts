@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><title>client</title>
 import { createClient, verifyWebhook } from "/dist/src/client/client.js";
 const client = createClient({ baseUrl: location.origin, apiKey: "wg_x" });
 const { data } = await client.sendText({ id: 7, number: "5511988887777", text: "Olá" });
-const [vector] = await (await fetch("/docs/events/signature-vectors.json")).json();
+const [vector] = await (await fetch("/docs/reference/events/signature-vectors.json")).json();
 const now = new Date(Number(vector["webhook-timestamp"]) * 1000);
 const options = { secret: vector.secret, now };
 const event = await verifyWebhook({ headers: vector, body: vector.body }, options);

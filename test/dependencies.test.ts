@@ -54,7 +54,7 @@ describe("the lock file", () => {
     ]);
   });
 
-  test("ships permissive licences, except for the two families that docs/dependencies.md explains", () => {
+  test("ships permissive licences, except for the two families that docs/contributing/dependencies.md explains", () => {
     const others = packages.filter(({ isDev, license }) => !isDev && !PERMISSIVE.has(license));
     expect(named(others).filter((name) => !name.startsWith("@img/sharp-"))).toEqual(["libsignal"]);
   });

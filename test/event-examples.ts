@@ -7,7 +7,7 @@ import { ROOT } from "./source-files.ts";
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 
 /** One file per event name: the body that a webhook gets. */
-export const EXAMPLES = join(ROOT, "docs/events");
+export const EXAMPLES = join(ROOT, "docs/reference/events");
 
 export function isExample(file: string): boolean {
   return /^[a-z]+\.[a-z_]+\.json$/.test(file);

@@ -30,7 +30,12 @@ it("the committed files are what the sources say (else: npm run generate)", asyn
 it("--check writes nothing and names each file that is out of date", async () => {
   const { code, said } = await generate("--into", folder, "--check");
   expect(code).toBe(1);
-  const files = ["docs/configuration.md", "docs/dependencies.md", ".env.example", "openapi.json"];
+  const files = [
+    "docs/reference/configuration.md",
+    "docs/contributing/dependencies.md",
+    ".env.example",
+    "openapi.json",
+  ];
   expect(said.match(/^\S+/gm)).toEqual(files);
   expect(await readdir(folder)).toEqual([]);
 });
@@ -46,7 +51,7 @@ it("writes all of them, and the same again", async () => {
 });
 
 it("documents every setting, and the example sets none", async () => {
-  const page = await readFile(join(folder, "docs/configuration.md"), "utf8");
+  const page = await readFile(join(folder, "docs/reference/configuration.md"), "utf8");
   const example = await readFile(join(folder, ".env.example"), "utf8");
   for (const { env, description } of listSettings()) {
     expect(page).toContain(`| \`${env}\` |`);

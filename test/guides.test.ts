@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GUIDE } from "../src/features/public-pages/guide.ts";
+import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
-const PAGES = GUIDE.map((page) => `docs/${"file" in page ? page.file : `${page.slug}.md`}`)
+const PAGES = GUIDE.map(({ file }) => `docs/${file}`)
   .map((path) => ({ path, blocks: shellBlocksWithCurl(path) }))
   .filter(({ blocks }) => blocks.length > 0);
 
@@ -98,7 +98,7 @@ describe.skipIf(!hasCurl)(
         { success: true, data: { message_id: expect.any(String) } },
       ]);
       expect(stdout).toMatch(/^\d+ message\.received echo: Hello$/m);
-      expect(stdout).toMatch(/^Next: docs\/quick-start\.md.* Instance \d+ has the key wg_/m);
+      expect(stdout).toMatch(/^Next: docs\/start\/quick-start\.md.* Instance \d+ has the key wg_/m);
     });
 
     test("the first block of the README says so where the password was not filled in", async () => {

@@ -335,7 +335,7 @@ test("what they call otherwise and we do not know is refused, not guessed", () =
 });
 
 test("the page on coming from another gateway names every route that takes their bodies", () => {
-  const text = readFileSync(`${ROOT}docs/migration.md`, "utf8");
+  const text = readFileSync(`${ROOT}docs/start/migration.md`, "utf8");
   const missing = [...new Set(UNCHANGED.map(([, name]) => contract[name].http))].filter((http) => {
     const path = http.split(" ")[1]?.replace("/api/v1/instances/:id", "") ?? "";
     return path !== "" && !text.includes(`\`${path}\``) && !text.includes(` ${path}\``);

@@ -210,7 +210,7 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
     const files = rows[0]?.files ?? 0;
     if (files > 0)
       console.log(
-        `${files} files of messages belong to it, which are not in the backup: see docs/backups.md.`,
+        `${files} files of messages belong to it, which are not in the backup: see docs/operation/backups.md.`,
       );
   } finally {
     await database.close();

@@ -42,7 +42,7 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const mend = "See docs/configuration.md.";
+    const mend = "See docs/reference/configuration.md.";
     return error.problems.map((words) => ({ what: "settings", grade: "fail", words, mend }));
   }
   const dataDir = resolve(config.dataDir);

@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from "../../test/receiver.ts";
 import { verifyWebhook, WebhookVerificationError } from "./client.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const VECTORS = new URL("../../docs/events/signature-vectors.json", import.meta.url);
+const VECTORS = new URL("../../docs/reference/events/signature-vectors.json", import.meta.url);
 
 interface Vector {
   about: string;

@@ -31,7 +31,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   "whatsapp-inbound": benchWhatsAppInbound,
 };
 
-/** Prints the figures of docs/benchmarks.md; with names, only those; a number is the size of what has one. */
+/** Prints the figures of docs/reliability/benchmarks.md; with names, only those; a number is the size of what has one. */
 const wanted = process.argv.slice(2).filter((word) => !/^\d+$/.test(word));
 console.log(`${describeMachine()}\n`);
 for (const [name, bench] of Object.entries(BENCHES)) {

@@ -49,7 +49,7 @@ export interface Round {
 
 /** One fault of the matrix. */
 export interface ChaosRow {
-  /** As in docs/reliability.md: `F1`. */
+  /** As in docs/reliability/reliability.md: `F1`. */
   readonly id: string;
   /** In a few words. */
   readonly fault: string;

@@ -1,6 +1,6 @@
 import type { ClientSend, EventLedgerEntry, Ledgers } from "./ledgers.ts";
 
-/** What the comparison of the ledgers found, in the words of docs/reliability.md; every list names the guilty. */
+/** What the comparison of the ledgers found, in the words of docs/reliability/reliability.md; every list names the guilty. */
 export interface LedgerFindings {
   /** Wanted events that neither came with a 2xx nor were given up. */
   lostEvents: string[];

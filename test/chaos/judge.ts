@@ -15,7 +15,7 @@ export interface InFlight {
 /** One session and one webhook, as their lanes are wide. */
 export const IN_FLIGHT = { sends: 16, deliveries: 4 } as const;
 
-/** The findings as the figures of a round, with each bar of docs/reliability.md that they break. */
+/** The findings as the figures of a round, with each bar of docs/reliability/reliability.md that they break. */
 export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
   const found = checkLedgers(ledgers);
   const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries } = found;

@@ -8,7 +8,7 @@ import { waitUntil } from "../gateway.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
 import type { Round } from "./chaos-row.ts";
 
-/** A PgBouncer in transaction mode in front of one database, set up as docs/scaling.md says. */
+/** A PgBouncer in transaction mode in front of one database, set up as docs/operation/scaling.md says. */
 export interface Pooler {
   /** The way through it. */
   url: string;
@@ -47,7 +47,7 @@ export async function layPooler(round: Round, databaseUrl: string): Promise<Pool
   return pooler;
 }
 
-/** What docs/scaling.md tells, and where the two meet. */
+/** What docs/operation/scaling.md tells, and where the two meet. */
 function toSettings({ hostname, port, pathname, username, password }: URL, listenPort: number): string {
   const database = pathname.slice(1);
   return `[databases]

@@ -13,7 +13,9 @@ const PNG =
 
 /** A workflow of the documentation, with the node Settings filled in. */
 function readyWorkflow(name: string, settings: Record<string, string>): WorkflowFile {
-  const workflow = JSON.parse(readFileSync(join(ROOT, `docs/n8n/${name}.json`), "utf8")) as WorkflowFile;
+  const workflow = JSON.parse(
+    readFileSync(join(ROOT, `docs/guides/n8n/${name}.json`), "utf8"),
+  ) as WorkflowFile;
   const { parameters } = workflow.nodes.find((node) => node.name === "Settings") ?? {};
   const fields = parameters?.assignments as { assignments: { name: string; value: string }[] } | undefined;
   for (const field of fields?.assignments ?? []) field.value = settings[field.name] ?? field.value;

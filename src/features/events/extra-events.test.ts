@@ -116,14 +116,14 @@ async function tellOfPairing(fresh: TestInstance): Promise<void> {
 }
 
 describe.each(EXTRA_EVENTS)("%s", (event) => {
-  test("is what its page in docs/events shows", () => {
+  test("is what its page in docs/reference/events shows", () => {
     const isShown = ({ body }: Received) => event !== "group.updated" || body.data.change.subject === RENAMED;
     expectExample(event, receiver.of(event).find(isShown)?.body);
   });
 });
 
 describe.each(STREAM_EVENTS)("%s", (event) => {
-  test("is what its page in docs/events shows, and reaches no webhook", async () => {
+  test("is what its page in docs/reference/events shows, and reaches no webhook", async () => {
     const { id, client } = shop;
     const { data } = await client.listEvents({ id, event, limit: 1 });
     const { data: shown } = await client.getEvent({ id, eventId: data[0]?.event_id ?? "" });

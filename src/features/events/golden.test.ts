@@ -170,17 +170,17 @@ describe.each(EVENTS)("%s", (event) => {
     if (event === "message.failed") expect(Object.keys(error)).toEqual(["code", "message", "retryable"]);
   });
 
-  test("is what its page in docs/events shows", () => {
+  test("is what its page in docs/reference/events shows", () => {
     expectExample(event, item().body);
   });
 });
 
-test("docs/events shows each event that the gateway can send, and no other", () => {
+test("docs/reference/events shows each event that the gateway can send, and no other", () => {
   const names = [...EVENT_NAMES, ...STREAM_EVENTS];
   expect(readdirSync(EXAMPLES).filter(isExample).sort()).toEqual(names.map((name) => `${name}.json`).sort());
 });
 
-test("the table of docs/events links the example of each event that the gateway can send", () => {
+test("the table of docs/reference/events links the example of each event that the gateway can send", () => {
   const linked = [
     ...readFileSync(join(EXAMPLES, "README.md"), "utf8").matchAll(/\| `([\w.]+)` .*\]\(([\w.]+)\.json\)/g),
   ];

@@ -76,7 +76,7 @@ const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \
   \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,
   \`merge_brazil_contacts\`, \`files_from_url\`, \`all_audio_as_voice\`
 
-See \`docs/n8n.md\`, \`docs/typebot.md\` and \`docs/chatwoot.md\`.`;
+See \`docs/guides/n8n.md\`, \`docs/guides/typebot.md\` and \`docs/guides/chatwoot.md\`.`;
 
 export const integrationsContract = {
   listIntegrations: route({

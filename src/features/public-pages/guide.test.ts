@@ -1,8 +1,11 @@
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../test/source-files.ts";
 import { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
-import { createGuide, GUIDE, guidePath, toHtml } from "./guide.ts";
+import { createGuide } from "./guide.ts";
+import { GUIDE, guidePath } from "./guide-pages.ts";
+import { markdownToHtml } from "./markdown-to-html.ts";
 
 const guide = createGuide(join(ROOT, "docs"));
 
@@ -35,8 +38,33 @@ test("the page of the events holds a payload of each event that it lists", async
   for (const id of listed) expect(html).toContain(`id="${id}"`);
 });
 
+test("every document of docs/ is a page of the guide, apart from the index and the legal texts", async () => {
+  const names = await readdir(join(ROOT, "docs"), { recursive: true });
+  const documents = names.filter((name) => name.endsWith(".md") && !name.includes("legal"));
+  expect(GUIDE.map(({ file }) => file).sort()).toEqual(
+    documents.filter((name) => name !== "README.md").sort(),
+  );
+});
+
+test("the index of docs/ and the README link every page of the guide", async () => {
+  const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
+  const readme = await readFile(join(ROOT, "README.md"), "utf8");
+  const missing = GUIDE.filter(
+    ({ file }) => !index.includes(`](${file})`) || !readme.includes(`](docs/${file})`),
+  );
+  expect(missing.map(({ file }) => file)).toEqual([]);
+});
+
+test("every page shows the groups in its navigation, and the legal pages", async () => {
+  const html = await guide.page("webhooks");
+  const groups = [...html.matchAll(/<p>(\w+)<\/p><ul>/g)].map(([, group]) => group);
+  const titles = ["Start", "Guides", "Reference", "Operation", "Reliability", "Contributing", "Legal"];
+  expect(groups).toEqual(titles);
+  expect(html).toMatch(/<a href="\/privacy">.*<a href="\/terms">/);
+});
+
 test("an unknown page is not found, whatever it is called", async () => {
-  for (const slug of ["nothing", "../package", "constructor", "decisions"]) {
+  for (const slug of ["nothing", "../package", "constructor", "README"]) {
     await expect(guide.page(slug)).rejects.toMatchObject({ code: "NOT_FOUND" });
   }
 });
@@ -52,6 +80,10 @@ describe("the search", () => {
     expect(links.length).toBeGreaterThan(2);
     expect(links[0]).toMatch(/^\/docs\/waygate\/asynchronous-sends#/);
     expect(await linksOf("WAYGATE_RETRY_SCHEDULE")).toContain("/docs/waygate/configuration#webhooks");
+  });
+
+  test("leaves out the pages for contributors", async () => {
+    expect(await linksOf("light-my-request")).toEqual([]);
   });
 
   test("leads to headings that are there", async () => {
@@ -86,27 +118,31 @@ describe("the search", () => {
 
 describe("Markdown", () => {
   test("shows a state diagram as a table", () => {
-    expect(toHtml("```mermaid\nstateDiagram-v2\n  [*] --> created: POST /x\n```")).toMatch(
+    expect(markdownToHtml("```mermaid\nstateDiagram-v2\n  [*] --> created: POST /x\n```")).toMatch(
       /<tr><td>\(new\)<\/td><td><code>created<\/code><\/td><td>POST \/x<\/td><\/tr>/,
     );
   });
 
   test("is rendered without what could run or load", () => {
-    const html = toHtml(
+    const html = markdownToHtml(
       "# A <b>c</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) ![y](https://evil.example/y.png) <img src=x onerror=alert(1)>",
     );
     expect(html).not.toMatch(/<script|javascript:|<img|onerror|evil/);
     expect(html).toContain("<h1");
   });
 
+  test("shows the boxes of a checklist as text", () => {
+    expect(markdownToHtml("- [ ] one\n- [x] two")).toMatch(/☐ one.*☑ two/s);
+  });
+
   test("gives headings ids that tables of contents can point at, each once", () => {
-    expect(toHtml("## Now, or queued\n\n## Now, or queued")).toMatch(
+    expect(markdownToHtml("## Now, or queued\n\n## Now, or queued")).toMatch(
       /id="now-or-queued".*id="now-or-queued-1"/s,
     );
   });
 
   test("keeps code as it is", () => {
-    expect(toHtml('```html\n<a href="x">&amp;</a>\n```')).toContain(
+    expect(markdownToHtml('```html\n<a href="x">&amp;</a>\n```')).toContain(
       '<code class="language-html">&lt;a href=&quot;x&quot;&gt;&amp;amp;&lt;/a&gt;</code>',
     );
   });

@@ -10,7 +10,7 @@ import { createLog } from "../../platform/log/log.ts";
 import { createOpenApiDocument } from "../../platform/openapi/openapi-document.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
-import { GUIDE, guidePath } from "./guide.ts";
+import { GUIDE, guidePath } from "./guide-pages.ts";
 import { NOT_FOUND_PAGE } from "./home-page.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
@@ -20,7 +20,7 @@ const executablePath = findChromium();
 const PATIENCE_MS = 80_000;
 const SHOTS = join(ROOT, "test-artifacts/pages");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PHONE = { width: 390, height: 844 };
+const PHONE = { width: 360, height: 800 };
 const DESK = { width: 1280, height: 900 };
 const LIGHT_ON_PHONE = { scheme: "light", width: "phone", size: PHONE } as const;
 const DARK_ON_DESK = { scheme: "dark", width: "desk", size: DESK } as const;

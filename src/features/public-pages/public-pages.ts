@@ -4,11 +4,14 @@ import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
-import { createGuide, GUIDE, GUIDE_SCRIPT } from "./guide.ts";
+import { createGuide } from "./guide.ts";
+import { FIRST_PAGE } from "./guide-pages.ts";
+import { GUIDE_SCRIPT } from "./guide-script.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./home-page.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
 import { LINK_SCRIPT } from "./link-script.ts";
 import { FAVICON, PAGE_STYLE } from "./page-layout.ts";
+import { GUIDE_POLICY, LINK_POLICY, PAGE_POLICY, REFERENCE_POLICY } from "./page-policies.ts";
 import { postmanCollection } from "./postman-collection.ts";
 import { textHandlers } from "./text-handlers.ts";
 
@@ -32,34 +35,6 @@ const OWN_FILES = new Map([
   ["link.js", { type: SCRIPT, text: LINK_SCRIPT }],
 ]);
 
-const NO_MORE = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  ...NO_MORE,
-];
-/** The guide has a form for its search. */
-const GUIDE_POLICY = PAGE_POLICY.map((rule) => (rule === "form-action 'none'" ? "form-action 'self'" : rule));
-/** The library of the reference writes styles of its own and calls the gateway. */
-const REFERENCE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  ...NO_MORE,
-];
-/** Nothing of others, and nothing in the page itself: QRs come as data. */
-const LINK_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  ...NO_MORE,
-];
 const NOT_STORED = { "cache-control": "no-store", "x-frame-options": "DENY", "x-robots-tag": "noindex" };
 /** Short, since an upgrade changes pages and files together. */
 const CACHED = { "cache-control": "public, max-age=300" };
@@ -77,7 +52,7 @@ export function publicPagesHandlers(
     docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
     openApi: async () => new RawResponse(JSON_TYPE, description, 200, CACHED),
     postman: async () => new RawResponse(JSON_TYPE, collection, 200, CACHED),
-    guide: async () => toPage(await guide.page(GUIDE[0].slug), GUIDE_POLICY),
+    guide: async () => toPage(await guide.page(FIRST_PAGE), GUIDE_POLICY),
     searchGuide: async ({ input }) => toPage(await guide.search(input.q), GUIDE_POLICY),
     guidePage: async ({ input }) => toPage(await guide.page(input.page), GUIDE_POLICY),
     docsAsset: async ({ input }) => readAsset(input.file),
@@ -89,10 +64,10 @@ export function publicPagesHandlers(
 
 function toPage(
   html: string,
-  policy: readonly string[] = PAGE_POLICY,
+  policy: string = PAGE_POLICY,
   headers: Record<string, string> = CACHED,
 ): RawResponse {
-  return new RawResponse(HTML, html, 200, { ...headers, "content-security-policy": policy.join("; ") });
+  return new RawResponse(HTML, html, 200, { ...headers, "content-security-policy": policy });
 }
 
 async function readAsset(file: string): Promise<RawResponse> {

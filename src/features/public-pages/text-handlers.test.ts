@@ -43,7 +43,7 @@ it("the page on production readiness tells of every blocker of /health", async (
 it("without any policy there is a page that says so", async () => {
   const { status, type, text } = await read("/privacy", scratch.path);
   expect([status, type]).toEqual([200, HTML]);
-  expect(text).toContain("has not put this text here");
+  expect(text).toContain("has not published this text yet");
 });
 
 it("the terms are a page, and the operator's own text wins", async () => {
@@ -62,5 +62,5 @@ it.each(["/privacy", "/docs/production-readiness.md"])("%s is a page for a brows
   served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
   const { headers, body } = await served.call(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
   expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept"]);
-  expect(Buffer.from(body).toString()).toContain("<h1 ");
+  expect(Buffer.from(body).toString()).toMatch(/<nav class="pages".* aria-current="page".*<h1 /s);
 });

@@ -2,8 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
-import { toHtml } from "./guide.ts";
-import { pageLayout } from "./page-layout.ts";
+import { guideLayout } from "./guide-layout.ts";
+import { LEGAL_PAGES } from "./guide-pages.ts";
+import { markdownToHtml } from "./markdown-to-html.ts";
+import { GUIDE_POLICY } from "./page-policies.ts";
 
 /** Where the texts are. */
 export interface TextPageFolders {
@@ -15,61 +17,56 @@ export interface TextPageFolders {
 
 type TextHandlers = Pick<Handlers<typeof publicPagesContract>, "privacy" | "terms" | "productionReadiness">;
 
+interface TextPage {
+  title: string;
+  /** Its entry in the navigation. */
+  current: string;
+  /** Below `docs/`. */
+  file: string;
+  /** The operator's own file in the data directory. */
+  name?: string;
+}
+
+const PRIVACY: TextPage = { ...LEGAL_PAGES.privacy, current: LEGAL_PAGES.privacy.path };
+const TERMS: TextPage = { ...LEGAL_PAGES.terms, current: LEGAL_PAGES.terms.path };
+const READINESS: TextPage = {
+  title: "Production readiness",
+  current: "production-readiness",
+  file: "operation/production-readiness.md",
+};
 const HTML = "text/html; charset=utf-8";
 const MARKDOWN = "text/markdown; charset=utf-8";
-const HEADERS = {
-  // Whatever stands in the text, nothing of it runs.
-  "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
-  "cache-control": "no-cache",
-};
+const HEADERS = { "content-security-policy": GUIDE_POLICY, "cache-control": "no-cache", vary: "accept" };
 
-/** What people must be told; read anew each time, so that a changed text needs no restart. */
+/** The legal texts and the production checklist; read on each request, so that a changed text needs no restart. */
 export function textHandlers({ dataDir, packageRoot }: TextPageFolders): TextHandlers {
-  const legal = (name: string) => [join(dataDir, name), join(packageRoot, "docs", "legal", name)];
+  async function readText({ name, file }: TextPage): Promise<string | undefined> {
+    const own = name === undefined ? undefined : await readIfThere(join(dataDir, name));
+    return own ?? readIfThere(join(packageRoot, "docs", file));
+  }
+
+  /** Markdown; HTML for a client that asks for HTML by name, as browsers do. */
+  async function negotiate(page: TextPage, accept: string | string[] | undefined): Promise<RawResponse> {
+    const text = await readText(page);
+    if (text === undefined || String(accept).includes("text/html")) return toPage(page, text);
+    return new RawResponse(MARKDOWN, text, 200, HEADERS);
+  }
+
   return {
-    async privacy({ headers }) {
-      const text = await readFirst(legal("privacy.md"));
-      return text === undefined
-        ? absent("Privacy policy")
-        : negotiate("Privacy policy", text, headers.accept);
-    },
-
-    async terms() {
-      const text = await readFirst(legal("terms.md"));
-      return text === undefined ? absent("Terms of use") : toPage("Terms of use", toHtml(text));
-    },
-
-    async productionReadiness({ headers }) {
-      const text = await readFirst([join(packageRoot, "docs", "production-readiness.md")]);
-      return text === undefined
-        ? absent("Production readiness")
-        : negotiate("Production readiness", text, headers.accept);
-    },
+    privacy: ({ headers }) => negotiate(PRIVACY, headers.accept),
+    terms: async () => toPage(TERMS, await readText(TERMS)),
+    productionReadiness: ({ headers }) => negotiate(READINESS, headers.accept),
   };
 }
 
-async function readFirst(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    const text = await readFile(path, "utf8").catch(() => undefined);
-    if (text !== undefined) return text;
-  }
-  return undefined;
+function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
 }
 
-/** Markdown, as it is specified; who asks for HTML by name, as browsers do, gets a page. */
-function negotiate(title: string, text: string, accept: string | string[] | undefined): RawResponse {
-  const answer = String(accept).includes("text/html")
-    ? toPage(title, toHtml(text))
-    : new RawResponse(MARKDOWN, text, 200, HEADERS);
-  return new RawResponse(answer.type, answer.body, 200, { ...answer.headers, vary: "accept" });
-}
-
-function toPage(title: string, body: string): RawResponse {
-  const html = pageLayout({ title: `${title} · Waygate`, body: `<main id="content">\n${body}\n</main>` });
-  return new RawResponse(HTML, html, 200, HEADERS);
-}
-
-function absent(title: string): RawResponse {
-  const text = "The operator of this gateway has not put this text here yet. Ask them for it.";
-  return toPage(title, `<h1>${title}</h1>\n<p>${text}</p>`);
+function toPage({ title, current, file }: TextPage, text: string | undefined): RawResponse {
+  const content =
+    text === undefined
+      ? `<h1>${title}</h1>\n<p>The operator of this gateway has not published this text yet. Ask the operator for it.</p>`
+      : markdownToHtml(text, file);
+  return new RawResponse(HTML, guideLayout(title, content, { current }), 200, HEADERS);
 }

@@ -11,7 +11,7 @@ const text = z.string().nullable();
 
 const pairingError = z
   .object({
-    code: z.string().describe("A word of the table in docs/pairing.md, such as `wrong_code`."),
+    code: z.string().describe("A word of the table in docs/guides/pairing.md, such as `wrong_code`."),
     message: z.string().describe("What happened."),
     action: z.string().describe("What the person who links can do."),
     retry_at: z.string().optional().describe("Before then WhatsApp refuses again."),

@@ -7,7 +7,7 @@ import { formatEventBody } from "./webhook-formats.ts";
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` writes the files anew. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
-const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../../docs/reference/events/", import.meta.url));
 const OPTIONS = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
 const FORMATS = Object.keys(FORMAT_EVENTS) as CompatibilityFormat[];
 
@@ -122,7 +122,7 @@ function shape(format: CompatibilityFormat, body: unknown): Json {
 }
 
 describe.each(FORMATS)("the format %s", (format) => {
-  test.each(samplesOf(format))("shows %s as its page in docs/events does", (name) => {
+  test.each(samplesOf(format))("shows %s as its page in docs/reference/events does", (name) => {
     const text = `${JSON.stringify(shape(format, SAMPLES[name]), null, 2)}\n`;
     const file = `${FOLDER}${format}/${name}.json`;
     if (isUpdate) {

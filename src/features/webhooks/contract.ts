@@ -95,7 +95,7 @@ const shape = {
   format: z
     .enum(WEBHOOK_FORMATS)
     .optional()
-    .describe("Shape of the bodies: ours, or that of another gateway; see docs/migration.md."),
+    .describe("Shape of the bodies: ours, or that of another gateway; see docs/start/migration.md."),
   format_token: boundedText(256)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
     .nullish()

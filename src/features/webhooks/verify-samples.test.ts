@@ -8,7 +8,7 @@ import { makeScratchDir } from "../../../test/scratch-dir.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { tellWebhookStory } from "../../../test/webhook-story.ts";
 
-const PAGE = readFileSync(join(ROOT, "docs/verifying-webhooks.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/guides/verifying-webhooks.md"), "utf8");
 
 /** The sample of a language as the page shows it. */
 function sampleOf(language: string): string {
@@ -114,7 +114,9 @@ async function ask(language: keyof typeof PROGRAMS, cases: Signed[]): Promise<st
 
 /** Published cases whose secret is of an odd kind, or whose body is. */
 function oddVectors(): Signed[] {
-  const vectors = JSON.parse(readFileSync(join(ROOT, "docs/events/signature-vectors.json"), "utf8"));
+  const vectors = JSON.parse(
+    readFileSync(join(ROOT, "docs/reference/events/signature-vectors.json"), "utf8"),
+  );
   const odd = vectors.filter(({ about }: { about: string }) => /secret|empty/.test(about));
   expect(odd.length).toBeGreaterThan(1);
   return odd.map(({ secret, body, times, about: _, ...headers }: Record<string, string>) => ({
@@ -187,7 +189,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
 
 /** The short samples of another page, which check the signature of the body alone. */
 describe("the sample of webhooks.md", () => {
-  const page = readFileSync(join(ROOT, "docs/webhooks.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/guides/webhooks.md"), "utf8");
   const take = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const body = '{"text":"Olá, Bia 👋"}';
@@ -242,7 +244,9 @@ for value in cases["given"]:
 });
 
 test("the vectors on the page are those of the file", () => {
-  const vectors = JSON.parse(readFileSync(join(ROOT, "docs/events/signature-vectors.json"), "utf8"));
+  const vectors = JSON.parse(
+    readFileSync(join(ROOT, "docs/reference/events/signature-vectors.json"), "utf8"),
+  );
   for (const vector of vectors.slice(0, 3)) {
     for (const name of ["webhook-timestamp", "x-waygate-signature", "webhook-signature"]) {
       expect(PAGE).toContain(`\`${vector[name]}\``);

@@ -33,7 +33,7 @@ test("the standard's library verifies a body of 1 MB with characters beyond ASCI
 });
 
 describe("the published vectors", () => {
-  const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
+  const FOLDER = fileURLToPath(new URL("../../../docs/reference/events/", import.meta.url));
   const FILE = `${FOLDER}signature-vectors.json`;
   const CASES = [
     { about: "a body in ASCII", secret, body: '{"event":"message.received"}', times: 1 },
@@ -73,7 +73,7 @@ describe("the published vectors", () => {
     };
   });
 
-  test("are those of docs/events", () => {
+  test("are those of docs/reference/events", () => {
     const text = `${JSON.stringify(vectors, null, 2)}\n`;
     if (process.env.UPDATE_GOLDEN === "1") writeFileSync(FILE, text);
     expect(existsSync(FILE) ? readFileSync(FILE, "utf8") : "").toBe(text);
@@ -81,7 +81,7 @@ describe("the published vectors", () => {
 
   const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-  test.skipIf(!hasPython)("hold in Python, with the program that docs/events gives away", () => {
+  test.skipIf(!hasPython)("hold in Python, with the program that docs/reference/events gives away", () => {
     const said = execFileSync("python3", [`${FOLDER}verify.py`, FILE], { encoding: "utf8" });
     expect(said).toBe(`${vectors.length} vectors hold\n`);
   });

@@ -18,7 +18,7 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "A second key that opens what was sealed with it, while `WAYGATE_SECRET_KEY` is being changed; see docs/accounts.md.",
+      "A second key that opens what was sealed with it, while `WAYGATE_SECRET_KEY` is being changed; see docs/guides/accounts.md.",
     )
     .meta({ env: "WAYGATE_SECRET_KEY_SECOND" }),
   adminToken: type
@@ -56,7 +56,7 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "Encrypts backups; every node needs the same, and it must not be `WAYGATE_SECRET_KEY`. 32 or more random characters. Keep it elsewhere than the backups: without it they cannot be restored. Not set: one is made in the data directory (`backup-key`); see docs/backups.md.",
+      "Encrypts backups; every node needs the same, and it must not be `WAYGATE_SECRET_KEY`. 32 or more random characters. Keep it elsewhere than the backups: without it they cannot be restored. Not set: one is made in the data directory (`backup-key`); see docs/operation/backups.md.",
     )
     .meta({ env: "WAYGATE_BACKUP_KEY", shown: "generated in the data directory" }),
 };

@@ -5,7 +5,7 @@ import * as type from "./setting-types.ts";
 
 /**
  * Every setting: its shape, its default as a user writes it, its description and its environment variable.
- * `docs/configuration.md` and `.env.example` are generated from this.
+ * `docs/reference/configuration.md` and `.env.example` are generated from this.
  */
 export const SETTINGS = z.object({
   host: z
@@ -67,7 +67,7 @@ export const SETTINGS = z.object({
     .urlOf("postgres", "postgresql")
     .optional()
     .describe(
-      "The same database past a pooler such as PgBouncer in transaction mode, for what needs a connection of its own: beats, hints, migrations, backups. See docs/scaling.md.",
+      "The same database past a pooler such as PgBouncer in transaction mode, for what needs a connection of its own: beats, hints, migrations, backups. See docs/operation/scaling.md.",
     )
     .meta({ env: "WAYGATE_DATABASE_DIRECT_URL", shown: "`DATABASE_URL`" }),
   pgBinDir: z

@@ -6,7 +6,7 @@ import { IN_FLIGHT, judge } from "../judge.ts";
 import { type ContactSay, type Rows, readLedgers } from "../ledgers.ts";
 
 const AWAY_SECONDS = { "1 s": 1, "10 min": 600, "26 h": 93_600 };
-/** What docs/webhooks.md says. */
+/** What docs/guides/webhooks.md says. */
 const SCHEDULE_SECONDS = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000];
 const SPREAD = 0.2;
 /** Between the plan and the row that says when the try was. */

@@ -274,7 +274,7 @@ describe("n8n", () => {
   });
 
   describe.each(["verify-and-answer", "answer"])("the ready workflow %s.json", (name) => {
-    const text = readFileSync(new URL(`../../../../docs/n8n/${name}.json`, import.meta.url), "utf8");
+    const text = readFileSync(new URL(`../../../../docs/guides/n8n/${name}.json`, import.meta.url), "utf8");
 
     test("uses only what is sent", async () => {
       n8n.activate("in");

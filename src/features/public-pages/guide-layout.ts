@@ -1,0 +1,52 @@
+import { GUIDE, type GuidePage, guidePath, LEGAL_PAGES } from "./guide-pages.ts";
+import { escapeHtml, pageLayout } from "./page-layout.ts";
+
+interface GuideView {
+  /** Slug of the page that is shown, or path of a legal page. */
+  current?: string;
+  /** What was searched. */
+  query?: string;
+}
+
+/** A page beside the navigation of the guide; `content` is HTML. */
+export function guideLayout(title: string, content: string, view: GuideView): string {
+  const body = `${navigationHtml(view)}
+<main class="guide" id="content">
+${content}
+${neighboursHtml(view.current)}
+</main>
+<script src="/docs/assets/guide.js"></script>`;
+  return pageLayout({ title: `${title} · Waygate`, body });
+}
+
+function navigationHtml({ current, query = "" }: GuideView): string {
+  const search = `<form role="search" action="/docs/waygate/search"><input type="search" name="q" aria-label="Search the guide"
+placeholder="Search the guide" maxlength="200" value="${escapeHtml(query)}"><button type="submit">Search</button></form>`;
+  const groups = [...new Set(GUIDE.map(({ group }) => group))].map((group) => {
+    const pages = GUIDE.filter((one) => one.group === group);
+    return groupHtml(
+      group,
+      pages.map((page) => entryHtml(guidePath(page.slug), page.title, page.slug === current)),
+    );
+  });
+  const legal = Object.values(LEGAL_PAGES).map(({ path, title }) => entryHtml(path, title, path === current));
+  return `<nav class="pages" aria-label="Guide">${search}<details><summary>Pages of the guide</summary>${groups.join("")}${groupHtml("Legal", legal)}</details></nav>`;
+}
+
+function groupHtml(title: string, entries: readonly string[]): string {
+  return `<p>${title}</p><ul>${entries.join("")}</ul>`;
+}
+
+function entryHtml(path: string, title: string, isCurrent: boolean): string {
+  return `<li><a href="${path}"${isCurrent ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+}
+
+/** Links to the pages before and after. */
+function neighboursHtml(slug: string | undefined): string {
+  const index = GUIDE.findIndex((page) => page.slug === slug);
+  if (index === -1) return "";
+  const link = (rel: string, label: string, page: GuidePage | undefined) =>
+    page && `<a rel="${rel}" href="${guidePath(page.slug)}">${label}: ${escapeHtml(page.title)}</a>`;
+  const links = [link("prev", "Before", GUIDE[index - 1]), link("next", "Next", GUIDE[index + 1])];
+  return `<nav class="turn" aria-label="Before and next">${links.filter(Boolean).join("")}</nav>`;
+}

@@ -1,0 +1,103 @@
+import { posix } from "node:path";
+
+/** A page of the guide; `file` is its Markdown below `docs/`. */
+export interface GuidePage {
+  slug: string;
+  title: string;
+  group: string;
+  file: string;
+}
+
+/** Slugs and titles of each folder of `docs/`, in the order of the navigation. */
+const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: string])[]>> = {
+  start: [
+    ["quick-start", "Quick start"],
+    ["install", "Installing"],
+    ["sandbox", "The sandbox network"],
+    ["migration", "Coming from another gateway"],
+  ],
+  guides: [
+    ["pairing", "Pairing a phone"],
+    ["sending", "Sending"],
+    ["asynchronous-sends", "Async and idempotency"],
+    ["media", "Files"],
+    ["contacts-and-chats", "Contacts and chats"],
+    ["campaigns", "Campaigns"],
+    ["webhooks", "Webhooks"],
+    ["verifying-webhooks", "Verifying webhooks"],
+    ["integrations", "Integrations"],
+    ["n8n", "n8n"],
+    ["typebot", "Typebot"],
+    ["chatwoot", "Chatwoot"],
+    ["assistant-tools", "Assistant tools"],
+    ["client", "Typed client"],
+    ["accounts", "Accounts"],
+  ],
+  reference: [
+    ["events", "Events and payloads"],
+    ["configuration", "Configuration"],
+    ["limits", "Limits"],
+    ["session-states", "States of a session"],
+    ["campaign-states", "States of a campaign"],
+  ],
+  operation: [
+    ["production-readiness", "Production readiness"],
+    ["scaling", "Scaling"],
+    ["backups", "Backups"],
+    ["privacy", "Privacy"],
+  ],
+  reliability: [
+    ["reliability", "Promises and their tests"],
+    ["benchmarks", "Benchmarks"],
+    ["security", "Security checks"],
+  ],
+  contributing: [
+    ["decisions", "Decisions"],
+    ["dependencies", "Dependencies"],
+    ["real-phone-checklist", "With a real phone"],
+  ],
+};
+
+const TITLES: Readonly<Record<string, string>> = {
+  start: "Start",
+  guides: "Guides",
+  reference: "Reference",
+  operation: "Operation",
+  reliability: "Reliability",
+  contributing: "Contributing",
+};
+
+/** Every page of the guide, in reading order. */
+export const GUIDE: readonly GuidePage[] = Object.entries(GROUPS).flatMap(([folder, pages]) =>
+  pages.map(([slug, title]) => ({
+    ...{ slug, title, group: TITLES[folder] ?? folder },
+    file: slug === "events" ? "reference/events/README.md" : `${folder}/${slug}.md`,
+  })),
+);
+
+/** What the operator must publish; `file` lies below `docs/`, the operator's own text in the data directory. */
+export const LEGAL_PAGES = {
+  privacy: {
+    path: "/privacy",
+    title: "Privacy policy",
+    name: "privacy.md",
+    file: "operation/legal/privacy.md",
+  },
+  terms: { path: "/terms", title: "Terms of use", name: "terms.md", file: "operation/legal/terms.md" },
+};
+
+/** The page that `/docs/waygate` shows. */
+export const FIRST_PAGE = "quick-start";
+
+/** Where a page of the guide is served. */
+export function guidePath(slug: string): string {
+  return slug === FIRST_PAGE ? "/docs/waygate" : `/docs/waygate/${slug}`;
+}
+
+/** The address of the page that a link in `file` names; undefined for a file that is no page. */
+export function resolveGuideLink(file: string, link: string): string | undefined {
+  const [path = "", hash] = link.split("#", 2);
+  const target = posix.join(posix.dirname(file), path).replace(/\/$/, "/README.md");
+  const page = GUIDE.find((one) => one.file === target);
+  return page && `${guidePath(page.slug)}${hash === undefined ? "" : `#${hash}`}`;
+}
