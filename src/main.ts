@@ -135,7 +135,7 @@ account
     ),
   )
   .action(async (options: { name: string; email: string; type: string }) => {
-    const { runCreateAccountCommand } = await import("./cli/commands.ts");
+    const { runCreateAccountCommand } = await import("./cli/account-commands.ts");
     await runCreateAccountCommand(process.env, options);
   });
 
@@ -146,7 +146,7 @@ account
   .option("--account-id <id>", "where the e-mail signs in to several accounts")
   .addHelpText("after", examples("waygate account password ana@shop.example"))
   .action(async (email: string, options: { accountId?: string }) => {
-    const { runRecoverUserCommand } = await import("./cli/commands.ts");
+    const { runRecoverUserCommand } = await import("./cli/account-commands.ts");
     await runRecoverUserCommand(process.env, email, options);
   });
 
@@ -160,7 +160,7 @@ program
     KEY_HELP + examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
   )
   .action(async () => {
-    const { runRotateKeyCommand } = await import("./cli/commands.ts");
+    const { runRotateKeyCommand } = await import("./cli/rotate-key-command.ts");
     await runRotateKeyCommand(process.env);
   });
 
@@ -172,7 +172,7 @@ program
   .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
   .addHelpText("after", examples("waygate audit verify", "waygate audit verify --head 9f2c..."))
   .action(async ({ head }: { head?: string }) => {
-    const { runVerifyAuditCommand } = await import("./cli/commands.ts");
+    const { runVerifyAuditCommand } = await import("./cli/verify-audit-command.ts");
     await runVerifyAuditCommand(process.env, head);
   });
 

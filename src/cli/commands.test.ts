@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
 import { createClient } from "../client/client.ts";
-import {
-  runCreateAccountCommand,
-  runRecoverUserCommand,
-  runRotateKeyCommand,
-  runVerifyAuditCommand,
-} from "./commands.ts";
+import { runCreateAccountCommand, runRecoverUserCommand } from "./account-commands.ts";
+import { runRotateKeyCommand } from "./rotate-key-command.ts";
+import { runVerifyAuditCommand } from "./verify-audit-command.ts";
 
 const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 const NEW = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";

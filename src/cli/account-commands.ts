@@ -7,13 +7,10 @@ import {
 import { hashPassword } from "../features/accounts/password-hasher.ts";
 import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user-handlers.ts";
 import { recordAudit } from "../features/audit/audit.ts";
-import { verifyAudit } from "../features/audit/verify-audit.ts";
-import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
 import type { Env } from "../platform/config/config.ts";
 import type { Db } from "../platform/db/database.ts";
 import { StartError, throwSettingError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, withCommandContext } from "./command-database.ts";
-import { startProgressPrinter } from "./progress-printer.ts";
 
 export interface CreateAccountCommandOptions {
   name: string;
@@ -81,50 +78,4 @@ async function writeAccount(db: Db, given: NewAccount): Promise<number> {
     await recordAudit(trx, { by: COMMAND_ACTOR, action: "account.create", target, account_id });
     return account_id;
   });
-}
-
-/** Reseals every secret with WAYGATE_SECRET_KEY; the gateway may be running. */
-export async function runRotateKeyCommand(env: Env): Promise<void> {
-  const { resealed, key_id } = await withCommandContext(env, async ({ database: { db }, box }) => {
-    const progress = startProgressPrinter();
-    const tell = (column: string, rows: number) => progress.add(rows, `secrets looked at, in ${column}`);
-    const rotation = await rotateSecrets(db, box, tell).catch((error: unknown) => {
-      throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-    });
-    await db.transaction().execute((trx) =>
-      recordAudit(trx, {
-        ...{ by: COMMAND_ACTOR, action: "secret_key.rotate", target: { type: "secret_key", id: box.key_id } },
-        account_id: null,
-      }),
-    );
-    return { ...rotation, key_id: box.key_id };
-  });
-  for (const [column, count] of Object.entries(resealed)) console.log(`${column}: ${count}`);
-  console.log(`Every secret is sealed with key ${key_id} now.`);
-  console.log("Take WAYGATE_SECRET_KEY_SECOND away when the sign-ins of the old key have run out.");
-}
-
-/** Verifies that the audit log is unchanged. Throws StartError with the first broken entry. */
-export async function runVerifyAuditCommand(env: Env, head: string | undefined): Promise<void> {
-  if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
-    throw new StartError("--head must be the 64 hexadecimal digits that an earlier run has printed.");
-  const progress = startProgressPrinter();
-  const tell = (links: number) => progress.reach(links, "entries hold so far");
-  const verdict = await withCommandContext(env, ({ database: { db }, box }) =>
-    verifyAudit(db, box, { head, tell }),
-  );
-  const { links, pending, broken } = verdict;
-  if (broken && broken.position === null && broken.audit_id === 0) {
-    throw new StartError(
-      "No entry of the audit log has this --head: it was mistyped, is of another gateway, or the end of the log was cut off.",
-    );
-  }
-  if (broken) {
-    const where = broken.position === null ? "" : ` at link ${broken.position}`;
-    throw new StartError(`The audit log is broken${where}: entry ${broken.audit_id}: ${broken.reason}.`);
-  }
-  console.log(`The audit log is whole: ${links} entries linked, ${pending} to be linked.`);
-  console.log(
-    `Head: ${verdict.head}\nKeep it elsewhere; --head <it> tells later whether the end was cut off.`,
-  );
 }
