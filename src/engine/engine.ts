@@ -1,4 +1,4 @@
-import { withTimeout } from "../platform/with-timeout.ts";
+import { withTimeout } from "../platform/limits/with-timeout.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 import { ClusterMember, NODE_TIMING } from "./cluster-member.ts";
 import { DatabaseAvailability } from "./database-availability.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Semaphore } from "../platform/limits/semaphore.ts";
 import type { Log } from "../platform/log/log.ts";
-import { Semaphore } from "../platform/semaphore.ts";
 import type { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
 import { OwnedLane } from "./owned-lane.ts";

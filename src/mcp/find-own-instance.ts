@@ -1,5 +1,4 @@
 import type { CallOptions, Client } from "../client/client.ts";
-import { maskApiKey } from "../platform/api-key.ts";
 import { readPages } from "./read-pages.ts";
 
 /**
@@ -9,7 +8,7 @@ export async function findOwnInstance(
   client: Client,
   { apiKey, options }: { apiKey: string; options: CallOptions },
 ): Promise<number | undefined> {
-  const masked = maskApiKey(apiKey.slice(-4));
+  const masked = `wg_****${apiKey.slice(-4)}`;
   const { data } = await readPages((page) => client.listAllInstances(page, options));
   const [own, ...others] = data.filter(({ token }) => token === masked);
   return others.length === 0 ? own?.id : undefined;

@@ -41,10 +41,10 @@ import {
 } from "../network/session-registry.ts";
 import type { Config } from "../platform/config/config.ts";
 import { type Database, type Db, isTransientDatabaseError } from "../platform/db/database.ts";
+import { withTimeout } from "../platform/limits/with-timeout.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
-import { withTimeout } from "../platform/with-timeout.ts";
 import {
   createSessionEventRecorder,
   type RecordSessionEvent,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createApiKey } from "../../platform/api-key.ts";
 import type { Credential } from "../../platform/http/handler.ts";
 import { type RouteAccess, route } from "../../platform/http/route.ts";
 import { createMetrics } from "../../platform/log/metrics.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
+import { createApiKey } from "../instances/api-key.ts";
 import { issueApiKey, rotateApiKey } from "../instances/issue-api-key.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { type AccessControl, createAuthorise } from "./authorise.ts";

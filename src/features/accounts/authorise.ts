@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
-import { digestApiKey, isApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/http/handler.ts";
 import type { Route, RouteAccess } from "../../platform/http/route.ts";
 import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/outgoing/ip-address.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
+import { digestApiKey, isApiKey } from "../instances/instances.ts";
 import { type AccessTokens, invalidToken } from "./access-tokens.ts";
 import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { digestApiKey } from "../../platform/api-key.ts";
+import { digestApiKey } from "../instances/api-key.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 
 let gateway: TestGateway;

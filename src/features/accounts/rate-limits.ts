@@ -2,7 +2,11 @@ import { type Clock, systemClock } from "../../platform/clock.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { AuthoriseRequest, Caller } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
-import { createRateLimiter, type RateLimitCost, type RateLimitState } from "../../platform/rate-limiter.ts";
+import {
+  createRateLimiter,
+  type RateLimitCost,
+  type RateLimitState,
+} from "../../platform/limits/rate-limiter.ts";
 import { networkOf } from "./sign-in-throttle.ts";
 
 /** What the plan of an account allows in a minute; null: no limit. */

@@ -3,7 +3,7 @@ import type { Jid } from "../../network/driver.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
-import { createRateLimiter } from "../../platform/rate-limiter.ts";
+import { createRateLimiter } from "../../platform/limits/rate-limiter.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type GroupInstance, type GroupRow, saveGroups } from "./save-groups.ts";
 

@@ -1,9 +1,9 @@
-import { maskApiKey } from "../../platform/api-key.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { recordAudit } from "../audit/audit.ts";
+import { maskApiKey } from "./api-key.ts";
 import type { apiKeysContract } from "./contract.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";

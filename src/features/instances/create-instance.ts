@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
-import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
@@ -8,6 +7,7 @@ import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secr
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import type { instancesContract } from "./contract.ts";
+import { createWebhookSecret } from "./create-webhook-secret.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
 import { issueApiKey } from "./issue-api-key.ts";

@@ -10,6 +10,7 @@ import { requestRemoval } from "./hide-instance.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
 import { updateInstance } from "./update-instance.ts";
 
+export { digestApiKey, isApiKey } from "./api-key.ts";
 export { ATTENTION_MESSAGES, attentionOf } from "./attention-of.ts";
 export { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
 export {
@@ -19,6 +20,7 @@ export {
   controlJobRef,
   hasControlJob,
 } from "./control-job-ref.ts";
+export { createWebhookSecret } from "./create-webhook-secret.ts";
 export { announceRemoval, type HiddenInstance, hideInstance } from "./hide-instance.ts";
 export { instanceAuditEntry } from "./instance-audit-entry.ts";
 export {

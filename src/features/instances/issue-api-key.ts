@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { createApiKey, digestApiKey } from "../../platform/api-key.ts";
 import type { Trx } from "../../platform/db/database.ts";
+import { createApiKey, digestApiKey } from "./api-key.ts";
 
 /** Gives an instance a key, which is told here and never again. */
 export async function issueApiKey(

@@ -1,8 +1,8 @@
-import { maskApiKey } from "../../platform/api-key.ts";
-import { currentMonth } from "../../platform/current-month.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { currentMonth } from "../plans/plans.ts";
+import { maskApiKey } from "./api-key.ts";
 import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 
 export interface ListInstancesOptions {

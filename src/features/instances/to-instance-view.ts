@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
-import { nextMonthStart } from "../../platform/current-month.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
+import { nextMonthStart } from "../plans/plans.ts";
 import { attentionOf } from "./attention-of.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";

@@ -1,7 +1,7 @@
 import type { Db } from "../../platform/db/database.ts";
-import { createFixedWindowLimit } from "../../platform/fixed-window-limit.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
+import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";

@@ -4,7 +4,7 @@ import type { OperationResult, PasskeyOperations, PasskeyState } from "../../net
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import { getInstance, type InstanceRow, waitForInstance } from "../instances/instances.ts";
 import { sessionUnreachable, unwrapOperationResult } from "../session-operations/session-operations.ts";
 import type { linkingContract } from "./contract.ts";

@@ -4,6 +4,8 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { PLAN_FEATURES } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
 
+export { currentMonth, nextMonthStart } from "./current-month.ts";
+
 /** What a plan counts in pieces. */
 export type PlanLimit = Exclude<Extract<keyof PlanTable, `max_${string}`>, "max_storage_mb">;
 

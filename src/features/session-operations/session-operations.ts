@@ -1,7 +1,7 @@
 import type { SessionOperations } from "../../network/driver.ts";
 import type { OperationErrorCode, OperationResult } from "../../network/session-operations.ts";
 import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withTimeout } from "../../platform/limits/with-timeout.ts";
 
 export interface SessionOperationDeps {
   /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
 import type { Trx } from "../../platform/db/database.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import {
   type ControlJobRef,
   changeStatus,

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
@@ -7,6 +6,7 @@ import type { InputOf } from "../../platform/http/route.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
 import { changeWebhook, createsSecret, nextWebhookId } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
-import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { createWebhookSecret } from "../instances/instances.ts";
 import { supportedEvents, type WebhookFormat } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";

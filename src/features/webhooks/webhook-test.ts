@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db/database.ts";
-import { createFixedWindowLimit } from "../../platform/fixed-window-limit.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";

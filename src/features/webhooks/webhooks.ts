@@ -1,8 +1,8 @@
 import type { Engine } from "../../engine/engine.ts";
-import { createWebhookSecret } from "../../platform/create-webhook-secret.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { createWebhookSecret } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";

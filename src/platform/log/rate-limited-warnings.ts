@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { createRateLimiter } from "../rate-limiter.ts";
+import { createRateLimiter } from "../limits/rate-limiter.ts";
 import type { Log } from "./log.ts";
 
 export interface RateLimitedWarningsOptions<Fields> {

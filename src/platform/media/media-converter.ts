@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { GatewayError, invalidField } from "../gateway-error.ts";
-import { Semaphore } from "../semaphore.ts";
+import { Semaphore } from "../limits/semaphore.ts";
 import { PcmMeter } from "./pcm-meter.ts";
 import { readOggOpus, type VoiceMetadata } from "./read-ogg-opus.ts";
 import { type FfmpegResult, findDemuxer, runFfmpeg } from "./run-ffmpeg.ts";

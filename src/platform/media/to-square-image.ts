@@ -1,6 +1,6 @@
 import sharp, { type Metadata } from "sharp";
 import { invalidField } from "../gateway-error.ts";
-import { Semaphore } from "../semaphore.ts";
+import { Semaphore } from "../limits/semaphore.ts";
 
 const SIDE = 640;
 const STICKER_SIDE = 512;

@@ -1,5 +1,5 @@
 import type { Jid } from "../../../network/driver.ts";
-import { withTimeout } from "../../../platform/with-timeout.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { ChatwootPerson } from "./find-or-create-contact.ts";
 

@@ -1,4 +1,4 @@
-import { Semaphore } from "../../../platform/semaphore.ts";
+import { Semaphore } from "../../../platform/limits/semaphore.ts";
 
 const AT_ONCE = 16;
 

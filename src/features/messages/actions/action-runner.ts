@@ -12,7 +12,7 @@ import type {
   Session,
 } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
-import { withTimeout } from "../../../platform/with-timeout.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { ActionTable } from "../../../tables.ts";
 import { recordEvents } from "../../events/events.ts";
 import { applyMessageChange, type MessageChange } from "../log/record-message-change.ts";

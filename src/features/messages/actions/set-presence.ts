@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Jid, Presence, SendResult, SessionOperations } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { withTimeout } from "../../../platform/with-timeout.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import {
   type Conversations,
   type NumberResolver,

@@ -1,6 +1,6 @@
 import type { NetworkMessage, Session } from "../../../network/driver.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { withTimeout } from "../../../platform/with-timeout.ts";
 import type { MessageReceipt } from "../receipts/record-receipts.ts";
 
 const TOGETHER_MS = 250;

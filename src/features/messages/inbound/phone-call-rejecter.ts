@@ -4,8 +4,8 @@ import { addJobs } from "../../../engine/job-store.ts";
 import type { Identity, Jid, NetworkEvent, Session } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { withTimeout } from "../../../platform/with-timeout.ts";
 import { actionGroup } from "../actions/action-groups.ts";
 import { type AcceptSendOptions, acceptSend, isAcceptUnknown } from "../send/accept-send.ts";
 

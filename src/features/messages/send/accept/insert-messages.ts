@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { type BatchWriter, createBatchWriter } from "../../../../engine/batch-writer.ts";
 import type { Jid, MessageId } from "../../../../network/driver.ts";
-import { currentMonth } from "../../../../platform/current-month.ts";
 import type { Db, Trx } from "../../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../../platform/db/prepared-statement.ts";
+import { currentMonth } from "../../../plans/plans.ts";
 import type { StoredContent } from "../../log/message-view.ts";
 import { searchWords } from "../../log/search-words.ts";
 import type { IdempotencyKey } from "../prepare/idempotency-key.ts";

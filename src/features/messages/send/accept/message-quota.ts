@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { nextMonthStart } from "../../../../platform/current-month.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
+import { nextMonthStart } from "../../../plans/plans.ts";
 
 /** The usage of an account's month when a message exceeds the quota. */
 export interface ExceededQuota {

@@ -1,10 +1,10 @@
 import type { LinkPreview } from "../../../../network/driver.ts";
 import { truncateText } from "../../../../network/truncate-text.ts";
-import { FairQueue } from "../../../../platform/fair-queue.ts";
+import { FairQueue } from "../../../../platform/limits/fair-queue.ts";
+import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
 import { toPreviewImage } from "../../../../platform/media/to-preview-image.ts";
 import { followRedirects } from "../../../../platform/outgoing/follow-redirects.ts";
 import type { SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
-import { withTimeout } from "../../../../platform/with-timeout.ts";
 import { readPageSummary } from "./read-page-summary.ts";
 
 /** The longest time that a preview may delay its send. */

@@ -1,4 +1,4 @@
-import { GatewayError } from "./gateway-error.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 const MINUTE_MS = 60_000;
 const REMEMBERED = 10_000;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** What a request costs in one rate limit. */
 export interface RateLimitCost {
