@@ -77,9 +77,36 @@ describe("a form", () => {
     ["without a disposition", Buffer.concat([part("content-type: text/plain", "x"), end])],
     ["with a head that has no end", `--XX\r\n${"x".repeat(20_000)}`],
     ["with a torn boundary", "--XXoops\r\n\r\n"],
+    ["with a head that ends in a boundary", `--XX\r\n${named("a")}\r\n--XX--\r\n`],
+    ["with a part without a head", Buffer.concat([Buffer.from("--XX\r\n"), part(named("a"), "x"), end])],
+    [
+      "with a bare line break in a head",
+      Buffer.concat([part('content-disposition: form-data; name="a\nb"', "x"), end]),
+    ],
+    [
+      "with too many headers before the name",
+      Buffer.concat([part(`${"x: y\r\n".repeat(5_000)}${named("a")}`, "x"), end]),
+    ],
+    [
+      "with a head of a megabyte",
+      Buffer.concat([part(`x: ${"y".repeat(1_000_000)}\r\n${named("a")}`, "x"), end]),
+    ],
+    ["with a header named __proto__", Buffer.concat([part(`__proto__: x\r\nconstructor: x`, "x"), end])],
   ])("%s is refused", async (_, broken) => {
     await expect(parse(broken)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     await expect(parse(broken, 3)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  test("is parsed at the pace of its reader: no chunk is read before the last one is taken", async () => {
+    let given = 0;
+    async function* body() {
+      yield Buffer.from(`--XX\r\n${named("f")}; filename="f"\r\n\r\n`);
+      for (given = 1; given < 100; given++) yield Buffer.alloc(64 * 1024, "\r\n--X");
+    }
+    const form = readMultipart(body(), TYPE);
+    for (let nth = 0; nth < 5; nth++) await form.next();
+    expect(given).toBeLessThan(6);
+    await form.return(undefined);
   });
 
   test("without a boundary in its type is refused, one in quotes is taken", async () => {

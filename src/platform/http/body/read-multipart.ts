@@ -1,3 +1,4 @@
+import { Dicer } from "@fastify/busboy";
 import { GatewayError } from "../../gateway-error.ts";
 
 /** One part of a form; its content follows in pieces. */
@@ -10,20 +11,20 @@ export interface MultipartHeader {
 
 export type MultipartChunk = { part: MultipartHeader } | { piece: Buffer };
 
-const HEAD_LIMIT = 16_384;
-const END_OF_HEAD = "\r\n\r\n";
+const MOST_HEADERS = 50;
 
 /** Parses a multipart/form-data body as it arrives. Throws VALIDATION_ERROR if it is malformed or truncated. */
 export async function* readMultipart(
   body: AsyncIterable<Buffer>,
   contentType: string,
 ): AsyncGenerator<MultipartChunk> {
-  const splitter = new Splitter(boundaryOf(contentType));
+  const reader = new PartReader(boundaryOf(contentType));
   for await (const chunk of body) {
-    splitter.add(chunk);
-    for (let next = splitter.next(); next; next = splitter.next()) yield next;
+    const parsed = reader.add(chunk);
+    yield* reader.take();
+    await parsed;
   }
-  if (!splitter.isOver) throw malformedForm();
+  await reader.end();
 }
 
 export function malformedForm(): GatewayError {
@@ -37,111 +38,77 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-class Splitter {
-  readonly #delimiter: Buffer;
-  // The first delimiter may have no line break before it.
-  #held: Buffer = Buffer.from("\r\n");
-  #state: "before" | "after_delimiter" | "head" | "content" | "over" = "before";
+/** Feeds Dicer chunk by chunk; what has arrived is taken from it before the next chunk. */
+class PartReader {
+  readonly #parser: Dicer;
+  readonly #isWhole: Promise<boolean>;
+  #parts: ArrivingPart[] = [];
 
   constructor(boundary: string) {
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
+    this.#parser = new Dicer({ boundary, maxHeaderPairs: MOST_HEADERS });
+    this.#parser.on("part", (stream) => this.#parts.push(new ArrivingPart(stream)));
+    this.#isWhole = new Promise((resolve) => {
+      this.#parser.once("finish", () => resolve(true));
+      this.#parser.on("error", () => resolve(false));
+    });
   }
 
-  get isOver(): boolean {
-    return this.#state === "over";
+  /** Parses at once; resolves when the pieces are taken. */
+  add(chunk: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.#parser.write(chunk, () => resolve());
+    });
   }
 
-  add(chunk: Buffer): void {
-    if (!this.isOver) this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+  *take(): Generator<MultipartChunk> {
+    for (const part of this.#parts) yield* part.take();
+    const last = this.#parts.pop();
+    if (this.#parts.some(({ hasHead }) => !hasHead)) throw malformedForm();
+    this.#parts = last ? [last] : [];
   }
 
-  /** Undefined until more data arrives. */
-  next(): MultipartChunk | undefined {
-    switch (this.#state) {
-      case "over":
-        return undefined;
-      case "before":
-        return this.#skipPreamble();
-      case "after_delimiter":
-        return this.#readDelimiterEnd();
-      case "head":
-        return this.#readHead();
-      case "content":
-        return this.#readContent();
-    }
-  }
-
-  #skipPreamble(): MultipartChunk | undefined {
-    const at = this.#held.indexOf(this.#delimiter);
-    if (at < 0) {
-      this.#drop(Math.max(0, this.#held.length - this.#delimiter.length));
-      return undefined;
-    }
-    return this.#leaveDelimiter(at);
-  }
-
-  #leaveDelimiter(at: number): MultipartChunk | undefined {
-    this.#drop(at + this.#delimiter.length);
-    this.#state = "after_delimiter";
-    return this.next();
-  }
-
-  #readDelimiterEnd(): MultipartChunk | undefined {
-    if (this.#held.length < 2) return undefined;
-    const mark = this.#held.toString("latin1", 0, 2);
-    if (mark !== "--" && mark !== "\r\n") throw malformedForm();
-    this.#drop(mark === "--" ? this.#held.length : 2);
-    this.#state = mark === "--" ? "over" : "head";
-    return this.next();
-  }
-
-  #readHead(): MultipartChunk | undefined {
-    const end = this.#held.indexOf(END_OF_HEAD);
-    if (end > HEAD_LIMIT || (end < 0 && this.#held.length > HEAD_LIMIT)) throw malformedForm();
-    if (end < 0) return undefined;
-    const part = parseHead(this.#held.toString("utf8", 0, end));
-    // The line break before the delimiter may be the one that ends the header.
-    this.#drop(end + 2);
-    this.#state = "content";
-    this.#isAtStart = true;
-    return { part };
-  }
-
-  #isAtStart = false;
-
-  #readContent(): MultipartChunk | undefined {
-    const at = this.#held.indexOf(this.#delimiter);
-    if (at < 0 && this.#held.length <= this.#delimiter.length + 2) return undefined;
-    const start = this.#isAtStart ? Math.min(2, at < 0 ? 2 : at) : 0;
-    const end = at < 0 ? this.#held.length - this.#delimiter.length : at;
-    const piece = this.#held.subarray(start, end);
-    this.#isAtStart = false;
-    if (at < 0) this.#drop(end);
-    else {
-      this.#drop(at + this.#delimiter.length);
-      this.#state = "after_delimiter";
-    }
-    return piece.length > 0 ? { piece } : this.next();
-  }
-
-  #drop(bytes: number): void {
-    this.#held = this.#held.subarray(bytes);
+  async end(): Promise<void> {
+    this.#parser.end();
+    if (!(await this.#isWhole) || this.#parts.some(({ hasHead }) => !hasHead)) throw malformedForm();
   }
 }
 
-function parseHead(head: string): MultipartHeader {
-  const headers = new Map(
-    head.split("\r\n").map((line) => {
-      const colon = line.indexOf(":");
-      return [line.slice(0, Math.max(0, colon)).trim().toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const disposition = headers.get("content-disposition") ?? "";
+class ArrivingPart {
+  readonly #stream: Dicer.PartStream;
+  #headers: PartHeaders | undefined;
+  hasHead = false;
+
+  constructor(stream: Dicer.PartStream) {
+    this.#stream = stream;
+    stream.once("header", (headers) => {
+      this.#headers = headers as PartHeaders;
+      this.hasHead = true;
+    });
+    // The parser reports the same failure.
+    stream.on("error", () => {});
+  }
+
+  *take(): Generator<MultipartChunk> {
+    if (this.#headers) yield { part: toHeader(this.#headers) };
+    this.#headers = undefined;
+    for (let piece = this.#stream.read(); piece !== null; piece = this.#stream.read()) yield { piece };
+  }
+}
+
+/** As Dicer reads them: one character per byte, names in lower case. */
+type PartHeaders = Partial<Record<string, string[]>>;
+
+function toHeader(headers: PartHeaders): MultipartHeader {
+  const disposition = toText(headers["content-disposition"]);
   const name = parameterOf(disposition, "name");
   if (!/^form-data\b/i.test(disposition) || name === undefined) throw malformedForm();
   const file_name = parameterOf(disposition, "filename");
-  const mime_type = headers.get("content-type");
+  const mime_type = toText(headers["content-type"]);
   return { name, ...(file_name !== undefined && { file_name }), ...(mime_type && { mime_type }) };
+}
+
+function toText([value = ""]: string[] = []): string {
+  return Buffer.from(value, "latin1").toString("utf8").trim();
 }
 
 const PARAMETERS = {
