@@ -17,6 +17,21 @@ export interface BaileysModule {
   readCredentials: typeof import("./keys/baileys-credentials.ts")["parseCredentials"];
 }
 
+/** Loads Baileys on the first call; after a failure the next call tries again. */
+export function createBaileysLoader(
+  options: LoadBaileysOptions,
+  load: (options: LoadBaileysOptions) => Promise<BaileysModule> = loadBaileys,
+): () => Promise<BaileysModule> {
+  let loading: Promise<BaileysModule> | undefined;
+  return () => {
+    loading ??= load(options).catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
 /** Loads Baileys, which takes time and memory, and applies the fixes that must precede its first use. */
 export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOptions): Promise<BaileysModule> {
   silenceLibsignalLog();

@@ -26,6 +26,7 @@ import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
   hub: WhatsAppRuntime;
+  loadBaileys(): Promise<BaileysModule>;
   /** Digits; requests a pairing code instead of QRs. */
   pairingPhone: string | undefined;
   /** Work that must end first. */
@@ -125,7 +126,7 @@ export class WhatsAppConnectionLoop {
   async #step(): Promise<Next> {
     let fault: SessionStartFailure = "library_failed";
     try {
-      const library = await this.#hub.library();
+      const library = await this.#options.loadBaileys();
       fault = "credentials_unreadable";
       const kept = await this.#credentials.load();
       if (this.#isStopped()) return "end";

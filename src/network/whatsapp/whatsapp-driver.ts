@@ -1,7 +1,7 @@
 import type { SocketConfig } from "baileys";
 import type { ClientVersions } from "../client-version.ts";
 import type { NetworkDriver, OpenSessionOptions } from "../driver.ts";
-import { loadBaileys } from "./load-baileys.ts";
+import { createBaileysLoader, type loadBaileys } from "./load-baileys.ts";
 import type { SessionEgress } from "./session-transport.ts";
 import { type WhatsAppLog, WhatsAppRuntime } from "./whatsapp-runtime.ts";
 import { WhatsAppSession } from "./whatsapp-session.ts";
@@ -31,12 +31,14 @@ export interface WhatsAppDriver extends NetworkDriver {
 
 /** WhatsApp, through its web clients' protocol; loads nothing before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, versions, egress = {}, log, socket = {}, load = loadBaileys } = options;
+  const { url, rootKey, versions, egress = {}, log, socket = {}, load } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
-  const hub = new WhatsAppRuntime({ url, rootKey, versions, egress, log, load, socket, timing });
+  const onFailure = (err: unknown) => log?.warn({ err }, "whatsapp: Baileys failed");
+  const loader = createBaileysLoader({ url, rootKey, onFailure }, load);
+  const hub = new WhatsAppRuntime({ url, versions, egress, log, socket, timing });
   return {
     network: "whatsapp",
-    open: (opened: OpenSessionOptions) => new WhatsAppSession(hub, opened),
+    open: (opened: OpenSessionOptions) => new WhatsAppSession(hub, loader, opened),
     abandon() {
       for (const life of [...hub.lives]) life.abandon();
     },

@@ -2,7 +2,6 @@ import type { SocketConfig } from "baileys";
 import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../client-version.ts";
 import { ConnectionRateLimiter } from "../connection-rate-limiter.ts";
 import { SharedCaches } from "./keys/session-caches.ts";
-import type { BaileysModule, loadBaileys } from "./load-baileys.ts";
 import type { SessionEgress } from "./session-transport.ts";
 import type { WhatsAppTiming } from "./whatsapp-timing.ts";
 
@@ -13,13 +12,11 @@ export interface WhatsAppLog {
 
 export interface WhatsAppRuntimeOptions {
   url: string | undefined;
-  rootKey: string | undefined;
   /** The network's web client version; Baileys' built-in one if absent. */
   versions: ClientVersions | undefined;
   egress: SessionEgress;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
-  load: typeof loadBaileys;
   socket: Partial<SocketConfig>;
 }
 
@@ -36,31 +33,16 @@ export class WhatsAppRuntime {
   readonly lives = new Set<{ abandon(): void }>();
   /** Additional options of Baileys. */
   readonly socket: Partial<SocketConfig>;
-  readonly #rootKey: string | undefined;
-  readonly #load: typeof loadBaileys;
-  #library: Promise<BaileysModule> | undefined;
 
-  constructor({ url, rootKey, versions, egress, timing, log, load, socket }: WhatsAppRuntimeOptions) {
+  constructor({ url, versions, egress, timing, log, socket }: WhatsAppRuntimeOptions) {
     this.url = url;
     this.versions = versions;
     this.egress = egress;
-    this.#rootKey = rootKey;
     this.timing = timing;
     this.log = log;
-    this.#load = load;
     this.socket = socket;
     const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
     this.opening = new ConnectionRateLimiter({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
-  }
-
-  /** Loaded when the first session connects; after a failure the next call tries again. */
-  library(): Promise<BaileysModule> {
-    const onFailure = (err: unknown) => this.log?.warn({ err }, "whatsapp: the client library failed");
-    this.#library ??= this.#load({ url: this.url, rootKey: this.#rootKey, onFailure }).catch((error) => {
-      this.#library = undefined;
-      throw error;
-    });
-    return this.#library;
   }
 
   /** Handles the network's rejection of a connection's version. */

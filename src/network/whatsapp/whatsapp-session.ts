@@ -15,6 +15,7 @@ import { SessionSupervisor } from "../session-supervisor.ts";
 import type { OnChunk } from "./files/download-media.ts";
 import { createSessionOperations } from "./operations/session-operations.ts";
 import { withTimeout } from "./operations/with-timeout.ts";
+import type { BaileysModule } from "./load-baileys.ts";
 import type { Outbox } from "./outbound/outbox.ts";
 import type { WhatsAppConnection } from "./whatsapp-connection.ts";
 import { WhatsAppConnectionLoop } from "./whatsapp-connection-loop.ts";
@@ -39,6 +40,7 @@ interface SendActionOptions {
 /** A session of an account; each connect() after an end starts a new connection loop. */
 export class WhatsAppSession implements Session {
   readonly #hub: WhatsAppRuntime;
+  readonly #loadBaileys: () => Promise<BaileysModule>;
   readonly #options: OpenSessionOptions;
   readonly #calls = createSessionOperations(() => this.#connection?.calls);
   readonly contacts = this.#calls.contacts;
@@ -54,12 +56,17 @@ export class WhatsAppSession implements Session {
   };
   readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
 
-  constructor(hub: WhatsAppRuntime, options: OpenSessionOptions) {
+  constructor(
+    hub: WhatsAppRuntime,
+    loadBaileys: () => Promise<BaileysModule>,
+    options: OpenSessionOptions,
+  ) {
     this.#hub = hub;
+    this.#loadBaileys = loadBaileys;
     this.#options = options;
     this.#lives = new SessionSupervisor(
       options,
-      (pairingPhone, after) => new WhatsAppConnectionLoop({ ...options, hub, pairingPhone, after }),
+      (pairingPhone, after) => new WhatsAppConnectionLoop({ ...options, hub, loadBaileys, pairingPhone, after }),
     );
   }
 
@@ -129,6 +136,7 @@ export class WhatsAppSession implements Session {
       ...this.#options,
       report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
       hub: this.#hub,
+      loadBaileys: this.#loadBaileys,
       pairingPhone: undefined,
       after: Promise.resolve(),
     });
