@@ -160,12 +160,12 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
-  test("of the network into features are types only, but for ids, vCards, quotes and cut texts", () => {
+  test("of the network into features are types only, but for ids, vCards, quotes, cut texts and merged changes", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|read-vcard|quote-content|truncate-text)\.ts$/.test(target) &&
+        !/\/(jid|read-vcard|quote-content|truncate-text|merge-pairing-changes)\.ts$/.test(target) &&
         names.length > 0,
     );
     expect(values).toEqual([]);

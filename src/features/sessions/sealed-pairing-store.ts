@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { createBatchWriter } from "../../engine/batch-writer.ts";
 import type { Lane } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
-import type { KeyChange, PairingChange, StoredJournalEntry } from "../../network/driver.ts";
+import type { PairingChange, StoredJournalEntry } from "../../network/driver.ts";
+import { mergePairingChanges } from "../../network/merge-pairing-changes.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -114,36 +115,15 @@ async function removeOld(db: Db, instance: number, generation: number): Promise<
   );
 }
 
-/** The changes of one pairing in their order; later changes replace earlier ones. */
-interface Merged {
-  claim: OwnedPairing;
-  credentials: Uint8Array | undefined;
-  keys: Map<string, KeyChange>;
-  letters: Map<string, StoredJournalEntry>;
-  forgotten: Set<string>;
-}
-
-function merge(commits: readonly CommitRequest[]): Map<string, Merged> {
-  const merged = new Map<string, Merged>();
+/** One change per pairing, with the effect of all its changes in their order. */
+function mergeByPairing(commits: readonly CommitRequest[]): CommitRequest[] {
+  const pairings = new Map<string, { claim: OwnedPairing; changes: PairingChange[] }>();
   for (const { claim, change } of commits) {
-    const one = merged.get(claimKey(claim)) ?? emptyOf(claim);
-    merged.set(claimKey(claim), one);
-    one.credentials = change.credentials ?? one.credentials;
-    for (const key of change.keys) one.keys.set(`${key.kind} ${key.id}`, key);
-    for (const letter of change.letters) {
-      one.letters.set(letter.id, letter);
-      one.forgotten.delete(letter.id);
-    }
-    for (const id of change.forgotten_letters) {
-      one.letters.delete(id);
-      one.forgotten.add(id);
-    }
+    const pairing = pairings.get(claimKey(claim)) ?? { claim, changes: [] };
+    pairings.set(claimKey(claim), pairing);
+    pairing.changes.push(change);
   }
-  return merged;
-}
-
-function emptyOf(claim: OwnedPairing): Merged {
-  return { claim, credentials: undefined, keys: new Map(), letters: new Map(), forgotten: new Set() };
+  return [...pairings.values()].map(({ claim, changes }) => ({ claim, change: mergePairingChanges(changes) }));
 }
 
 function claimKey({ lane, generation }: OwnedPairing): string {
@@ -156,8 +136,8 @@ async function commitAll(
   node: string,
   commits: readonly CommitRequest[],
 ): Promise<boolean[]> {
-  const pairings = [...merge(commits).values()];
-  const claims = pairings.map(({ claim: { lane, generation }, credentials }, nth) => ({
+  const pairings = mergeByPairing(commits);
+  const claims = pairings.map(({ claim: { lane, generation }, change: { credentials } }, nth) => ({
     nth,
     lane: lane.id,
     epoch: lane.epoch,
@@ -192,12 +172,10 @@ function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generatio
   return [Number(claim?.lane.key), Number(claim?.generation)];
 }
 
-function writesOf(pairings: readonly Merged[], box: SecretBox) {
-  const keys = pairings.flatMap(({ keys }, nth) => [...keys.values()].map((key) => ({ nth, ...key })));
-  const letters = pairings.flatMap((one, nth) =>
-    [...one.letters.values()].map((letter) => ({ nth, ...letter })),
-  );
-  const forgotten = pairings.flatMap((one, nth) => [...one.forgotten].map((id) => ({ nth, id })));
+function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
+  const keys = pairings.flatMap(({ change }, nth) => change.keys.map((key) => ({ nth, ...key })));
+  const letters = pairings.flatMap(({ change }, nth) => change.letters.map((letter) => ({ nth, ...letter })));
+  const forgotten = pairings.flatMap(({ change }, nth) => change.forgotten_letters.map((id) => ({ nth, id })));
   const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
   const sealed = keys.map(({ nth, kind, id, value }) =>
     value === null

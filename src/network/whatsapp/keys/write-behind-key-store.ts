@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { SignalDataSet, SignalKeyStore } from "baileys";
 import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../../driver.ts";
+import { mergePairingChanges } from "../../merge-pairing-changes.ts";
 import { ConnectionClosedError } from "../ignore-baileys-rejections.ts";
 import type { SessionCaches } from "./session-caches.ts";
 import { decodeSignalKey, encodeSignalKey } from "./signal-key-codec.ts";
@@ -115,7 +116,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   /** After the end: stores the remaining changes, so that the next connection need not repeat them. */
   async keepLeft(): Promise<void> {
-    const left = merge([this.#takeLater()]);
+    const left = mergePairingChanges([this.#takeLater()]);
     if (left.letters.length + left.forgotten_letters.length > 0) await this.#options.keys.commit(left);
   }
 
@@ -184,7 +185,8 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
-      const result = await this.#commit(merge([...batch.map(({ change }) => change), this.#takeLater()]));
+      const changes = [...batch.map(({ change }) => change), this.#takeLater()];
+      const result = await this.#commit(mergePairingChanges(changes));
       if (result !== "kept") return this.#giveUp(batch);
       this.#commits++;
       for (const waiting of batch) this.#settle(waiting);
@@ -268,27 +270,4 @@ function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown
   return Object.entries(data).flatMap(([kind, values]) =>
     Object.entries(values ?? {}).map(([id, value]): [string, string, unknown] => [kind, id, value]),
   );
-}
-
-/** Later values replace earlier ones. */
-function merge(changes: readonly Partial<PairingChange>[]): PairingChange {
-  const keys = new Map<string, KeyChange>();
-  const letters = new Map<string, StoredJournalEntry>();
-  const forgotten = new Set<string>();
-  let credentials: Uint8Array | undefined;
-  for (const change of changes) {
-    credentials = change.credentials ?? credentials;
-    for (const key of change.keys ?? []) keys.set(nameOf(key.kind, key.id), key);
-    for (const letter of change.letters ?? []) letters.set(letter.id, letter);
-    for (const id of change.forgotten_letters ?? []) {
-      letters.delete(id);
-      forgotten.add(id);
-    }
-  }
-  return {
-    ...(credentials && { credentials }),
-    keys: [...keys.values()],
-    letters: [...letters.values()],
-    forgotten_letters: [...forgotten],
-  };
 }

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { mergePairingChanges } from "./merge-pairing-changes.ts";
+
+const entry = (id: string, body: string) => ({ id, body, is_done: false });
+const key = (id: string, value: string | null) => ({ kind: "session", id, value });
+const NOTHING = { keys: [], letters: [], forgotten_letters: [] };
+
+test("A merged change has the last value of each key, also of a deleted one, and the last credentials", () => {
+  const [older, newer] = [Buffer.from("older"), Buffer.from("newer")];
+  const merged = mergePairingChanges([
+    { credentials: older, keys: [key("1", "a"), key("2", "b")] },
+    { keys: [key("1", null)] },
+    { credentials: newer, keys: [key("2", "c")] },
+    {},
+  ]);
+  expect(merged).toEqual({ ...NOTHING, credentials: newer, keys: [key("1", null), key("2", "c")] });
+});
+
+test("A key of another kind with the same id stays apart", () => {
+  const other = { kind: "sender-key", id: "1", value: "b" };
+  expect(mergePairingChanges([{ keys: [key("1", "a")] }, { keys: [other] }]).keys).toEqual([
+    key("1", "a"),
+    other,
+  ]);
+});
+
+test("A journal entry that is forgotten later is not stored first", () => {
+  const merged = mergePairingChanges([{ letters: [entry("1", "a")] }, { forgotten_letters: ["1", "2"] }]);
+  expect(merged).toEqual({ ...NOTHING, forgotten_letters: ["1", "2"] });
+});
+
+test("A journal entry that arrives again after it was forgotten is stored", () => {
+  const merged = mergePairingChanges([{ forgotten_letters: ["1"] }, { letters: [entry("1", "a")] }]);
+  expect(merged).toEqual({ ...NOTHING, letters: [entry("1", "a")] });
+});
