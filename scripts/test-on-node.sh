@@ -10,13 +10,13 @@ versions=("$@")
 
 files=(
   src/network/whatsapp/whatsapp-driver.test.ts
-  src/network/whatsapp/faults.test.ts
+  src/network/whatsapp/whatsapp-connection-loop.test.ts
   src/network/whatsapp/keys/journal.test.ts
   src/network/whatsapp/pairing/pairing-code.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/whatsapp/process-wide.test.ts
-  src/network/whatsapp/session-start-retry.test.ts
+  src/network/session-start-retry.test.ts
   test/e2e/first-start.test.ts
   test/e2e/session-faults.test.ts
   test/e2e/whatsapp-proof.test.ts

@@ -16,7 +16,7 @@ import {
   type DoctorFinding,
 } from "../features/health/doctor-checks.ts";
 import { checkSessions } from "../features/health/failed-instances.ts";
-import { loadBaileys } from "../network/whatsapp/load-baileys.ts";
+import { loadBaileys } from "../network/whatsapp/connection/load-baileys.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config/config.ts";
 import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
 import type { Db } from "../platform/db/database.ts";

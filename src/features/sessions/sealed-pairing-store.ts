@@ -123,7 +123,10 @@ function mergeByPairing(commits: readonly CommitRequest[]): CommitRequest[] {
     pairings.set(claimKey(claim), pairing);
     pairing.changes.push(change);
   }
-  return [...pairings.values()].map(({ claim, changes }) => ({ claim, change: mergePairingChanges(changes) }));
+  return [...pairings.values()].map(({ claim, changes }) => ({
+    claim,
+    change: mergePairingChanges(changes),
+  }));
 }
 
 function claimKey({ lane, generation }: OwnedPairing): string {
@@ -175,7 +178,9 @@ function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generatio
 function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
   const keys = pairings.flatMap(({ change }, nth) => change.keys.map((key) => ({ nth, ...key })));
   const letters = pairings.flatMap(({ change }, nth) => change.letters.map((letter) => ({ nth, ...letter })));
-  const forgotten = pairings.flatMap(({ change }, nth) => change.forgotten_letters.map((id) => ({ nth, id })));
+  const forgotten = pairings.flatMap(({ change }, nth) =>
+    change.forgotten_letters.map((id) => ({ nth, id })),
+  );
   const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
   const sealed = keys.map(({ nth, kind, id, value }) =>
     value === null

@@ -7,22 +7,22 @@ import type {
   SessionStartFailure,
 } from "../driver.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
-import type { SocketClose } from "./baileys-socket.ts";
+import type { SocketClose } from "./connection/baileys-socket.ts";
 import {
   backoffMs,
   DISCONNECT_REASONS,
   disconnectActionOf,
   PAIRING_LOST_CODE,
   TEMPORARY_BAN_CODE,
-} from "./disconnect-action.ts";
+} from "./connection/disconnect-action.ts";
+import type { BaileysModule } from "./connection/load-baileys.ts";
+import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
+import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
 import type { SessionCaches } from "./keys/session-caches.ts";
-import type { BaileysModule } from "./load-baileys.ts";
 import { withTimeout } from "./operations/with-timeout.ts";
 import { pairingError } from "./pairing/pairing-error.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
-import type { WhatsAppConnection } from "./whatsapp-connection.ts";
-import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
   hub: WhatsAppRuntime;

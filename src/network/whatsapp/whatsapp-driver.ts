@@ -1,9 +1,9 @@
 import type { SocketConfig } from "baileys";
 import type { ClientVersions } from "../client-version.ts";
 import type { NetworkDriver, OpenSessionOptions } from "../driver.ts";
-import { createBaileysLoader, type loadBaileys } from "./load-baileys.ts";
+import { createBaileysLoader, type loadBaileys } from "./connection/load-baileys.ts";
+import { type WhatsAppLog, WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { SessionEgress } from "./session-transport.ts";
-import { type WhatsAppLog, WhatsAppRuntime } from "./whatsapp-runtime.ts";
 import { WhatsAppSession } from "./whatsapp-session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./whatsapp-timing.ts";
 

@@ -12,14 +12,14 @@ import type {
 } from "../driver.ts";
 import type { PasskeyOperations } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
+import type { BaileysModule } from "./connection/load-baileys.ts";
+import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
+import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { OnChunk } from "./files/download-media.ts";
 import { createSessionOperations } from "./operations/session-operations.ts";
 import { withTimeout } from "./operations/with-timeout.ts";
-import type { BaileysModule } from "./load-baileys.ts";
 import type { Outbox } from "./outbound/outbox.ts";
-import type { WhatsAppConnection } from "./whatsapp-connection.ts";
 import { WhatsAppConnectionLoop } from "./whatsapp-connection-loop.ts";
-import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 const NOT_CONNECTED: SendResult = {
   outcome: "not_sent",
@@ -56,17 +56,14 @@ export class WhatsAppSession implements Session {
   };
   readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
 
-  constructor(
-    hub: WhatsAppRuntime,
-    loadBaileys: () => Promise<BaileysModule>,
-    options: OpenSessionOptions,
-  ) {
+  constructor(hub: WhatsAppRuntime, loadBaileys: () => Promise<BaileysModule>, options: OpenSessionOptions) {
     this.#hub = hub;
     this.#loadBaileys = loadBaileys;
     this.#options = options;
     this.#lives = new SessionSupervisor(
       options,
-      (pairingPhone, after) => new WhatsAppConnectionLoop({ ...options, hub, loadBaileys, pairingPhone, after }),
+      (pairingPhone, after) =>
+        new WhatsAppConnectionLoop({ ...options, hub, loadBaileys, pairingPhone, after }),
     );
   }
 

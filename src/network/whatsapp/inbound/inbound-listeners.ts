@@ -2,7 +2,7 @@ import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASo
 import type { NetworkEvent } from "../../driver.ts";
 import { ackReceiptsAfterCommit } from "../baileys-fixes/ack-receipts-after-commit.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
-import { type ConnectionContext, orderingKeyOf } from "../connection-context.ts";
+import { type ConnectionContext, orderingKeyOf } from "../connection/connection-context.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";

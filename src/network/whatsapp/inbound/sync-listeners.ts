@@ -1,6 +1,6 @@
 import type { BaileysEventMap, BinaryNode, Chat, Contact, GroupMetadata, WASocket } from "baileys";
 import type { Jid, NetworkEvent } from "../../driver.ts";
-import type { ConnectionContext } from "../connection-context.ts";
+import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { resyncAppState } from "../operations/change-app-state.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";

@@ -6,11 +6,11 @@ import {
   openBaileysSocket,
   type SocketClose,
   TIMED_OUT_CODE,
-} from "../baileys-socket.ts";
+} from "../connection/baileys-socket.ts";
+import type { WhatsAppRuntime } from "../connection/whatsapp-runtime.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { withTimeout } from "../operations/with-timeout.ts";
 import { createSessionTransport, type SessionTransportOptions } from "../session-transport.ts";
-import type { WhatsAppRuntime } from "../whatsapp-runtime.ts";
 import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
 import { pairingError } from "./pairing-error.ts";
 import { PairingSecret } from "./pairing-secret.ts";

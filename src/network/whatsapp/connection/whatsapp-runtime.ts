@@ -1,9 +1,9 @@
 import type { SocketConfig } from "baileys";
-import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../client-version.ts";
-import { ConnectionRateLimiter } from "../connection-rate-limiter.ts";
-import { SharedCaches } from "./keys/session-caches.ts";
-import type { SessionEgress } from "./session-transport.ts";
-import type { WhatsAppTiming } from "./whatsapp-timing.ts";
+import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../../client-version.ts";
+import { ConnectionRateLimiter } from "../../connection-rate-limiter.ts";
+import { SharedCaches } from "../keys/session-caches.ts";
+import type { SessionEgress } from "../session-transport.ts";
+import type { WhatsAppTiming } from "../whatsapp-timing.ts";
 
 export interface WhatsAppLog {
   warn(fields: object, message: string): void;

@@ -1,6 +1,6 @@
-import { patchAsyncLocalStorage } from "./baileys-fixes/patch-async-local-storage.ts";
-import { silenceLibsignalLog } from "./baileys-fixes/silence-libsignal-log.ts";
-import { ignoreBaileysRejections } from "./ignore-baileys-rejections.ts";
+import { ignoreBaileysRejections } from "../baileys-fixes/ignore-baileys-rejections.ts";
+import { patchAsyncLocalStorage } from "../baileys-fixes/patch-async-local-storage.ts";
+import { silenceLibsignalLog } from "../baileys-fixes/silence-libsignal-log.ts";
 
 export interface LoadBaileysOptions {
   url: string | undefined;
@@ -13,8 +13,8 @@ export interface LoadBaileysOptions {
 /** The functions that need Baileys. */
 export interface BaileysModule {
   Connection: typeof import("./whatsapp-connection.ts")["WhatsAppConnection"];
-  pair: typeof import("./pairing/pair-device.ts")["pairDevice"];
-  readCredentials: typeof import("./keys/baileys-credentials.ts")["parseCredentials"];
+  pair: typeof import("../pairing/pair-device.ts")["pairDevice"];
+  readCredentials: typeof import("../keys/baileys-credentials.ts")["parseCredentials"];
 }
 
 /** Loads Baileys on the first call; after a failure the next call tries again. */
@@ -38,14 +38,14 @@ export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOption
   patchAsyncLocalStorage();
   ignoreBaileysRejections(onFailure);
   const { fixSignatureVerification, trustRootKey } = await import(
-    "./baileys-fixes/fix-signature-verification.ts"
+    "../baileys-fixes/fix-signature-verification.ts"
   );
   fixSignatureVerification();
   if (url !== undefined && rootKey !== undefined) trustRootKey(url, rootKey);
   const parts = [
     import("./whatsapp-connection.ts"),
-    import("./pairing/pair-device.ts"),
-    import("./keys/baileys-credentials.ts"),
+    import("../pairing/pair-device.ts"),
+    import("../keys/baileys-credentials.ts"),
   ] as const;
   const [{ WhatsAppConnection }, { pairDevice: pair }, { parseCredentials: readCredentials }] =
     await Promise.all(parts);

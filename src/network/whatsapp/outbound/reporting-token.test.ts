@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
-import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import type { Content, Jid, MessageId } from "../driver.ts";
-import { newMessageId } from "../jid.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content, Jid, MessageId } from "../../driver.ts";
+import { newMessageId } from "../../jid.ts";
 
 /** Whether Baileys adds its token depends on the length of the padding, which is chosen by chance. */
 const TIMES = 16;

@@ -1,8 +1,27 @@
 import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
-import type { Identity, OpenSessionOptions } from "../driver.ts";
-import { truncateText } from "../truncate-text.ts";
-import { excludeOwnDevice } from "./baileys-fixes/exclude-own-device.ts";
-import { persistTrustedTokens } from "./baileys-fixes/persist-trusted-tokens.ts";
+import type { Identity, OpenSessionOptions } from "../../driver.ts";
+import { truncateText } from "../../truncate-text.ts";
+import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
+import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
+import { downloadMedia, type OnChunk } from "../files/download-media.ts";
+import { MediaHosts } from "../files/media-hosts.ts";
+import { requestMediaReupload } from "../files/request-media-reupload.ts";
+import { InboundListeners } from "../inbound/inbound-listeners.ts";
+import { createSignalRepository } from "../keys/signal-repository.ts";
+import {
+  type ConnectionOperations,
+  createConnectionOperations,
+} from "../operations/connection-operations.ts";
+import { NumberLookup } from "../operations/number-lookup.ts";
+import { withTimeout } from "../operations/with-timeout.ts";
+import { DeviceCache } from "../outbound/device-cache.ts";
+import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
+import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
+import { MemberAddresses } from "../outbound/member-addresses.ts";
+import { Outbox } from "../outbound/outbox.ts";
+import { PendingAcks } from "../outbound/pending-acks.ts";
+import { createSessionTransport, type SessionTransport } from "../session-transport.ts";
+import type { JournalEntry } from "../wire/journal-entry.ts";
 import {
   type BaileysSocket,
   CONNECTION_LOST_CODE,
@@ -12,22 +31,6 @@ import {
 } from "./baileys-socket.ts";
 import { ConnectionContext, type ConnectionContextOptions } from "./connection-context.ts";
 import { PAIRING_LOST_CODE } from "./disconnect-action.ts";
-import { downloadMedia, type OnChunk } from "./files/download-media.ts";
-import { MediaHosts } from "./files/media-hosts.ts";
-import { requestMediaReupload } from "./files/request-media-reupload.ts";
-import { InboundListeners } from "./inbound/inbound-listeners.ts";
-import { createSignalRepository } from "./keys/signal-repository.ts";
-import { type ConnectionOperations, createConnectionOperations } from "./operations/connection-operations.ts";
-import { NumberLookup } from "./operations/number-lookup.ts";
-import { withTimeout } from "./operations/with-timeout.ts";
-import { DeviceCache } from "./outbound/device-cache.ts";
-import { findMessageToResend } from "./outbound/find-message-to-resend.ts";
-import { GroupMetadataCache } from "./outbound/group-metadata-cache.ts";
-import { MemberAddresses } from "./outbound/member-addresses.ts";
-import { Outbox } from "./outbound/outbox.ts";
-import { PendingAcks } from "./outbound/pending-acks.ts";
-import { createSessionTransport, type SessionTransport } from "./session-transport.ts";
-import type { JournalEntry } from "./wire/journal-entry.ts";
 
 export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeer"> &
   Pick<OpenSessionOptions, "findSent" | "proxy" | "lookup" | "markOnline">;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RecordingSession } from "../../../test/conformance/listener.ts";
+import { RecordingSession } from "../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
   startWhatsAppStage,
   type WhatsAppStage,
-} from "../../../test/whatsapp-stage.ts";
-import { SESSION_START_TIMING } from "../session-start-retry.ts";
-import { loadBaileys } from "./load-baileys.ts";
+} from "../../test/whatsapp-stage.ts";
+import { SESSION_START_TIMING } from "./session-start-retry.ts";
+import { loadBaileys } from "./whatsapp/connection/load-baileys.ts";
 
 const { startTries } = SESSION_START_TIMING;
 

@@ -1,10 +1,10 @@
 import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
-import type { ClientVersion } from "../client-version.ts";
-import { detachListeners } from "./baileys-fixes/detach-listeners.ts";
-import { withPooledStorages } from "./baileys-fixes/patch-async-local-storage.ts";
-import { silentBaileysLogger } from "./baileys-fixes/silent-baileys-logger.ts";
-import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
-import type { SessionTransport } from "./session-transport.ts";
+import type { ClientVersion } from "../../client-version.ts";
+import { detachListeners } from "../baileys-fixes/detach-listeners.ts";
+import { withPooledStorages } from "../baileys-fixes/patch-async-local-storage.ts";
+import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
+import type { BaileysCredentials } from "../keys/baileys-credentials.ts";
+import type { SessionTransport } from "../session-transport.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 /** Why a connection ended: the network's code, or our own if it sent none. */

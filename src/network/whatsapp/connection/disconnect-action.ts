@@ -1,4 +1,4 @@
-import type { DisconnectReason } from "../driver.ts";
+import type { DisconnectReason } from "../../driver.ts";
 
 /**
  * Our own close code: another process owns the pairing, or it has ended, and nothing can be stored any more.

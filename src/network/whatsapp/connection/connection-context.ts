@@ -1,18 +1,18 @@
 import type { GroupMetadata } from "baileys";
-import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../driver.ts";
-import { ConnectionClosedError } from "./ignore-baileys-rejections.ts";
-import { EventReporter } from "./inbound/event-reporter.ts";
-import { type DecryptedMessage, InboundJournal } from "./inbound/inbound-journal.ts";
-import { type BaileysCredentials, serializeCredentials } from "./keys/baileys-credentials.ts";
-import { IdentityStore } from "./keys/identity-store.ts";
-import type { SessionCaches } from "./keys/session-caches.ts";
-import { WriteBehindKeyStore } from "./keys/write-behind-key-store.ts";
-import { withTimeout } from "./operations/with-timeout.ts";
-import { membersByAddress } from "./outbound/member-addresses.ts";
+import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
+import { ConnectionClosedError } from "../baileys-fixes/ignore-baileys-rejections.ts";
+import { EventReporter } from "../inbound/event-reporter.ts";
+import { type DecryptedMessage, InboundJournal } from "../inbound/inbound-journal.ts";
+import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
+import { IdentityStore } from "../keys/identity-store.ts";
+import type { SessionCaches } from "../keys/session-caches.ts";
+import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
+import { withTimeout } from "../operations/with-timeout.ts";
+import { membersByAddress } from "../outbound/member-addresses.ts";
+import type { JournalEntry } from "../wire/journal-entry.ts";
+import { plainJid } from "../wire/plain-jid.ts";
+import { readInboundMessage } from "../wire/read-inbound-message.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
-import type { JournalEntry } from "./wire/journal-entry.ts";
-import { plainJid } from "./wire/plain-jid.ts";
-import { readInboundMessage } from "./wire/read-inbound-message.ts";
 
 export interface ConnectionContextOptions {
   hub: WhatsAppRuntime;
