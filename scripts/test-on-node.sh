@@ -9,13 +9,14 @@ versions=("$@")
 [ $# -gt 0 ] || versions=(20.19.0 22.23.3 24.21.0)
 
 files=(
+  src/network/whatsapp/baileys-fixes/patch-async-local-storage.test.ts
+  src/network/whatsapp/baileys-fixes/silence-libsignal-log.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
   src/network/whatsapp/whatsapp-connection-loop.test.ts
   src/network/whatsapp/keys/journal.test.ts
   src/network/whatsapp/pairing/pairing-code.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
-  src/network/whatsapp/process-wide.test.ts
   src/network/session-start-retry.test.ts
   test/e2e/first-start.test.ts
   test/e2e/session-faults.test.ts

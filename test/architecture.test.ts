@@ -340,6 +340,22 @@ describe("files and names", () => {
   });
 });
 
+test("every fix of Baileys begins with the defect, in the installed version, and its upstream thread", () => {
+  const versions = ["baileys", "libsignal"].map((name) => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
+    return `// ${name === "baileys" ? "Baileys" : name} ${version} `;
+  });
+  const thread =
+    /^\/\/ (Upstream: .*https:\/\/github\.com\/WhiskeySockets\/\S+\/\d+|Not reported upstream[.;])/;
+  const fixes = sources.filter(({ path }) => path.startsWith("src/network/whatsapp/baileys-fixes/"));
+  const unnamed = fixes.filter(({ text }) => {
+    const [defect = "", upstream = ""] = text.split("\n");
+    return !versions.some((version) => defect.startsWith(version)) || !thread.test(upstream);
+  });
+  expect(fixes.length).toBeGreaterThan(10);
+  expect(unnamed.map(({ path }) => path)).toEqual([]);
+});
+
 describe("documents", () => {
   const pages = [
     ...listFiles("docs"),

@@ -1,13 +1,11 @@
+// Baileys 7.0.0-rc14 acknowledges every receipt even if its handler fails, and the network never redelivers it.
+// Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/1043 did the same to messages.
 import type { BinaryNode, WASocket } from "baileys";
-import { detachListeners } from "./detach-listeners.ts";
+import { detachListeners } from "../connection/detach-listeners.ts";
 
 const RECEIPT = "CB:receipt";
 
-/**
- * Baileys acknowledges every receipt even if its handler fails, and the network never redelivers it. So
- * Baileys gets a receipt only after `store` resolves with true. Retry requests carry no status and pass
- * directly.
- */
+/** Passes a receipt to Baileys only after `store` resolves with true; retry requests carry no status. */
 export function ackReceiptsAfterCommit(
   { ws }: WASocket,
   store: (receipt: BinaryNode) => Promise<boolean>,

@@ -1,3 +1,5 @@
+// Baileys 7.0.0-rc14 sends an account's messages sequentially, each until its Signal session state is durable.
+// Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/2811 (open) would put all transactions under one lock.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WASocket } from "baileys";
 import { isGroupJid } from "../../jid.ts";
@@ -11,11 +13,7 @@ export function isDirectSend(): boolean {
   return toPerson.getStore() === true;
 }
 
-/**
- * Baileys sends an account's messages sequentially, each until its Signal session state is durable. The
- * returned function serialises only the sends of one chat: the state has its own order, and nothing else is
- * shared.
- */
+/** The returned function serialises only the sends of one chat: the Signal session state has its own order. */
 export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASocket): Relay {
   const { transaction } = keys;
   let chat: string | undefined;

@@ -1,3 +1,5 @@
+// libsignal 6.0.0 tries a message on each session with a device, and also advances and stores those that do not fit.
+// Not reported upstream; the symptom, "Bad MAC", is collected in https://github.com/WhiskeySockets/Baileys/issues/1769 (open).
 import type { SignalKeyStore } from "baileys";
 
 /** The Signal sessions with one device, in libsignal's format: the open one and those that it replaced. */
@@ -5,11 +7,7 @@ interface Conversations {
   _sessions: Record<string, { indexInfo: { used: number } }>;
 }
 
-/**
- * libsignal tries a message on each session with a device in turn. It also advances and stores the sessions
- * that do not fit, so their next message could not be decrypted. This restores all sessions except the one
- * that fits.
- */
+/** Restores all sessions except the one that fits; otherwise their next message could not be decrypted. */
 export async function decryptWithRollback<T>(
   keys: SignalKeyStore,
   address: string,

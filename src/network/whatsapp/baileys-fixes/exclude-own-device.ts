@@ -1,11 +1,10 @@
+// Baileys 7.0.0-rc14 compares the whole LID with a user part, so it sends a LID group's key to the own device too.
+// Not reported upstream.
 import { jidDecode, jidEncode, type WASocket } from "baileys";
 
 const KIND = "sender-key-memory";
 
-/**
- * Baileys 7.0.0-rc14 compares the whole LID with the user part of an address, so it sends a LID group's key
- * to the own device too. Marks the own device as one that has the key, so that no key message goes to it.
- */
+/** Marks the own device as one that has the key, so that no key message goes to it. */
 export function excludeOwnDevice({ authState: { creds, keys } }: WASocket): void {
   const { get } = keys;
   keys.get = async (kind, ids) => {

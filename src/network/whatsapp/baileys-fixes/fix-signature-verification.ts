@@ -1,6 +1,7 @@
+// Baileys 7.0.0-rc14 accepts every signature of 64 bytes: `Curve.verify` ignores libsignal's result.
+// Upstream: a review of https://github.com/WhiskeySockets/Baileys/pull/2067 (open) describes it.
 import { createRequire } from "node:module";
-import { Curve, generateSignalPubKey, WA_CERT_DETAILS } from "baileys";
-import { isLoopback } from "../files/media-hosts.ts";
+import { Curve, generateSignalPubKey } from "baileys";
 
 interface LibsignalCurve {
   /** Returns whether the signature is valid, and throws for malformed input. */
@@ -19,13 +20,7 @@ export function isSignatureValid(key: Uint8Array, message: Uint8Array, signature
   }
 }
 
-/** As shipped, every signature of 64 bytes passes: Baileys ignores libsignal's result. */
+/** Makes Baileys use the result. */
 export function fixSignatureVerification(): void {
   Curve.verify = isSignatureValid;
-}
-
-/** Replaces the root (hex) of the network's certificates; for test servers on this machine only. */
-export function trustRootKey(url: string, rootKey: string): void {
-  if (!isLoopback(new URL(url))) return;
-  WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "hex");
 }

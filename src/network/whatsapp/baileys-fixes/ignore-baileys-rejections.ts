@@ -1,18 +1,12 @@
-/** The connection has ended, and with it all its pending work. */
-export class ConnectionClosedError extends Error {
-  constructor() {
-    super("The connection is over.");
-  }
-}
+// Baileys 7.0.0-rc14 starts promises that nothing awaits; most fail with their connection, and would end the process.
+// Upstream: https://github.com/WhiskeySockets/Baileys/issues/1361 (closed, fixed in part).
+import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
 
 const LIBRARY = /[\\/]node_modules[\\/](baileys|libsignal)[\\/]/;
 
 let isGuarding = false;
 
-/**
- * Baileys starts promises that nothing awaits; most fail because their connection has ended, and would end
- * the process. Other unhandled rejections still end it.
- */
+/** Reports the rejections of Baileys; all other unhandled rejections still end the process. */
 export function ignoreBaileysRejections(onFailure: (error: unknown) => void): void {
   if (isGuarding) return;
   isGuarding = true;

@@ -1,14 +1,12 @@
+// Baileys 7.0.0-rc14 looks up keys for each message before it queues it, so one message can overtake another.
+// Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/2175 (closed) proposed a queue per chat.
 import type { BinaryNode, WASocket } from "baileys";
+import { detachListeners } from "../connection/detach-listeners.ts";
 import { KeyedMutex } from "../keys/keyed-mutex.ts";
-import { detachListeners } from "./detach-listeners.ts";
 
 const MESSAGE = "CB:message";
 
-/**
- * Baileys looks up keys for each message before it queues it, so one message can overtake another. Messages
- * from the network's offline queue also have a queue of their own. Here each message waits until the previous
- * one of its chat was handled.
- */
+/** Each message waits until the previous one of its chat was handled, also across the network's offline queue. */
 export function orderMessagesPerChat(
   { ws }: WASocket,
   chatOf: (stanza: Record<string, string>) => string,

@@ -1,3 +1,5 @@
+// Baileys 7.0.0-rc14 creates an AsyncLocalStorage per socket; before Node 24 every promise visits each one ever used.
+// Upstream: https://github.com/WhiskeySockets/Baileys/issues/2806 (open).
 import asyncHooks, { executionAsyncResource } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 
@@ -19,10 +21,7 @@ class PooledStorage<T> {
 let isPooling = false;
 let isInstalled = false;
 
-/**
- * On some Node versions every promise visits each AsyncLocalStorage ever used, and Baileys creates one per
- * socket. Pools the storages that are created within `withPooledStorages`; other callers get the real class.
- */
+/** Pools the storages that are created within `withPooledStorages`; other callers get the real class. */
 export function patchAsyncLocalStorage(isNeeded = burdensResources()): void {
   if (isInstalled || !isNeeded) return;
   isInstalled = true;

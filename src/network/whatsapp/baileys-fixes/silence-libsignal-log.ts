@@ -1,9 +1,11 @@
+// libsignal 6.0.0 prints whole sessions with their private keys on the console.
+// Upstream: https://github.com/WhiskeySockets/libsignal-node/issues/1 (open).
 const LIBSIGNAL = /[\\/]node_modules[\\/]libsignal[\\/]/;
 const METHODS = ["log", "info", "warn", "error"] as const;
 
 let isQuiet = false;
 
-/** Blocks console output of libsignal only, which prints whole sessions with their private keys. */
+/** Blocks console output of libsignal only. */
 export function silenceLibsignalLog(): void {
   if (isQuiet) return;
   isQuiet = true;

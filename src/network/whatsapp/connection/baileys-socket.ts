@@ -1,6 +1,6 @@
 import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
 import type { ClientVersion } from "../../client-version.ts";
-import { detachListeners } from "../baileys-fixes/detach-listeners.ts";
+import { catchListenerFailures } from "../baileys-fixes/catch-listener-failures.ts";
 import { withPooledStorages } from "../baileys-fixes/patch-async-local-storage.ts";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
 import type { BaileysCredentials } from "../keys/baileys-credentials.ts";
@@ -67,7 +67,7 @@ export function openBaileysSocket({
     }),
   );
   const { closed, isClosed, end } = watchEnd(sock, version);
-  catchFailures(sock, (error) =>
+  catchListenerFailures(sock, (error) =>
     end({ code: CONNECTION_LOST_CODE, detail: `a stanza could not be handled: ${error}` }),
   );
   sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
@@ -81,16 +81,6 @@ export function openBaileysSocket({
 
 function libraryPart({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {
   return { ...(agent && { agent }), fetchAgent, options };
-}
-
-/** Baileys does not catch failures of its listeners, which would end the process. */
-function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
-  for (const name of ws.eventNames()) {
-    const onFailure = name === "message" ? onMalformed : () => {};
-    for (const handle of detachListeners(ws, name)) {
-      ws.on(name, (...args: unknown[]) => (async () => handle(...args))().catch(onFailure));
-    }
-  }
 }
 
 function watchEnd(

@@ -1,6 +1,5 @@
 import type { GroupMetadata } from "baileys";
 import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
-import { ConnectionClosedError } from "../baileys-fixes/ignore-baileys-rejections.ts";
 import { EventReporter } from "../inbound/event-reporter.ts";
 import { type DecryptedMessage, InboundJournal } from "../inbound/inbound-journal.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
@@ -12,6 +11,7 @@ import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
+import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface ConnectionContextOptions {

@@ -37,11 +37,12 @@ export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOption
   silenceLibsignalLog();
   patchAsyncLocalStorage();
   ignoreBaileysRejections(onFailure);
-  const { fixSignatureVerification, trustRootKey } = await import(
-    "../baileys-fixes/fix-signature-verification.ts"
-  );
+  const { fixSignatureVerification } = await import("../baileys-fixes/fix-signature-verification.ts");
   fixSignatureVerification();
-  if (url !== undefined && rootKey !== undefined) trustRootKey(url, rootKey);
+  if (url !== undefined && rootKey !== undefined) {
+    const { trustRootKey } = await import("./trust-root-key.ts");
+    trustRootKey(url, rootKey);
+  }
   const parts = [
     import("./whatsapp-connection.ts"),
     import("../pairing/pair-device.ts"),

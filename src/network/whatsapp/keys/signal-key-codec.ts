@@ -1,4 +1,5 @@
 import { BufferJSON, proto } from "baileys";
+import { repairSkippedKeys } from "../baileys-fixes/repair-skipped-keys.ts";
 
 /** Encodes a value of Baileys' key store as text. */
 export function encodeSignalKey(value: unknown): string {
@@ -13,12 +14,4 @@ export function decodeSignalKey(kind: string, text: string): unknown {
     return proto.Message.AppStateSyncKeyData.fromObject(value as Record<string, unknown>);
   }
   return value;
-}
-
-/**
- * Baileys writes the keys of skipped group messages as plain objects that it cannot read back. Without this
- * fix, every overtaken message would be lost.
- */
-function repairSkippedKeys(value: Buffer): Buffer {
-  return Buffer.from(JSON.stringify(JSON.parse(value.toString()), BufferJSON.replacer));
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithTransaction } from "baileys";
 import { isDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
-import { isSignatureValid } from "../baileys-fixes/fix-signature-verification.ts";
+import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
 import type { InboundJournal } from "../inbound/inbound-journal.ts";
 import { type CiphertextPosition, type JournalEntry, readMessage } from "../wire/journal-entry.ts";
 import { authorOf } from "../wire/stanza.ts";
@@ -52,6 +52,7 @@ export function createSignalRepository({ store, inbox, people }: SignalRepositor
       getSenderKeyDistributionMessage: (options) =>
         ratchets.ofGroup(options.group, () => ahead.getSenderKeyDistributionMessage(options)),
       async injectE2ESession(options) {
+        // No session is opened with that device; other members of the group still get the message.
         if (!isPreKeySigned(options.session)) return;
         await ratchets.ofPerson(options.jid, () => ahead.injectE2ESession(options));
       },
@@ -90,17 +91,6 @@ function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindK
     if (kind === "tctoken") await store.written();
     return get(kind, ids);
   };
-}
-
-/**
- * Baileys does not check the signature of the key that opens a Signal session. Without a valid one no session
- * is opened with that device; other members of the group still get the message.
- */
-function isPreKeySigned({
-  identityKey,
-  signedPreKey,
-}: Parameters<Repository["injectE2ESession"]>[0]["session"]): boolean {
-  return isSignatureValid(identityKey, signedPreKey.publicKey, signedPreKey.signature);
 }
 
 type Decrypt = () => Promise<Uint8Array>;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import type { SignalDataSet, SignalKeyStore } from "baileys";
 import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../../driver.ts";
 import { mergePairingChanges } from "../../merge-pairing-changes.ts";
-import { ConnectionClosedError } from "../baileys-fixes/ignore-baileys-rejections.ts";
+import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
 import type { SessionCaches } from "./session-caches.ts";
 import { decodeSignalKey, encodeSignalKey } from "./signal-key-codec.ts";
 

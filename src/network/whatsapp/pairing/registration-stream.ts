@@ -1,6 +1,6 @@
 import type { BinaryNode } from "baileys";
-import { detachListeners } from "../baileys-fixes/detach-listeners.ts";
 import type { BaileysSocket } from "../connection/baileys-socket.ts";
+import { detachListeners } from "../connection/detach-listeners.ts";
 import { KeyedMutex } from "../keys/keyed-mutex.ts";
 
 export const SERVER = "s.whatsapp.net";

@@ -1,37 +1,6 @@
 import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
-import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RecordingSession } from "../../../test/conformance/listener.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { patchAsyncLocalStorage, withPooledStorages } from "./baileys-fixes/patch-async-local-storage.ts";
-
-describe("the console", () => {
-  const said: unknown[][] = [];
-  let stage: WhatsAppStage;
-
-  beforeAll(async () => {
-    const hear = (...words: unknown[]) => void said.push(words);
-    // Before the driver is loaded, as the console of a process is.
-    Object.assign(globalThis.console, { info: hear, warn: hear, log: hear, error: hear });
-    stage = await startWhatsAppStage();
-  });
-  afterAll(() => stage.stop());
-
-  it("never gets a key: libsignal is silent, everybody else is heard", async () => {
-    const listener = new RecordingSession(stage.driver, stage.credentials());
-    await listener.pair(stage.phone);
-    const { SessionRecord } = createRequire(import.meta.resolve("baileys"))("libsignal") as {
-      SessionRecord: new () => { closeSession(session: object): void };
-    };
-    new SessionRecord().closeSession({ indexInfo: { closed: -1 }, privKey: "secret" });
-    expect(said).toEqual([]);
-    const { info, warn } = globalThis.console;
-    info("ours");
-    warn("ours too");
-    expect(said).toEqual([["ours"], ["ours too"]]);
-    await listener.session.disconnect();
-  });
-});
+import { describe, expect, it } from "vitest";
+import { patchAsyncLocalStorage, withPooledStorages } from "./patch-async-local-storage.ts";
 
 /** What all storages that are in use have written into the resource of the moment. */
 const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
