@@ -1,21 +1,8 @@
 import { PassThrough, type Readable } from "node:stream";
 import type { SendResult, Session, SessionOperations } from "./driver.ts";
 import type { Jid } from "./identity.ts";
+import { callOperation, createOperationGroup, isOperation, type OperationGroup } from "./operation-groups.ts";
 import type { OperationResult } from "./session-operations.ts";
-
-/**
- * Session operations that another process can request by name; `downloadMedia` and `setPresence` are handled
- * separately.
- */
-const GROUPS_OF_CALLS = {
-  contacts: ["check", "info", "setBlocked", "blocked", "synchronise"],
-  chats: ["setState"],
-  profile: ["get", "setName", "setAbout", "setPicture"],
-  groups: ["list", "get", "create", "updateParticipants", "update", "invite", "join", "leave"],
-  passkey: ["submitAssertion", "confirm", "cancel"],
-} as const satisfies { [Group in OperationGroup]: readonly (keyof NonNullable<SessionOperations[Group]>)[] };
-
-type OperationGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
 
 /** An operation for the process that holds the session: plain data, bytes and dates. */
 export interface RemoteOperation {
@@ -45,12 +32,7 @@ export function createRemoteSession(
     };
   };
   const group = <Group extends OperationGroup>(name: Group) =>
-    Object.fromEntries(
-      GROUPS_OF_CALLS[name].map((method) => [
-        method,
-        (...args: unknown[]) => call(`${name}.${method}`, args),
-      ]),
-    ) as unknown as NonNullable<SessionOperations[Group]>;
+    createOperationGroup(name, (method, args) => call(`${name}.${method}`, args));
 
   return {
     contacts: group("contacts"),
@@ -105,14 +87,8 @@ export async function runRemoteOperation(
     return (await session.rejectCall?.(call_id, from)) ?? NOT_SUPPORTED;
   }
   const [group = "", method = ""] = call.split(".");
-  if (!isCall(group, method)) return NOT_SUPPORTED;
-  const calls = session[group] as unknown as Record<string, (...args: unknown[]) => unknown> | undefined;
-  return (await calls?.[method]?.(...args)) ?? NOT_SUPPORTED;
-}
-
-function isCall(group: string, method: string): group is OperationGroup {
-  if (!Object.hasOwn(GROUPS_OF_CALLS, group)) return false;
-  return (GROUPS_OF_CALLS[group as OperationGroup] as readonly string[]).includes(method);
+  const operations = isOperation(group, method) ? session[group] : undefined;
+  return (operations && (await callOperation(operations, method, args))) ?? NOT_SUPPORTED;
 }
 
 /** Waits for the first chunk, so that a missing file is detected before the response starts. */

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { type LoggedInDevice, logIn, unlinkDevice } from "./log-in.ts";
 import { credentialsOf, pairDevice, tokenOf } from "./pair-device.ts";
-import { type CloseReason, SandboxConnection, withTimeout } from "./sandbox-connection.ts";
+import { type CloseReason, SandboxConnection } from "./sandbox-connection.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 import { identityOf } from "./test-numbers.ts";
 

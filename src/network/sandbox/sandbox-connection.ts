@@ -1,4 +1,5 @@
 import type { NetworkEvent, SendResult } from "../driver.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { SocketState } from "./device-inbox.ts";
 import { InboxConsumer } from "./inbox-consumer.ts";
 import { closeSocket, type LoggedInDevice } from "./log-in.ts";
@@ -112,14 +113,4 @@ export class SandboxConnection {
     for (const settle of [...this.#unanswered]) settle(NO_ACK);
     this.#resolveClosed(reason);
   }
-}
-
-/** Waits at most this many milliseconds for work, and ignores its failure. */
-export async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(() => undefined), limit]);
-  clearTimeout(timer);
 }

@@ -7,6 +7,7 @@ import type {
   SessionStartFailure,
 } from "../driver.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { SocketClose } from "./connection/baileys-socket.ts";
 import {
   backoffMs,
@@ -20,7 +21,6 @@ import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
 import type { SessionCaches } from "./keys/session-caches.ts";
-import { withTimeout } from "./operations/with-timeout.ts";
 import { pairingError } from "./pairing/pairing-error.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 

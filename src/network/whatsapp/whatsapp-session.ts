@@ -10,14 +10,14 @@ import type {
   SendResult,
   Session,
 } from "../driver.ts";
-import type { PasskeyOperations } from "../session-operations.ts";
+import { forwardOperations } from "../operation-groups.ts";
+import type { OperationResult } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { BaileysModule } from "./connection/load-baileys.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { OnChunk } from "./files/download-media.ts";
-import { createSessionOperations } from "./operations/session-operations.ts";
-import { withTimeout } from "./operations/with-timeout.ts";
 import type { Outbox } from "./outbound/outbox.ts";
 import { WhatsAppConnectionLoop } from "./whatsapp-connection-loop.ts";
 
@@ -27,11 +27,14 @@ const NOT_CONNECTED: SendResult = {
   is_offline: true,
 };
 
-const NO_CEREMONY = {
+/** The same for an operation. */
+const NOT_DONE: OperationResult<never> = { outcome: "failed", reason: "The session is not connected." };
+
+const NO_CEREMONY: OperationResult<never> = {
   outcome: "refused",
   code: "CONFLICT",
   reason: "No passkey is asked for now. Connect the instance and scan its QR first.",
-} as const;
+};
 
 interface SendActionOptions {
   id: MessageId;
@@ -42,18 +45,11 @@ export class WhatsAppSession implements Session {
   readonly #hub: WhatsAppRuntime;
   readonly #loadBaileys: () => Promise<BaileysModule>;
   readonly #options: OpenSessionOptions;
-  readonly #calls = createSessionOperations(() => this.#connection?.calls);
-  readonly contacts = this.#calls.contacts;
-  readonly chats = this.#calls.chats;
-  readonly profile = this.#calls.profile;
-  readonly groups = this.#calls.groups;
-  readonly rejectCall = this.#calls.rejectCall;
-  readonly passkey: PasskeyOperations = {
-    submitAssertion: async (assertion) =>
-      this.#lives.current?.ceremony?.submitAssertion(assertion) ?? NO_CEREMONY,
-    confirm: async () => this.#lives.current?.ceremony?.confirm() ?? NO_CEREMONY,
-    cancel: async () => this.#lives.current?.ceremony?.cancel() ?? NO_CEREMONY,
-  };
+  readonly contacts = this.#forward("contacts");
+  readonly chats = this.#forward("chats");
+  readonly profile = this.#forward("profile");
+  readonly groups = this.#forward("groups");
+  readonly passkey = forwardOperations("passkey", () => this.#lives.current?.ceremony, NO_CEREMONY);
   readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
 
   constructor(hub: WhatsAppRuntime, loadBaileys: () => Promise<BaileysModule>, options: OpenSessionOptions) {
@@ -109,6 +105,10 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.setPresence(presence, to));
   }
 
+  async rejectCall(call_id: string, from: Jid): Promise<OperationResult<null>> {
+    return this.#connection?.operations.rejectCall(call_id, from) ?? NOT_DONE;
+  }
+
   async downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const connection = this.#connection;
     if (!connection) throw new Error("The session is not connected.");
@@ -117,6 +117,11 @@ export class WhatsAppSession implements Session {
 
   get #connection(): WhatsAppConnection | undefined {
     return this.#lives.current?.connection;
+  }
+
+  /** The operations of a group, on the connection that is open at that moment. */
+  #forward<Group extends "contacts" | "chats" | "profile" | "groups">(group: Group) {
+    return forwardOperations(group, () => this.#connection?.operations[group], NOT_DONE);
   }
 
   async #out(act: (outbox: Outbox) => Promise<SendResult>): Promise<SendResult> {

@@ -1,12 +1,12 @@
 import type { GroupMetadata } from "baileys";
 import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
+import { withTimeout } from "../../with-timeout.ts";
 import { EventReporter } from "../inbound/event-reporter.ts";
 import { type DecryptedMessage, InboundJournal } from "../inbound/inbound-journal.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
 import type { SessionCaches } from "../keys/session-caches.ts";
 import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
-import { withTimeout } from "../operations/with-timeout.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";

@@ -1,6 +1,7 @@
 import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
 import type { Identity, OpenSessionOptions } from "../../driver.ts";
 import { truncateText } from "../../truncate-text.ts";
+import { withTimeout } from "../../with-timeout.ts";
 import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
 import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
@@ -13,7 +14,6 @@ import {
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
 import { NumberLookup } from "../operations/number-lookup.ts";
-import { withTimeout } from "../operations/with-timeout.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
@@ -42,7 +42,7 @@ const STOPPED: SocketClose = { code: CONNECTION_LOST_CODE, detail: "closed by us
 /** One connection with an identity, from the login to its end; nothing in it outlives it. */
 export class WhatsAppConnection {
   readonly outbox: Outbox;
-  readonly calls: ConnectionOperations & { endAll(): void };
+  readonly operations: ConnectionOperations & { endAll(): void };
   /** Resolves with the reason why the connection ended. */
   readonly closed: Promise<SocketClose>;
   readonly #options: WhatsAppConnectionOptions;
@@ -110,7 +110,7 @@ export class WhatsAppConnection {
     this.#hearing = new InboundListeners({ sock, desk, acks: this.#acks, groups: this.#groups, told });
     this.outbox = this.#openOutbox(sock);
     const ringing = caches.store<WACallEvent>("call");
-    this.calls = createConnectionOperations({
+    this.operations = createConnectionOperations({
       sock,
       hosts: this.#hosts,
       people: desk.people,
@@ -249,7 +249,7 @@ export class WhatsAppConnection {
   #drop(): void {
     clearInterval(this.#watch);
     this.#acks.endAll();
-    this.calls.endAll();
+    this.operations.endAll();
     this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.settle();
   }
 }

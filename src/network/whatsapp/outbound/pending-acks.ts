@@ -3,11 +3,6 @@ import type { MessageId, SendResult } from "../../driver.ts";
 import { parseTimestamp } from "../wire/stanza.ts";
 import { messageErrorReasonOf } from "../wire/whatsapp-error.ts";
 
-export const NOT_CONNECTED: SendResult = {
-  outcome: "not_sent",
-  reason: "The session is not connected.",
-  is_offline: true,
-};
 const NO_ACK: SendResult = {
   outcome: "unknown",
   reason: "The connection ended before the network answered.",

@@ -1,5 +1,6 @@
 import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
 import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import { withTimeout } from "../../with-timeout.ts";
 import {
   type BaileysSocket,
   CONNECTION_LOST_CODE,
@@ -9,7 +10,6 @@ import {
 } from "../connection/baileys-socket.ts";
 import type { WhatsAppRuntime } from "../connection/whatsapp-runtime.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
-import { withTimeout } from "../operations/with-timeout.ts";
 import { createSessionTransport, type SessionTransportOptions } from "../session-transport.ts";
 import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
 import { pairingError } from "./pairing-error.ts";
