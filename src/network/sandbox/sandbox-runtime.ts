@@ -12,7 +12,6 @@ import { HostLock } from "./host-lock.ts";
 import { findScanned } from "./pair-device.ts";
 import { type RequestOutcome, recordRequests } from "./record-requests.ts";
 import { RequestBatcher } from "./request-batcher.ts";
-import type { SandboxConnection } from "./sandbox-connection.ts";
 import type { SandboxRequest } from "./sandbox-request.ts";
 import type { SandboxTiming } from "./sandbox-timing.ts";
 import { isInvalidData } from "./send-results.ts";
@@ -25,6 +24,14 @@ export interface SandboxLog {
 
 interface Terminable {
   abandon(): void;
+}
+
+/** An open socket that the runtime wakes when its inbox has entries, or when the network has closed it. */
+interface ServedSocket {
+  readonly me: { device: number };
+  readonly session: string;
+  readonly closed: Promise<unknown>;
+  wake(): void;
 }
 
 const TAKE_AT_ONCE = 1_000;
@@ -44,7 +51,7 @@ export class SandboxRuntime implements WakeupListener {
   readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
   readonly #taken: RequestBatcher<number[], undefined>;
   readonly #lives = new Set<Terminable>();
-  readonly #connections = new Map<number, Set<SandboxConnection>>();
+  readonly #connections = new Map<number, Set<ServedSocket>>();
   readonly #pairings = new Map<string, () => void>();
   readonly #dueWakes = new Set<string>();
   #stopListening: (() => void) | undefined;
@@ -87,7 +94,7 @@ export class SandboxRuntime implements WakeupListener {
   }
 
   /** Wakes the session of a socket until the socket is closed. */
-  attach(connection: SandboxConnection): void {
+  attach(connection: ServedSocket): void {
     const { device } = connection.me;
     const ofDevice = this.#connections.get(device) ?? new Set();
     this.#connections.set(device, ofDevice.add(connection));
