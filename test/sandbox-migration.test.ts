@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { credentialsOf } from "../src/network/sandbox/pair-device.ts";
+import { credentialsOf } from "../src/network/sandbox/pairing/pair-device.ts";
 import { migrateDatabase } from "../src/platform/db/migrate-database.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "./sandbox-network.ts";

@@ -33,7 +33,7 @@ import { runControlJob } from "../features/sessions/run-control-job.ts";
 import { createSealedPairingStore } from "../features/sessions/sealed-pairing-store.ts";
 import type { NetworkDriver, NetworkEvent, Session } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
-import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/test-numbers.ts";
+import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/world/test-numbers.ts";
 import {
   createSessionRegistry,
   type SessionOptions,

@@ -3,7 +3,7 @@ import { downloadWhole, RecordingSession } from "../../../test/conformance/liste
 import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import type { Jid } from "../../network/driver.ts";
-import { findPicture } from "../../network/sandbox/picture-store.ts";
+import { findPicture } from "../../network/sandbox/world/picture-store.ts";
 import { type Database, openDatabase } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { sandboxContract } from "./contract.ts";

@@ -4,9 +4,9 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
-import { deleteExpiredData } from "./delete-expired-data.ts";
-import { tokenOf } from "./pair-device.ts";
-import { lidOf } from "./test-numbers.ts";
+import { tokenOf } from "./pairing/pair-device.ts";
+import { deleteExpiredData } from "./world/delete-expired-data.ts";
+import { lidOf } from "./world/test-numbers.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 const to = (last: string): Jid => phoneJid(`551198888${last}`);

@@ -3,11 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { type LoggedInDevice, logIn, unlinkDevice } from "./log-in.ts";
-import { credentialsOf, pairDevice, tokenOf } from "./pair-device.ts";
-import { type CloseReason, SandboxConnection } from "./sandbox-connection.ts";
-import type { SandboxRuntime } from "./sandbox-runtime.ts";
-import { identityOf } from "./test-numbers.ts";
+import { type LoggedInDevice, logIn, unlinkDevice } from "./connection/log-in.ts";
+import { type CloseReason, SandboxConnection } from "./connection/sandbox-connection.ts";
+import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { credentialsOf, pairDevice, tokenOf } from "./pairing/pair-device.ts";
+import { identityOf } from "./world/test-numbers.ts";
 
 export const SANDBOX_PLATFORM = "sandbox";
 

@@ -3,19 +3,19 @@ import type { Pool } from "pg";
 import type { Jid, MessageId, QuotedMessage } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
 import type { SandboxActor, SandboxControl, SandboxMessage } from "../sandbox-control.ts";
-import { deleteAccountData, deleteCopies, deletePhoneData } from "./delete-copies.ts";
-import { postInboxEntry } from "./device-inbox.ts";
-import { ensureMembers } from "./group-store.ts";
-import { ignoreIdleErrors } from "./ignore-idle-errors.ts";
-import type { InboxEntry } from "./inbox-entry.ts";
-import { storeMedia } from "./media-store.ts";
-import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./person-store.ts";
+import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
+import { wakeupBusOf } from "./connection/wakeup-bus.ts";
+import { postInboxEntry } from "./inbox/device-inbox.ts";
+import type { InboxEntry } from "./inbox/inbox-entry.ts";
+import { scanPairing } from "./pairing/scan-pairing.ts";
+import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
-import { quoteTextOf } from "./sandbox-request.ts";
-import { scanPairing } from "./scan-pairing.ts";
-import { lidOf, type SandboxPerson } from "./test-numbers.ts";
-import { wakeupBusOf } from "./wakeup-bus.ts";
-import { createWorldControls } from "./world-controls.ts";
+import { deleteAccountData, deleteCopies, deletePhoneData } from "./world/delete-copies.ts";
+import { ensureMembers } from "./world/group-store.ts";
+import { storeMedia } from "./world/media-store.ts";
+import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./world/person-store.ts";
+import { lidOf, type SandboxPerson } from "./world/test-numbers.ts";
+import { createWorldControls } from "./world/world-controls.ts";
 
 /**
  * Acts in one account's network from any process; sessions in other processes receive it with their next

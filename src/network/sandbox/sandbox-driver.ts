@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { NetworkDriver, OpenSessionOptions, Session } from "../driver.ts";
-import { ignoreIdleErrors } from "./ignore-idle-errors.ts";
-import { type SandboxLog, SandboxRuntime } from "./sandbox-runtime.ts";
+import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
+import { type SandboxLog, SandboxRuntime } from "./connection/sandbox-runtime.ts";
 import { SandboxSession } from "./sandbox-session.ts";
 import { SANDBOX_TIMING, type SandboxTiming } from "./sandbox-timing.ts";
 

@@ -17,18 +17,16 @@ import type {
   ProfileOperations,
 } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
-import { chatOperations } from "./chat-operations.ts";
-import { contactOperations, type PictureUrl } from "./contact-operations.ts";
-import { groupOperations } from "./group-operations.ts";
-import { unlinkDevice } from "./log-in.ts";
-import { loadMedia, storeMedia } from "./media-store.ts";
-import { createOperationRunner, type RunOperation, succeeded } from "./network-action.ts";
-import { tokenOf } from "./pair-device.ts";
-import { profileOperations } from "./profile-operations.ts";
-import { recordReadReceipt } from "./record-requests.ts";
-import type { SandboxConnection } from "./sandbox-connection.ts";
-import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
+import { unlinkDevice } from "./connection/log-in.ts";
+import type { SandboxConnection } from "./connection/sandbox-connection.ts";
+import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { chatOperations } from "./operations/chat-operations.ts";
+import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
+import { groupOperations } from "./operations/group-operations.ts";
+import { createOperationRunner, type RunOperation, succeeded } from "./operations/network-action.ts";
+import { profileOperations } from "./operations/profile-operations.ts";
+import { tokenOf } from "./pairing/pair-device.ts";
+import { recordReadReceipt } from "./requests/record-requests.ts";
 import {
   deleteRequest,
   editRequest,
@@ -37,10 +35,12 @@ import {
   reactRequest,
   type SandboxRequest,
   sendRequest,
-} from "./sandbox-request.ts";
-import type { SandboxRuntime } from "./sandbox-runtime.ts";
-import { failedResult, NOT_CONNECTED } from "./send-results.ts";
-import { phoneOf } from "./test-numbers.ts";
+} from "./requests/sandbox-request.ts";
+import { failedResult, NOT_CONNECTED } from "./requests/send-results.ts";
+import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+import { loadMedia, storeMedia } from "./world/media-store.ts";
+import { phoneOf } from "./world/test-numbers.ts";
 
 interface SandboxActionOptions {
   id: MessageId;

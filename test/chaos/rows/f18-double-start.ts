@@ -1,4 +1,4 @@
-import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/host-lock.ts";
+import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/connection/host-lock.ts";
 import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
-import { lidOf } from "../../../network/sandbox/test-numbers.ts";
+import { lidOf } from "../../../network/sandbox/world/test-numbers.ts";
 import { createReceiptRecorder, type MessageReceipt } from "./record-receipts.ts";
 
 const ANA = "5511977771234";

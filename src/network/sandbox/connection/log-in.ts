@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
+import { tokenDigest } from "../pairing/pair-device.ts";
+import type { SandboxPerson } from "../world/test-numbers.ts";
 import { HOST_LOCK_CLASS } from "./host-lock.ts";
-import { tokenDigest } from "./pair-device.ts";
-import type { SandboxPerson } from "./test-numbers.ts";
 
 /** The identity of a pairing as its session sees it. */
 export interface LoggedInDevice extends SandboxPerson {

@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
-import type { Identity, Jid } from "../driver.ts";
-import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../jid.ts";
-import type { SandboxTiming } from "./sandbox-timing.ts";
+import type { Identity, Jid } from "../../driver.ts";
+import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../../jid.ts";
+import type { SandboxTiming } from "../sandbox-timing.ts";
 
 /** A person as the network stores them: phone and name. */
 export interface SandboxPerson {

@@ -1,12 +1,12 @@
 import type { Pool, PoolClient } from "pg";
-import type { Jid } from "../driver.ts";
-import type { OperationErrorCode, OperationResult } from "../session-operations.ts";
-import type { InboxEntry } from "./inbox-entry.ts";
-import { inTransaction } from "./log-in.ts";
-import type { SandboxConnection } from "./sandbox-connection.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
-import type { SandboxPerson } from "./test-numbers.ts";
-import { wakeupBusOf } from "./wakeup-bus.ts";
+import type { Jid } from "../../driver.ts";
+import type { OperationErrorCode, OperationResult } from "../../session-operations.ts";
+import { inTransaction } from "../connection/log-in.ts";
+import type { SandboxConnection } from "../connection/sandbox-connection.ts";
+import { wakeupBusOf } from "../connection/wakeup-bus.ts";
+import type { InboxEntry } from "../inbox/inbox-entry.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
+import type { SandboxPerson } from "../world/test-numbers.ts";
 
 /** The actor of one change in the network, within one transaction. */
 export interface NetworkAction extends SandboxNetwork<PoolClient> {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
-import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
-import type { Content, Jid } from "../driver.ts";
-import { newMessageId, phoneJid } from "../jid.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
+import { startSandboxNetwork, type TestSandboxNetwork } from "../../../../test/sandbox-network.ts";
+import type { Content, Jid } from "../../driver.ts";
+import { newMessageId, phoneJid } from "../../jid.ts";
 
 const ANA = "5511977770101";
 const BIA = "5511977770102";

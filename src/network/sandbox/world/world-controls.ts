@@ -1,17 +1,17 @@
 import type { Pool } from "pg";
-import { phoneJid } from "../jid.ts";
+import { phoneJid } from "../../jid.ts";
 import type {
   NewSandboxGroup,
   SandboxControl,
   SandboxPersonChange,
   SandboxPersonView,
-} from "../sandbox-control.ts";
-import type { ChatState } from "../session-operations.ts";
+} from "../../sandbox-control.ts";
+import type { ChatState } from "../../session-operations.ts";
+import { changeChatState } from "../operations/chat-operations.ts";
+import { runNetworkAction } from "../operations/network-action.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 import { changeGroup, changeParticipants, createGroup } from "./change-group.ts";
-import { changeChatState } from "./chat-operations.ts";
-import { runNetworkAction } from "./network-action.ts";
 import { contactEntry, findPhoneOwner, findProfile, saveContact, saveProfile } from "./person-store.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
 import { lidOf, type SandboxPerson } from "./test-numbers.ts";
 
 type World = Pick<

@@ -1,6 +1,6 @@
-import type { Jid } from "../driver.ts";
-import { phoneJid } from "../jid.ts";
-import type { Group, GroupParticipant, GroupUpdate, ParticipantAction } from "../session-operations.ts";
+import type { Jid } from "../../driver.ts";
+import { phoneJid } from "../../jid.ts";
+import type { Group, GroupParticipant, GroupUpdate, ParticipantAction } from "../../session-operations.ts";
 import { identityOf, lidOf, type SandboxPerson } from "./test-numbers.ts";
 
 export interface SandboxGroupMember {

@@ -1,4 +1,4 @@
-import type { GroupOperations } from "../session-operations.ts";
+import type { GroupOperations } from "../../session-operations.ts";
 import {
   changeGroup,
   changeParticipants,
@@ -7,9 +7,9 @@ import {
   leaveGroup,
   toStoredGroup,
   validateGroupChange,
-} from "./change-group.ts";
-import { toGroup } from "./group-event.ts";
-import { findGroupsOf, isRejected, requireMembership } from "./group-store.ts";
+} from "../world/change-group.ts";
+import { toGroup } from "../world/group-event.ts";
+import { findGroupsOf, isRejected, requireMembership } from "../world/group-store.ts";
 import { type RunOperation, rejected, succeeded } from "./network-action.ts";
 
 export function groupOperations(ask: RunOperation): GroupOperations {

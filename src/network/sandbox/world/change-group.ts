@@ -1,10 +1,11 @@
-import type { Jid } from "../driver.ts";
+import type { Jid } from "../../driver.ts";
 import type {
   GroupChange,
   OperationResult,
   ParticipantAction,
   ParticipantResult,
-} from "../session-operations.ts";
+} from "../../session-operations.ts";
+import { type NetworkAction, rejected, succeeded } from "../operations/network-action.ts";
 import type { SandboxGroupMember, StoredGroup } from "./group-event.ts";
 import {
   addMember,
@@ -19,7 +20,6 @@ import {
   requireMembership,
   type SandboxGroup,
 } from "./group-store.ts";
-import { type NetworkAction, rejected, succeeded } from "./network-action.ts";
 import { replacePicture } from "./picture-store.ts";
 import { isOnNetwork, phoneOf, rejectsGroupInvites } from "./test-numbers.ts";
 

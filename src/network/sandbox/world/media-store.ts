@@ -1,5 +1,5 @@
-import type { Content, MediaContent } from "../driver.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
+import type { Content, MediaContent } from "../../driver.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 
 /** The fields of an inbound file's `ref`. */
 export interface SandboxMediaRef {

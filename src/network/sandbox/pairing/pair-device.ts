@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { Pool } from "pg";
-import type { NetworkEvent } from "../driver.ts";
-import type { SandboxTiming } from "./sandbox-timing.ts";
+import type { NetworkEvent } from "../../driver.ts";
+import type { SandboxTiming } from "../sandbox-timing.ts";
 
 export interface SandboxPairingOptions {
   pool: Pool;

@@ -1,13 +1,13 @@
 import { randomInt } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import type { ScanResult } from "../sandbox-control.ts";
-import { HOST_LOCK_CLASS } from "./host-lock.ts";
-import { inTransaction } from "./log-in.ts";
+import type { ScanResult } from "../../sandbox-control.ts";
+import { HOST_LOCK_CLASS } from "../connection/host-lock.ts";
+import { inTransaction } from "../connection/log-in.ts";
+import { wakeupBusOf } from "../connection/wakeup-bus.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
+import { findPhoneOwner } from "../world/person-store.ts";
+import { AVAILABLE_NUMBERS, nthNumber } from "../world/test-numbers.ts";
 import { pairingIdOf } from "./pair-device.ts";
-import { findPhoneOwner } from "./person-store.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
-import { AVAILABLE_NUMBERS, nthNumber } from "./test-numbers.ts";
-import { wakeupBusOf } from "./wakeup-bus.ts";
 
 /** Scans a QR or enters a pairing code with a phone of this number, or of a free number if none is given. */
 export async function scanPairing(

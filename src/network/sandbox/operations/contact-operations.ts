@@ -1,7 +1,6 @@
-import type { Jid } from "../driver.ts";
-import { phoneJid } from "../jid.ts";
-import type { ContactInfo, ContactOperations, NumberCheck } from "../session-operations.ts";
-import { type RunOperation, rejected, succeeded } from "./network-action.ts";
+import type { Jid } from "../../driver.ts";
+import { phoneJid } from "../../jid.ts";
+import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
 import {
   contactEntry,
   findContacts,
@@ -9,8 +8,9 @@ import {
   findProfiles,
   type SandboxProfile,
   saveContact,
-} from "./person-store.ts";
-import { identityOf, isOnNetwork, lidOf, phoneOf } from "./test-numbers.ts";
+} from "../world/person-store.ts";
+import { identityOf, isOnNetwork, lidOf, phoneOf } from "../world/test-numbers.ts";
+import { type RunOperation, rejected, succeeded } from "./network-action.ts";
 
 /** The URL of a picture that the network stores. */
 export type PictureUrl = (picture: string | null) => string | null;

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { HOST_LOCK_CLASS } from "./host-lock.ts";
+import { HOST_LOCK_CLASS } from "../connection/host-lock.ts";
 
 const KEPT = "30 days";
 /** The network unlinks a device that was offline for this long, as WhatsApp does. */

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
-import type { Jid } from "../driver.ts";
+import type { Jid } from "../../driver.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 import type { InboxEntry, QueuedInboxEntry } from "./inbox-entry.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
 
 /** Inbox entries read at once for one device; bounds the memory of a session. */
 export const INBOX_PAGE_SIZE = 50;

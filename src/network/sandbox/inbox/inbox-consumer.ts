@@ -1,4 +1,4 @@
-import type { Jid, NetworkEvent } from "../driver.ts";
+import type { Jid, NetworkEvent } from "../../driver.ts";
 import { INBOX_PAGE_SIZE, type InboxPage, type SocketState } from "./device-inbox.ts";
 import { type QueuedInboxEntry, toInboxEvents } from "./inbox-entry.ts";
 

@@ -1,12 +1,12 @@
-import type { NetworkEvent, SendResult } from "../driver.ts";
-import { withTimeout } from "../with-timeout.ts";
-import type { SocketState } from "./device-inbox.ts";
-import { InboxConsumer } from "./inbox-consumer.ts";
+import type { NetworkEvent, SendResult } from "../../driver.ts";
+import { withTimeout } from "../../with-timeout.ts";
+import type { SocketState } from "../inbox/device-inbox.ts";
+import { InboxConsumer } from "../inbox/inbox-consumer.ts";
+import type { RequestOutcome } from "../requests/record-requests.ts";
+import type { SandboxRequest } from "../requests/sandbox-request.ts";
+import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "../requests/send-results.ts";
 import { closeSocket, type LoggedInDevice } from "./log-in.ts";
-import type { RequestOutcome } from "./record-requests.ts";
-import type { SandboxRequest } from "./sandbox-request.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
-import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "./send-results.ts";
 
 export type CloseReason = Exclude<SocketState, "open"> | "closed";
 

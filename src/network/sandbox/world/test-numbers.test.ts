@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groupJid, phoneJid } from "../jid.ts";
+import { groupJid, phoneJid } from "../../jid.ts";
 import { isOnNetwork, lidOf, nthNumber, phoneOf } from "./test-numbers.ts";
 
 describe("LIDs", () => {

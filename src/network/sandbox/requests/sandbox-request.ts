@@ -1,9 +1,9 @@
-import type { Content, Jid, MessageId, MessageRef, QuotedMessage } from "../driver.ts";
-import { isGroupJid, newMessageId, phoneJid } from "../jid.ts";
-import type { InboxEntry } from "./inbox-entry.ts";
-import type { LoggedInDevice } from "./log-in.ts";
-import type { SandboxTiming } from "./sandbox-timing.ts";
-import { behaviourOf, phoneOf, type SandboxPerson } from "./test-numbers.ts";
+import type { Content, Jid, MessageId, MessageRef, QuotedMessage } from "../../driver.ts";
+import { isGroupJid, newMessageId, phoneJid } from "../../jid.ts";
+import type { LoggedInDevice } from "../connection/log-in.ts";
+import type { InboxEntry } from "../inbox/inbox-entry.ts";
+import type { SandboxTiming } from "../sandbox-timing.ts";
+import { behaviourOf, phoneOf, type SandboxPerson } from "../world/test-numbers.ts";
 
 /** An inbox entry that the network itself sends back after a delay. */
 export type DelayedInboxEntry = InboxEntry & { after_ms: number };

@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
-import type { Jid } from "../driver.ts";
-import { groupJid } from "../jid.ts";
-import type { OperationResult } from "../session-operations.ts";
+import type { Jid } from "../../driver.ts";
+import { groupJid } from "../../jid.ts";
+import type { OperationResult } from "../../session-operations.ts";
+import { type NetworkAction, rejected } from "../operations/network-action.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 import type { GroupEvent, SandboxGroupMember, StoredGroup } from "./group-event.ts";
-import { type NetworkAction, rejected } from "./network-action.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
 
 /** A group with the fields that only the network knows. */
 export interface SandboxGroup extends StoredGroup {

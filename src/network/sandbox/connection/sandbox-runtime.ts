@@ -1,20 +1,20 @@
 import type { Pool } from "pg";
-import { ConnectionRateLimiter } from "../connection-rate-limiter.ts";
-import { deleteExpiredData } from "./delete-expired-data.ts";
+import { ConnectionRateLimiter } from "../../connection-rate-limiter.ts";
 import {
   acknowledgeEntries,
   findDevicesWithWork,
   type InboxPage,
   type InboxPageRequest,
   readInboxPages,
-} from "./device-inbox.ts";
+} from "../inbox/device-inbox.ts";
+import { findScanned } from "../pairing/pair-device.ts";
+import { type RequestOutcome, recordRequests } from "../requests/record-requests.ts";
+import { RequestBatcher } from "../requests/request-batcher.ts";
+import type { SandboxRequest } from "../requests/sandbox-request.ts";
+import { isInvalidData } from "../requests/send-results.ts";
+import type { SandboxTiming } from "../sandbox-timing.ts";
+import { deleteExpiredData } from "../world/delete-expired-data.ts";
 import { HostLock } from "./host-lock.ts";
-import { findScanned } from "./pair-device.ts";
-import { type RequestOutcome, recordRequests } from "./record-requests.ts";
-import { RequestBatcher } from "./request-batcher.ts";
-import type { SandboxRequest } from "./sandbox-request.ts";
-import type { SandboxTiming } from "./sandbox-timing.ts";
-import { isInvalidData } from "./send-results.ts";
 import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
 
 /** The part of a pino logger that the network uses. */

@@ -1,6 +1,6 @@
-import type { ContactInfo } from "../session-operations.ts";
-import type { InboxEntry } from "./inbox-entry.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
+import type { ContactInfo } from "../../session-operations.ts";
+import type { InboxEntry } from "../inbox/inbox-entry.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 import { ownerOf, type SandboxPerson } from "./test-numbers.ts";
 
 /** The profile that a person shows to others. */

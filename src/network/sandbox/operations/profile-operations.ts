@@ -1,9 +1,9 @@
-import type { ProfileOperations } from "../session-operations.ts";
+import type { ProfileOperations } from "../../session-operations.ts";
+import { findProfile, saveProfile } from "../world/person-store.ts";
+import { replacePicture } from "../world/picture-store.ts";
+import { identityOf } from "../world/test-numbers.ts";
 import type { PictureUrl } from "./contact-operations.ts";
 import { type NetworkAction, type RunOperation, rejected, succeeded } from "./network-action.ts";
-import { findProfile, saveProfile } from "./person-store.ts";
-import { replacePicture } from "./picture-store.ts";
-import { identityOf } from "./test-numbers.ts";
 
 const MAX_NAME = 25;
 const MAX_ABOUT = 139;

@@ -1,4 +1,4 @@
-import type { SandboxNetwork } from "./sandbox-network.ts";
+import type { SandboxNetwork } from "../sandbox-network.ts";
 import { phoneOf } from "./test-numbers.ts";
 
 /** Deletes copies of messages with their files, and the logged content and contact names of these phones. */

@@ -1,4 +1,4 @@
-import type { SendResult } from "../driver.ts";
+import type { SendResult } from "../../driver.ts";
 
 export const NOT_CONNECTED: SendResult = {
   outcome: "not_sent",
