@@ -13,7 +13,9 @@ files=(
   src/network/whatsapp/baileys-fixes/silence-libsignal-log.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
   src/network/whatsapp/whatsapp-connection-loop.test.ts
+  src/network/whatsapp/inbound/inbound-listeners.test.ts
   src/network/whatsapp/keys/journal.test.ts
+  src/network/whatsapp/outbound/outbox.test.ts
   src/network/whatsapp/pairing/pairing-code.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts

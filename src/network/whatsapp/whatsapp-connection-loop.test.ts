@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
+import { eventually, RecordingSession } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   type MemoryCredentials,
@@ -262,169 +262,29 @@ describe("who may speak for the network or the phone", () => {
   });
 });
 
-describe("a send", () => {
-  it("costs one stanza when the recipient is known", async () => {
-    const listener = await pair();
-    await settle(listener);
-    for (const words of ["first", "second"]) await send(listener, words);
-    await listener.heard("message_status", 2);
+describe("connections that open together", () => {
+  it("log in one after the other, the most recently used first", async () => {
+    const people = [];
+    for (const at of [2, 3, 1]) people.push({ at, phone: (await stage.control.addPerson()).phone });
+    const paired = await Promise.all(
+      people.map(async ({ at, phone }) => {
+        const listener = stage.open();
+        await listener.pair({ scan: (qr) => stage.control.scan(phone, qr) });
+        await listener.session.disconnect();
+        return { at, phone, credentials: listener.credentials };
+      }),
+    );
     await stage.control.forget();
-    await send(listener, "third");
-    await listener.heard("message_status", 3);
-    const stanzas = Object.entries(await stage.control.stanzas(stage.phone.number));
-    // The settings of the account belong to the first login, and may still be on their way.
-    const isForIt = (kind: string) => !kind.startsWith("ack") && kind !== "iq:w:sync:app:state";
-    expect(stanzas.filter(([kind]) => isForIt(kind))).toEqual([["message", 1]]);
-  });
-
-  it("costs no question after a start either", async () => {
-    const before = await pair();
-    await send(before, "first");
-    await before.heard("message_status");
-    await before.session.disconnect();
-    const listener = stage.open({}, { credentials: before.credentials });
-    listener.session.connect();
-    await listener.heard("connected");
-    await stage.control.forget();
-    await send(listener, "second");
-    await listener.heard("message_status");
-    const { message, "iq:usync": asked = 0 } = await stage.control.stanzas(stage.phone.number);
-    expect([message, asked]).toEqual([1, 0]);
-  });
-
-  it("into a new chat may be refused for a while, and says how long", async () => {
-    const listener = await pair();
-    const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
-    await stage.control.restrictNewChats(stage.phone.number, until.getTime());
-    expect(await send(listener, "Hi")).toMatchObject({
-      outcome: "refused",
-      code: "REACHOUT_TIMELOCK",
-      until,
-    });
-  });
-
-  it.each([479, 500])("is refused with error %s in its ack", async (error) => {
-    const listener = await pair();
-    await stage.control.fault({ fault: "ack_error", error });
-    expect(await send(listener, "Hi")).toMatchObject({ outcome: "refused", code: "SEND_FAILED" });
-    expect((await send(listener, "Hi")).outcome).toBe("accepted");
-  });
-
-  it("whose ack is lost stays open until the connection ends, and may be repeated", async () => {
-    const listener = await pair();
-    const id = newMessageId();
-    await stage.control.fault({ fault: "ack_lost" });
-    let result: SendResult | undefined;
-    const sending = send(listener, "once", id).then((one) => {
-      result = one;
-    });
-    await eventually(async () => expect(await stage.arrivals(id)).toBe(1));
-    expect(result).toBeUndefined();
-    await stage.phone.drop();
-    await sending;
-    expect(result?.outcome).toBe("unknown");
-    await listener.heard("connected", 2);
-    expect((await send(listener, "once", id)).outcome).toBe("accepted");
-    await eventually(async () => {
-      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
-      expect(seen.map((one) => one.id)).toEqual([id]);
-    });
-  });
-
-  it("that the recipient could not read goes out again, from the log of the gateway", async () => {
-    const listener = await pair();
-    const asked: string[] = [];
-    const session = createDriver(stage.server, {}).open({
-      account_id: 1,
-      credentials: listener.credentials,
-      report: async () => undefined,
-      findSent: async (chat, id) => {
-        asked.push(`${chat} ${id}`);
-        return text("from the log");
-      },
-    });
-    const id = newMessageId();
-    await send(listener, "from memory", id);
-    await seenText("from memory");
-    await listener.session.disconnect();
-    session.connect();
-    await stage.control.askAgain(stage.contact.number, id);
-    await eventually(() => expect(asked).toEqual([`${stage.contact.jid} ${id}`]));
-    await session.disconnect();
-  });
-
-  const seenText = (words: string) =>
-    eventually(async () => {
-      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
-      expect(seen.map((one) => one.content)).toContainEqual(expect.objectContaining(text(words)));
-    });
-});
-
-describe("a file", () => {
-  it.each(["video", "audio", "ptt", "document", "sticker"] as const)(
-    "of kind %s goes both ways",
-    async (kind) => {
-      const listener = await pair();
-      const bytes = new Uint8Array([0x52, 0x49, 0x46, 0x46, 1]);
-      const file: Content = {
-        kind: "media",
-        ...{ media_type: kind, mime_type: "application/x-test", size: 5, bytes },
-        ...(kind === "document" && { file_name: "a.bin", caption: "Look" }),
-      };
-      const result = await listener.session.send(stage.contact.jid, file, { id: newMessageId() });
-      expect(result).toMatchObject({ outcome: "accepted", media_ref: expect.anything() });
-      const { content } = await listener.message(await stage.contact.says(file));
-      expect(content).toMatchObject({ kind: "media", media_type: kind, size: 5 });
-      await eventually(async () => {
-        const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
-        expect(seen.map((one) => one.content)).toMatchObject([{ media_type: kind }]);
-      });
-    },
-  );
-});
-
-describe("what arrives", () => {
-  it("from our own phone is from us, in the chat that it went to", async () => {
-    const listener = await pair();
-    const id = await stage.control.say(stage.phone.number, stage.contact.number, "from the phone");
-    expect(await listener.message(id as never)).toMatchObject({
-      chat: stage.contact.jid,
-      from_me: true,
-      content: text("from the phone"),
-    });
-  });
-
-  it("is of one chat, by phone and by LID", async () => {
-    const listener = await pair();
-    const chats: string[] = [];
-    for (const addressing of ["lid", "pn", "lid"] as const) {
-      const id = await stage.control.say(stage.contact.number, stage.phone.number, addressing, {
-        addressing,
-      });
-      const { chat, sender } = await listener.message(id as never);
-      chats.push(`${chat} ${sender.phone} ${sender.lid !== null}`);
-    }
-    expect(new Set(chats)).toEqual(new Set([`${stage.contact.jid} ${stage.contact.number} true`]));
-  });
-
-  it("of kinds that are not known here shows that it came; polls are text", async () => {
-    const listener = await pair();
-    const raw = (message: Record<string, unknown>) =>
-      stage.control.say(stage.contact.number, stage.phone.number, { kind: "raw", message });
-    const options = [{ optionName: "Red" }, { optionName: "Blue" }];
-    const poll = await raw({ pollCreationMessage: { name: "Which?", options } });
-    expect((await listener.message(poll as never)).content).toEqual(text("Which?\n1. Red\n2. Blue"));
-    const order = await raw({ orderMessage: { orderId: "1" } });
-    expect((await listener.message(order as never)).content).toEqual(text("[order]"));
-  });
-
-  it("from before the pairing is history", async () => {
-    const at = Date.now() - 86_400_000;
-    const messages = [{ id: "OLD1", text: "long ago", at }];
-    await stage.control.settings({ history: [{ chat: stage.contact.number, messages }] });
-    const listener = await pair();
-    const message = await listener.message("OLD1" as never);
-    expect(message).toMatchObject({ history: true, chat: stage.contact.jid, content: text("long ago") });
-    expect(message.offline).toBeUndefined();
+    const driver = createDriver(stage.server, { timing: { openAtOnce: 1, openGatherMs: 50 } });
+    const back = paired.map(
+      ({ at, credentials }) => new RecordingSession(driver, credentials, { activeAt: new Date(at) }),
+    );
+    for (const { session } of back) session.connect();
+    for (const listener of back) await listener.heard("connected");
+    const { sockets } = await stage.control.ledger();
+    const open = sockets.filter(({ closed_at }) => closed_at === undefined);
+    const order = paired.toSorted((a, b) => b.at - a.at).map(({ phone }) => phone);
+    expect(open.map(({ phone }) => phone)).toEqual(order);
+    for (const { session } of back) await session.disconnect();
   });
 });

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RecordingSession } from "../../../../test/conformance/listener.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content } from "../../driver.ts";
+
+let stage: WhatsAppStage;
+
+const pair = async (): Promise<RecordingSession> => {
+  const listener = stage.open();
+  await listener.pair(stage.phone);
+  return listener;
+};
+
+const text = (words: string): Content => ({ kind: "text", text: words });
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+});
+
+afterEach(() => stage.stop());
+
+describe("what arrives", () => {
+  it("from our own phone is from us, in the chat that it went to", async () => {
+    const listener = await pair();
+    const id = await stage.control.say(stage.phone.number, stage.contact.number, "from the phone");
+    expect(await listener.message(id as never)).toMatchObject({
+      chat: stage.contact.jid,
+      from_me: true,
+      content: text("from the phone"),
+    });
+  });
+
+  it("is of one chat, by phone and by LID", async () => {
+    const listener = await pair();
+    const chats: string[] = [];
+    for (const addressing of ["lid", "pn", "lid"] as const) {
+      const id = await stage.control.say(stage.contact.number, stage.phone.number, addressing, {
+        addressing,
+      });
+      const { chat, sender } = await listener.message(id as never);
+      chats.push(`${chat} ${sender.phone} ${sender.lid !== null}`);
+    }
+    expect(new Set(chats)).toEqual(new Set([`${stage.contact.jid} ${stage.contact.number} true`]));
+  });
+
+  it("of kinds that are not known here shows that it came; polls are text", async () => {
+    const listener = await pair();
+    const raw = (message: Record<string, unknown>) =>
+      stage.control.say(stage.contact.number, stage.phone.number, { kind: "raw", message });
+    const options = [{ optionName: "Red" }, { optionName: "Blue" }];
+    const poll = await raw({ pollCreationMessage: { name: "Which?", options } });
+    expect((await listener.message(poll as never)).content).toEqual(text("Which?\n1. Red\n2. Blue"));
+    const order = await raw({ orderMessage: { orderId: "1" } });
+    expect((await listener.message(order as never)).content).toEqual(text("[order]"));
+  });
+
+  it("from before the pairing is history", async () => {
+    const at = Date.now() - 86_400_000;
+    const messages = [{ id: "OLD1", text: "long ago", at }];
+    await stage.control.settings({ history: [{ chat: stage.contact.number, messages }] });
+    const listener = await pair();
+    const message = await listener.message("OLD1" as never);
+    expect(message).toMatchObject({ history: true, chat: stage.contact.jid, content: text("long ago") });
+    expect(message.offline).toBeUndefined();
+  });
+});
