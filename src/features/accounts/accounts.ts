@@ -2,6 +2,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
 export { requireActiveAccount } from "./authorise.ts";
+export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
 
 /** The signed-in user of an `account` route. */

@@ -6,7 +6,7 @@ import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../plat
 import type { Route, RouteAccess } from "../../platform/http/route.ts";
 import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/outgoing/ip-address.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { digestApiKey, isApiKey } from "../instances/instances.ts";
+import { digestApiKey, isApiKey, noInstance } from "../instances/instances.ts";
 import { type AccessTokens, invalidToken } from "./access-tokens.ts";
 import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
@@ -231,7 +231,7 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
   if (caller.kind !== "user") return null;
   const instance = await known.findInstance(instanceId);
   if (instance?.account_id === caller.account_id) return instance.messages_per_minute;
-  throw new GatewayError("NOT_FOUND", "There is no such instance.");
+  throw noInstance();
 }
 
 /** Whether the user's account and role are what the route asks for. */

@@ -6,6 +6,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
+import { findAndLockAccount, noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
@@ -89,7 +90,8 @@ async function changeAccount(
 ) {
   const { id, ...change } = input;
   const reseller = resellerOf(by.caller);
-  const before = await lockAccount(trx, reseller, id);
+  const before = await findAndLockAccount(trx, id, { reseller });
+  if (!before) throw noAccount();
   if (before.account_type === "owner" && (change.status ?? change.plan_id ?? change.parent_id)) {
     throw new GatewayError("CONFLICT", "The owner's account keeps its status, its plan and its place.");
   }
@@ -134,25 +136,10 @@ function isOutOfService(status: string | undefined): boolean {
   return status !== undefined && status !== "active" && status !== "trial";
 }
 
-async function lockAccount(trx: Trx, reseller: number | undefined, id: number) {
-  let query = trx
-    .selectFrom("account")
-    .select(["account_type", "held_by_owner", "parent_id"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .forNoKeyUpdate();
-  if (reseller !== undefined) query = query.where("parent_id", "=", reseller);
-  return query.executeTakeFirstOrThrow(noAccount);
-}
-
 async function getAccount(trx: Trx, reseller: number | undefined, id: number) {
   return toRow(
     await selectAccounts(trx, reseller).where("account.id", "=", id).executeTakeFirstOrThrow(noAccount),
   );
-}
-
-function noAccount(): GatewayError {
-  return new GatewayError("NOT_FOUND", "There is no such account.");
 }
 
 function selectAccounts(db: Db | Trx, reseller: number | undefined) {

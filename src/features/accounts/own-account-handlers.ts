@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { requireUser } from "./accounts.ts";
 import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
@@ -55,8 +55,7 @@ async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accoun
       storageBytesSql.as("storage_bytes"),
     ])
     .where("account.id", "=", id)
-    .executeTakeFirst();
-  if (!row) throw new GatewayError("NOT_FOUND", "There is no such account.");
+    .executeTakeFirstOrThrow(noAccount);
   const { account_id, account_name, account_type, status, instances, users, storage_bytes, ...rest } = row;
   const { settings, trial_ends_at, created_at, ...plan } = rest;
   return {

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { generatePassword } from "./create-account.ts";
+import { noUser } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { requireRank } from "./user-handlers.ts";
 
@@ -57,8 +57,7 @@ export async function replacePassword(
     .set({ password_hash })
     .where("id", "=", id)
     .returning(["id", "account_id", "name", "email", "role"])
-    .executeTakeFirst();
-  if (!user) throw new GatewayError("NOT_FOUND", "There is no such user.");
+    .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
   const target = { type: "user", id };
   await recordAudit(trx, { by, action: "user.recover", target, account_id: user.account_id });

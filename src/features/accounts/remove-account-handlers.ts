@@ -5,6 +5,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { announceRemoval, type HiddenInstance, hideInstance } from "../instances/instances.ts";
+import { findAndLockAccount, noAccount } from "./account-row.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 
@@ -42,26 +43,16 @@ export async function repeatAccountRemoval(
   id: number,
 ): Promise<void> {
   const removed = await db.transaction().execute(async (trx) => {
-    const account = await lockAccount(trx, id);
+    const account = await findAndLockAccount(trx, id, { removal: true });
     return account ? hideAccount(trx, id, { caller: { kind: "system" } }) : undefined;
   });
   // No node remembers keys or sign-ins of before the restore.
   for (const instance of removed?.instances ?? []) announceRemoval({ engine, forgetApiKeys() {} }, instance);
 }
 
-function lockAccount(trx: Trx, id: number) {
-  return trx
-    .selectFrom("account")
-    .select(["account_type"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .forUpdate()
-    .executeTakeFirst();
-}
-
 async function requireRemovable(trx: Trx, id: number): Promise<void> {
-  const account = await lockAccount(trx, id);
-  if (!account) throw new GatewayError("NOT_FOUND", "There is no such account.");
+  const account = await findAndLockAccount(trx, id, { removal: true });
+  if (!account) throw noAccount();
   if (account.account_type === "owner")
     throw new GatewayError("CONFLICT", "The account of the gateway's owner cannot be removed.");
   const { customers } = await trx

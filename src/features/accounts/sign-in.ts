@@ -10,6 +10,7 @@ import { accountStateSql } from "./account-state.ts";
 import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
+import { noUser } from "./get-user.ts";
 import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
 import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
 import { createTrustedDevices, type TrustedDevices } from "./trusted-devices.ts";
@@ -299,6 +300,6 @@ export function toUserView(user: Omit<User, "password_hash">) {
 /** Throws NOT_FOUND for a user who is gone. */
 export async function getUser(db: Db, user_id: number): Promise<User> {
   const user = await findUser(db, user_id);
-  if (!user) throw new GatewayError("NOT_FOUND", "There is no such user.");
+  if (!user) throw noUser();
   return user;
 }

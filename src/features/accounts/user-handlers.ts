@@ -10,6 +10,7 @@ import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { requireEmail, throwEmailConflict } from "./create-account.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
+import { getUser, selectUsers } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 
 export interface UserHandlersDeps {
@@ -199,17 +200,4 @@ async function countUsers(trx: Trx, account_id: number): Promise<number> {
     .where("account_id", "=", account_id)
     .executeTakeFirstOrThrow();
   return count;
-}
-
-function selectUsers(db: Db | Trx, account_id: number) {
-  return db
-    .selectFrom("account_user")
-    .select(["id", "name", "email", "role", "created_at"])
-    .where("account_id", "=", account_id);
-}
-
-async function getUser(db: Db | Trx, account_id: number, id: number) {
-  const found = await selectUsers(db, account_id).where("id", "=", id).executeTakeFirst();
-  if (found) return found;
-  throw new GatewayError("NOT_FOUND", "There is no such user.");
 }

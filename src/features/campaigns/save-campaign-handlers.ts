@@ -1,11 +1,11 @@
 import { type Insertable, sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { type GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { runIdempotently } from "../instances/instances.ts";
+import { getInstance, runIdempotently } from "../instances/instances.ts";
 import { deleteOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
 import {
   type CampaignRow,
@@ -40,7 +40,7 @@ export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
       const { account_id } = requireUser(caller);
       requireSense(settings);
       if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
-      await requireInstance(db, account_id, settings.instance_id);
+      await getInstance(db, settings.instance_id, account_id);
       const once = idempotentRequestOf("campaigns", account_id, input, idempotencyKey);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
         runIdempotently(options, once, (trx) => create(trx, account_id, settings, stored)),
@@ -51,7 +51,7 @@ export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
       const { account_id } = requireUser(caller);
       // Rejects what can be rejected without the file before the file is fetched.
       requireOpen(await getCampaign(db, account_id, id));
-      if (settings.instance_id !== undefined) await requireInstance(db, account_id, settings.instance_id);
+      if (settings.instance_id !== undefined) await getInstance(db, settings.instance_id, account_id);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
         db.transaction().execute(async (trx) => {
           const campaign = await lockCampaign(trx, account_id, id);
@@ -79,17 +79,6 @@ function missingTemplate(): GatewayError {
 
 function requireSense({ min_delay_ms = 0, max_delay_ms = min_delay_ms }: Settings): void {
   if (min_delay_ms > max_delay_ms) throw invalidField("min_delay_ms", "is greater than max_delay_ms");
-}
-
-async function requireInstance(db: Db, accountId: number, id: number): Promise<void> {
-  const found = await db
-    .selectFrom("instance")
-    .select("id")
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("removed_at", "is", null)
-    .executeTakeFirst();
-  if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
 }
 
 /** Stores the file of a campaign once for all its recipients; deletes it if the campaign is rejected. */

@@ -8,10 +8,11 @@ import {
   type Recipient,
   resolveRecipient,
 } from "../contacts/contacts.ts";
+import { getInstance } from "../instances/instances.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { listChats } from "./list-chats.ts";
-import { type ChatStateDeps, readStateChange, setChatState } from "./set-chat-state.ts";
+import { type ChatStateDeps, noChat, readStateChange, setChatState } from "./set-chat-state.ts";
 import { toListedMessage } from "./to-listed-message.ts";
 
 export interface ChatDeps extends ChatStateDeps {
@@ -40,13 +41,13 @@ export function chatHandlers(deps: ChatDeps): ChatHandlers {
 
     async setChatState({ input }) {
       const change = readStateChange(input);
-      const owner = await getOwner(db, input.id);
+      const owner = await getInstance(db, input.id);
       const { number, phone, jid } = input;
       const chat = await findChat(deps, owner, resolveRecipient({ number, phone, jid }, deps.defaultCountry));
       const conversation_id = await setChatState(deps, owner, chat, change);
       const { rows } = await listChats(db, { instance_ids: [owner.id], conversation_id, limit: 1 });
       const [shown] = rows;
-      if (!shown) throw new GatewayError("NOT_FOUND", "There is no such chat.");
+      if (!shown) throw noChat();
       return shown;
     },
   };
@@ -94,16 +95,15 @@ async function findInstances(db: Db, caller: Caller, named: number | undefined):
     if (named === undefined || named === caller.instance_id) return [caller.instance_id];
     throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
   }
-  let query = db
+  if (named !== undefined) return [(await getInstance(db, named, caller.account_id)).id];
+  const own = await db
     .selectFrom("instance")
     .select("id")
     .where("account_id", "=", caller.account_id)
-    .where("removed_at", "is", null);
-  if (named !== undefined) query = query.where("id", "=", named);
-  const ids = (await query.orderBy("id").execute()).map(({ id }) => id);
-  if (named !== undefined && ids.length === 0)
-    throw new GatewayError("NOT_FOUND", "There is no such instance.");
-  return ids;
+    .where("removed_at", "is", null)
+    .orderBy("id")
+    .execute();
+  return own.map(({ id }) => id);
 }
 
 /** Throws NOT_FOUND for a chat without messages. */
@@ -114,9 +114,9 @@ async function getConversation(
   text: string,
 ): Promise<number> {
   const named = resolveRecipient({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
-  const { jid } = await findChat(deps, await getOwner(deps.db, instanceId), named);
+  const { jid } = await findChat(deps, await getInstance(deps.db, instanceId), named);
   const found = await findConversation(deps.db, instanceId, jid);
-  if (!found) throw new GatewayError("NOT_FOUND", "There is no such chat.");
+  if (!found) throw noChat();
   return found.id;
 }
 
@@ -128,13 +128,4 @@ async function findChat(
 ): Promise<Recipient> {
   const jid = await numbers.settle(owner, await conversations.addressOf(owner.id, named.jid));
   return { ...named, jid };
-}
-
-async function getOwner(db: Db, id: number): Promise<{ id: number; account_id: number }> {
-  return db
-    .selectFrom("instance")
-    .select(["id", "account_id"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
 }

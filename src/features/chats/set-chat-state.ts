@@ -58,9 +58,13 @@ export async function setChatState(
   change: ChatState,
 ): Promise<number> {
   const last = await findLast(deps.db, owner.id, jid);
-  if (!last && type === "contact") throw new GatewayError("NOT_FOUND", "There is no such chat.");
+  if (!last && type === "contact") throw noChat();
   await deps.callSession(owner.id, (session) => session.chats?.setState(jid, change, last));
   return recordChatUpdate(deps, owner, { chat: jid, change });
+}
+
+export function noChat(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such chat.");
 }
 
 async function findLast(

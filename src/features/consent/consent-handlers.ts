@@ -4,7 +4,7 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
-import { requireUser } from "../accounts/accounts.ts";
+import { getUser, requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { findLidMappings, readPhone } from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
@@ -44,7 +44,7 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
 
     async listConsent({ input: { userId, limit, cursor }, caller }) {
       const { account_id } = requireUser(caller);
-      if (userId !== "me") await requireMember(db, account_id, userId);
+      if (userId !== "me") await getUser(db, account_id, userId);
       const before = readCursor(cursor);
       let query = selectRecords(db, account_id);
       if (userId !== "me") query = query.where("c.user_id", "=", userId);
@@ -85,7 +85,7 @@ async function findSubject(
 ): Promise<Subject> {
   const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
   if (named > 1) throw invalidField("userId", "only one of userId, lead_id and phone says whom it is about");
-  if (userId !== undefined) await requireMember(trx, accountId, userId);
+  if (userId !== undefined) await getUser(trx, accountId, userId);
   return {
     user_id: userId ?? null,
     lead_id: lead_id ?? null,
@@ -101,16 +101,6 @@ async function findSubject(
 /** Digits of a LID whose phone is known are that phone. */
 async function readPersonsPhone(trx: Trx, accountId: number, digits: string): Promise<string> {
   return (await findLidMappings(trx, accountId, [digits])).get(digits)?.phone ?? digits;
-}
-
-/** Another account's user is none. */
-async function requireMember(db: Db | Trx, accountId: number, userId: number): Promise<void> {
-  await db
-    .selectFrom("account_user")
-    .select("id")
-    .where("id", "=", userId)
-    .where("account_id", "=", accountId)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such user."));
 }
 
 async function phoneOfLead(trx: Trx, accountId: number, leadId: number): Promise<string | null> {

@@ -1,8 +1,9 @@
 import type { Jid } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { getInstance, type InstanceRow } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
 import type { contactsContract } from "./contract.ts";
@@ -44,22 +45,22 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
     },
 
     async checkContacts({ input: { id, ...input } }) {
-      const rows = await checkNumbers(deps, await getOwner(db, id), input);
+      const rows = await checkNumbers(deps, await getInstance(db, id), input);
       return new OkResponse(rows, { beside: input.numbers ? {} : { exists: rows[0]?.exists ?? false } });
     },
 
     async contactInfo({ input: { id, ...target } }) {
-      const owner = await getOwner(db, id);
+      const owner = await getInstance(db, id);
       return readContactInfo(deps, owner, await findPerson(deps, owner, target));
     },
 
     async blockContact({ input: { id, action, block, ...target } }) {
-      const owner = await getOwner(db, id);
+      const owner = await getInstance(db, id);
       const wanted = action ?? (block === undefined ? undefined : block ? "block" : "unblock");
       if (!wanted) throw invalidField("action", "is required: block or unblock");
       const isBlocked = wanted === "block";
       const jid = await findPerson(deps, owner, target);
-      await requireSomebodyElse(db, id, jid);
+      requireSomebodyElse(owner, jid);
       await callSession(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
       return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: wanted };
     },
@@ -80,23 +81,9 @@ async function findPerson(deps: ContactDeps, owner: InstanceRef, target: Recipie
 }
 
 /** The network accepts a block of one's own number, but does nothing. */
-async function requireSomebodyElse(db: Db, id: number, jid: Jid): Promise<void> {
-  const me = await db
-    .selectFrom("instance")
-    .select(["phone", "lid"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
+function requireSomebodyElse(me: InstanceRow, jid: Jid): void {
   const phone = phoneOfJid(jid);
   const isOwn =
     phone !== null && me.phone !== null && canonicalNumberOf(phone) === canonicalNumberOf(me.phone);
   if (isOwn || jid === me.lid) throw invalidField("number", "is the number of this instance itself");
-}
-
-async function getOwner(db: Db, id: number): Promise<InstanceRef> {
-  return db
-    .selectFrom("instance")
-    .select(["id", "account_id"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
 }

@@ -5,8 +5,9 @@ import type { crmContract } from "./contract.ts";
 import { customFieldHandlers } from "./custom-field-handlers.ts";
 import { getLeadDetails } from "./get-lead-details.ts";
 import { createLeadFollower } from "./lead-follower.ts";
-import { type LeadDeps, leadHandlers, lockLead } from "./lead-handlers.ts";
+import { type LeadDeps, leadHandlers } from "./lead-handlers.ts";
 import { createLeadImporter } from "./lead-importer.ts";
+import { lockLead } from "./lead-row.ts";
 
 export { createLeadFollower };
 

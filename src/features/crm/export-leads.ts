@@ -4,7 +4,8 @@ import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import { toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN, TAG_SEPARATOR } from "./contract.ts";
-import { findLeads, type LeadFilter, type LeadRow } from "./find-leads.ts";
+import { findLeads, type LeadFilter } from "./find-leads.ts";
+import type { LeadRow } from "./lead-row.ts";
 
 const COLUMNS = [
   ...["id", "phone", "lid", "name", "email", "status", "kanban_status", "tags", "opted_out", "opted_out_at"],

@@ -1,9 +1,7 @@
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import type { LeadTable } from "../../tables.ts";
 import { searchedNumbers } from "../contacts/contacts.ts";
-
-export type LeadRow = Selectable<LeadTable>;
+import type { LeadRow } from "./lead-row.ts";
 
 export interface LeadFilter {
   search?: string;

@@ -1,8 +1,7 @@
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import { numberVariantsOf } from "../contacts/contacts.ts";
 import { selectMessages, toStoredMessageView } from "../messages/messages.ts";
-import type { LeadRow } from "./find-leads.ts";
+import { getLead, type LeadRow } from "./lead-row.ts";
 
 const LAST_MESSAGES = 20;
 const LAST_NOTES = 200;
@@ -11,13 +10,7 @@ const CHATS = 50;
 
 /** A lead with all data about the person. Throws NOT_FOUND. */
 export async function getLeadDetails(db: Db, accountId: number, id: number) {
-  const lead = await db
-    .selectFrom("lead")
-    .selectAll()
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  if (!lead) throw new GatewayError("NOT_FOUND", "There is no such lead.");
+  const lead = await getLead(db, accountId, id);
   const notes = await db
     .selectFrom("lead_note")
     .selectAll()

@@ -10,7 +10,8 @@ import { canonicalNumberOf, findLidMappings, readPhone } from "../contacts/conta
 import { requirePlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
-import { findLeads, type LeadRow } from "./find-leads.ts";
+import { findLeads } from "./find-leads.ts";
+import { type LeadRow, lockLead } from "./lead-row.ts";
 import { type FieldChange, mergeFields, readFieldChange } from "./merge-fields.ts";
 
 export interface LeadDeps {
@@ -94,19 +95,6 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 /** Withdraws what is queued for a person who has just opted out. */
 function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
   return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
-}
-
-/** The lead of the account, locked. Throws NOT_FOUND. */
-export async function lockLead(trx: Trx, accountId: number, id: number): Promise<LeadRow> {
-  const found = await trx
-    .selectFrom("lead")
-    .selectAll()
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!found) throw new GatewayError("NOT_FOUND", "There is no such lead.");
-  return found;
 }
 
 async function createLead(

@@ -9,8 +9,8 @@ import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
 import { quotaExceededMessage, readPlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
-import type { LeadRow } from "./find-leads.ts";
 import { countLeads, type LeadDeps } from "./lead-handlers.ts";
+import type { LeadRow } from "./lead-row.ts";
 import { findDeclaredFields } from "./merge-fields.ts";
 import { type ParsedLead, type RejectedRow, readLeadFile, rejectRow } from "./read-lead-file.ts";
 

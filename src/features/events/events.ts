@@ -192,7 +192,7 @@ export async function getEvent(db: Db, instanceId: number, eventId: string) {
     : /^\d{1,15}$/.test(eventId)
       ? await query.where("id", "=", Number(eventId)).executeTakeFirst()
       : undefined;
-  if (!found) throw new GatewayError("NOT_FOUND", "There is no such event.");
+  if (!found) throw noEvent();
   return found;
 }
 
@@ -201,6 +201,10 @@ function dayBefore(eventId: string): Date {
   try {
     return new Date(ulidTime(eventId.slice("evt_".length)).getTime() - 86_400_000);
   } catch {
-    throw new GatewayError("NOT_FOUND", "There is no such event.");
+    throw noEvent();
   }
+}
+
+function noEvent(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such event.");
 }

@@ -8,6 +8,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { type NumberResolver, readAddress } from "../contacts/contacts.ts";
+import { getInstance } from "../instances/instances.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { changeGroupSettings } from "./change-group-settings.ts";
@@ -40,7 +41,7 @@ function readHandlers(
 ): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
   return {
     async listGroups({ input: { id, limit, cursor, refresh, participants } }) {
-      const refreshed_at = await reader.prepareList(await getOwner(db, id), refresh);
+      const refreshed_at = await reader.prepareList(await getInstance(db, id), refresh);
       const before = readCursor(cursor);
       const found = await db
         .selectFrom("group_chat")
@@ -56,7 +57,7 @@ function readHandlers(
     },
 
     async getGroup({ input: { id, jid, refresh } }) {
-      return toGroupView(await reader.getGroup(await getOwner(db, id), jid as Jid, refresh));
+      return toGroupView(await reader.getGroup(await getInstance(db, id), jid as Jid, refresh));
     },
 
     async getGroupInvite({ input: { id, jid } }) {
@@ -73,7 +74,7 @@ function memberHandlers(
   const { db, callSession } = deps;
   return {
     async createGroup({ input: { id, name, participants, description } }) {
-      const owner = await getOwner(db, id);
+      const owner = await getInstance(db, id);
       const people = await readPeople(deps, owner, participants);
       const made = await callSession(id, (session) => session.groups?.create(name, people));
       const { jid } = made.group;
@@ -85,7 +86,7 @@ function memberHandlers(
     },
 
     async updateGroupParticipants({ input: { id, jid, action, participants } }) {
-      const owner = await getOwner(db, id);
+      const owner = await getInstance(db, id);
       const group = jid as Jid;
       const people = await readPeople(deps, owner, participants);
       const call = callSession(id, (session) => session.groups?.updateParticipants(group, action, people));
@@ -114,7 +115,7 @@ function memberHandlers(
 function changeHandlers(deps: GroupDeps): Pick<GroupHandlers, "updateGroupSettings"> {
   return {
     async updateGroupSettings({ input }) {
-      const owner = await getOwner(deps.db, input.id);
+      const owner = await getInstance(deps.db, input.id);
       const changes = await readChanges(deps, input);
       const { refusals, ...result } = await changeGroupSettings(deps, owner, input.jid as Jid, changes);
       const [refusal] = refusals;
@@ -169,13 +170,4 @@ async function readPeople(
 
 function toMember(jid: Jid) {
   return { jid, lid: null, phone: phoneOfJid(jid), admin: null };
-}
-
-async function getOwner(db: Db, id: number): Promise<PairedGroupInstance> {
-  return db
-    .selectFrom("instance")
-    .select(["id", "account_id", "jid"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
 }

@@ -1,12 +1,11 @@
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { maskApiKey } from "./api-key.ts";
 import type { apiKeysContract } from "./contract.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
-import { lockInstance } from "./instance-row.ts";
+import { lockInstance, noInstance } from "./instance-row.ts";
 import { rotateApiKey } from "./issue-api-key.ts";
 
 export interface ApiKeyDeps {
@@ -28,9 +27,8 @@ export function apiKeyHandlers({
     async updateApiKey({ input: { id, scope }, ...by }) {
       const { caller } = by;
       const changed = await db.transaction().execute(async (trx) => {
-        const row = await lockInstance(trx, id);
-        if (caller.kind !== "user" || row.account_id !== caller.account_id)
-          throw new GatewayError("NOT_FOUND", "There is no such instance.");
+        if (caller.kind !== "user") throw noInstance();
+        const row = await lockInstance(trx, id, caller.account_id);
         await recordAudit(trx, instanceAuditEntry(by, "instance.update_key", row, { scope }));
         return trx
           .updateTable("api_key")
@@ -63,8 +61,7 @@ async function getApiKey(db: Db | Trx, id: number): Promise<ApiKeyView> {
     .where("instance_id", "=", id)
     .orderBy("id", "desc")
     .limit(1)
-    .executeTakeFirst();
-  if (!key) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+    .executeTakeFirstOrThrow(noInstance);
   const { last4, ...rest } = key;
   return { id, token: maskApiKey(last4), ...rest };
 }

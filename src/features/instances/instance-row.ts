@@ -5,14 +5,14 @@ import type { InstanceTable } from "../../tables.ts";
 
 export type InstanceRow = Selectable<InstanceTable>;
 
-/** Undefined also for an instance that is being removed. */
-export function findInstance(db: Db | Trx, id: number): Promise<InstanceRow | undefined> {
-  return selectInstance(db, id).executeTakeFirst();
+/** Undefined also for an instance that is being removed, and, if an account is given, for another account's. */
+export function findInstance(db: Db | Trx, id: number, accountId?: number): Promise<InstanceRow | undefined> {
+  return selectInstance(db, id, accountId).executeTakeFirst();
 }
 
-/** Throws NOT_FOUND. */
-export async function getInstance(db: Db | Trx, id: number): Promise<InstanceRow> {
-  return found(await findInstance(db, id));
+/** As `findInstance`; throws NOT_FOUND. */
+export async function getInstance(db: Db | Trx, id: number, accountId?: number): Promise<InstanceRow> {
+  return selectInstance(db, id, accountId).executeTakeFirstOrThrow(noInstance);
 }
 
 /** As `findInstance`, locked against other changes until the commit; rows that refer to it can still be added. */
@@ -21,15 +21,16 @@ export function findAndLockInstance(trx: Trx, id: number): Promise<InstanceRow |
 }
 
 /** As `findAndLockInstance`; throws NOT_FOUND. */
-export async function lockInstance(trx: Trx, id: number): Promise<InstanceRow> {
-  return found(await findAndLockInstance(trx, id));
+export async function lockInstance(trx: Trx, id: number, accountId?: number): Promise<InstanceRow> {
+  return selectInstance(trx, id, accountId).forNoKeyUpdate().executeTakeFirstOrThrow(noInstance);
 }
 
-function selectInstance(db: Db | Trx, id: number) {
-  return db.selectFrom("instance").selectAll().where("id", "=", id).where("removed_at", "is", null);
+/** For reads that need more than the row, or a cache of it. */
+export function noInstance(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such instance.");
 }
 
-function found(row: InstanceRow | undefined): InstanceRow {
-  if (row) return row;
-  throw new GatewayError("NOT_FOUND", "There is no such instance.");
+function selectInstance(db: Db | Trx, id: number, accountId?: number) {
+  const own = db.selectFrom("instance").selectAll().where("id", "=", id).where("removed_at", "is", null);
+  return accountId === undefined ? own : own.where("account_id", "=", accountId);
 }

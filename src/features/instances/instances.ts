@@ -28,6 +28,7 @@ export {
   getInstance,
   type InstanceRow,
   lockInstance,
+  noInstance,
 } from "./instance-row.ts";
 export type { InstanceSettings } from "./instance-settings.ts";
 export { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";

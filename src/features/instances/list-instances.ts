@@ -1,8 +1,8 @@
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { currentMonth } from "../plans/plans.ts";
 import { maskApiKey } from "./api-key.ts";
+import { noInstance } from "./instance-row.ts";
 import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 
 export interface ListInstancesOptions {
@@ -32,9 +32,8 @@ export async function listInstances(
 
 /** Throws NOT_FOUND. */
 export async function getInstanceView(db: Db, baseUrl: string, id: number): Promise<ListedInstance> {
-  const row = await selectShown(db).where("instance.id", "=", id).executeTakeFirst();
-  if (row) return toListed(row, baseUrl);
-  throw new GatewayError("NOT_FOUND", "There is no such instance.");
+  const row = await selectShown(db).where("instance.id", "=", id).executeTakeFirstOrThrow(noInstance);
+  return toListed(row, baseUrl);
 }
 
 type InstanceViewRow = Awaited<ReturnType<ReturnType<typeof selectShown>["execute"]>>[number];

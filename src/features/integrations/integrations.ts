@@ -1,9 +1,9 @@
-import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { getInstance, lockInstance } from "../instances/instances.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
 import type {
@@ -117,19 +117,13 @@ async function save(
   by: AuditActor,
 ) {
   const { db, engine } = deps;
-  const account_id = await getAccount(db, input.id);
+  const { account_id } = await getInstance(db, input.id);
   const before = await findIntegration(deps, input.id, provider.name);
   const draft = await readIntegrationDraft(deps, provider, input, { account_id, before });
   const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, draft);
   const row = await db.transaction().execute(async (trx) => {
     // Concurrent saves run sequentially.
-    await trx
-      .selectFrom("instance")
-      .select("id")
-      .where("id", "=", input.id)
-      .where("removed_at", "is", null)
-      .forNoKeyUpdate()
-      .executeTakeFirstOrThrow(noInstance);
+    await lockInstance(trx, input.id);
     const written = await writeIntegration(trx, deps, provider, draft, prepared);
     const fields = fieldNamesOf(input, "id", "provider");
     const target = { type: "integration", id: provider.name };
@@ -172,18 +166,4 @@ async function remove(
   engine.wake(lanesOf(row), { changed: true });
   deps.pathTokens.forget(instanceId);
   if (row.enabled) await provider.dismiss?.(openIntegration(row, box));
-}
-
-async function getAccount(db: Db, instanceId: number): Promise<number> {
-  const { account_id } = await db
-    .selectFrom("instance")
-    .select("account_id")
-    .where("id", "=", instanceId)
-    .where("removed_at", "is", null)
-    .executeTakeFirstOrThrow(noInstance);
-  return account_id;
-}
-
-function noInstance(): GatewayError {
-  return new GatewayError("NOT_FOUND", "There is no such instance.");
 }

@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import type { SpooledUpload } from "../../platform/http/route.ts";
+import { noFile } from "../media/media.ts";
 import type { IntegrationDeps } from "./integration-provider.ts";
 
 /** A link may end in a name, so that its path has an extension. */
@@ -18,8 +18,7 @@ export async function openOwnFile(
   const named = readLink(url);
   if (!named || !links.isGood(...named)) return undefined;
   const [mediaId] = named;
-  if (!(await belongsTo(db, mediaId, account_id)))
-    throw new GatewayError("NOT_FOUND", "There is no such file.");
+  if (!(await belongsTo(db, mediaId, account_id))) throw noFile();
   const { size, mime_type, file_name, read } = await openFile(mediaId);
   return {
     ...{ size, mime_type, sha256: "" },

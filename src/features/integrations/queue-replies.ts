@@ -4,6 +4,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { Conversations } from "../contacts/contacts.ts";
+import { noInstance } from "../instances/instances.ts";
 import { insertMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
 import type { Integration } from "./integration-row.ts";
 
@@ -48,7 +49,7 @@ export async function findReplyTarget(
     .select(["i.lane", "p.max_messages"])
     .where("i.id", "=", instance_id)
     .where("i.removed_at", "is", null)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+    .executeTakeFirstOrThrow(noInstance);
   const { id, jid } = await conversations.of({ account_id, instance_id, push_name: null, ...chat });
   return { ...instance, account_id, instance_id, conversation_id: id, jid: jid as Jid };
 }

@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { mediaContract } from "./contract.ts";
-import type { MediaLinks } from "./media.ts";
+import { type MediaLinks, noFile } from "./media.ts";
 import { type OpenFileDeps, openFile } from "./open-file.ts";
 import { toBase64Response } from "./to-base64-response.ts";
 import { toFileResponse } from "./to-file-response.ts";
@@ -18,8 +18,7 @@ type Linked = Pick<
 
 export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
   async function answerLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
-    if (!deps.links.isGood(mediaId, expires, signature))
-      throw new GatewayError("NOT_FOUND", "There is no such file.");
+    if (!deps.links.isGood(mediaId, expires, signature)) throw noFile();
     return toFileResponse(await openFile(deps, { media: mediaId }, signal), headers);
   }
 

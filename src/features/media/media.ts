@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 
 export { requireStorageQuota } from "./storage-quota.ts";
 
@@ -177,4 +178,9 @@ export async function* readParts(db: Db, upload: string): AsyncGenerator<Buffer>
     for (const { bytes } of parts) yield bytes;
     if (parts.length < PARTS_AT_ONCE) return;
   }
+}
+
+/** For a file that is not there, or not for this caller. */
+export function noFile(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such file.");
 }

@@ -8,7 +8,7 @@ import { type ErrorCode, GatewayError, invalidField } from "../../platform/gatew
 import type { Log } from "../../platform/log/log.ts";
 import type { ByteRange, MediaStore } from "../../platform/media/media-store.ts";
 import type { InstanceStatus, MessageTable } from "../../tables.ts";
-import { MEDIA_COLUMNS, type MediaColumns, readParts, requestFile } from "./media.ts";
+import { MEDIA_COLUMNS, type MediaColumns, noFile, readParts, requestFile } from "./media.ts";
 import { STORAGE_QUOTA_REASON } from "./storage-quota.ts";
 
 export interface OpenFileDeps {
@@ -65,7 +65,7 @@ export async function openFile(
   let isAsked = false;
   for (;;) {
     const row = await findRow(deps.db, which);
-    if (!row) throw new GatewayError("NOT_FOUND", "There is no such file.");
+    if (!row) throw noFile();
     const opened = await open(deps, row);
     if (opened) return opened;
     if (isLeft(row) && !isAsked) {

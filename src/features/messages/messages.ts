@@ -2,6 +2,7 @@ import type { SessionOperations } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import { getInstance } from "../instances/instances.ts";
 import { type ActionRequesterDeps, createActionRequester, queueAction } from "./actions/action-requester.ts";
 import { setPresence } from "./actions/set-presence.ts";
 import type { messagesContract } from "./contract.ts";
@@ -140,13 +141,5 @@ async function chooseInstance(
   }
   if (caller.kind !== "user") throw new GatewayError("FORBIDDEN", "Sending is for keys and signed-in users.");
   if (named === undefined) throw invalidField("instance_id", "is required");
-  const found = await db
-    .selectFrom("instance")
-    .select("id")
-    .where("id", "=", named)
-    .where("account_id", "=", caller.account_id)
-    .where("removed_at", "is", null)
-    .executeTakeFirst();
-  if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
-  return found.id;
+  return (await getInstance(db, named, caller.account_id)).id;
 }

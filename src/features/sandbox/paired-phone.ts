@@ -1,33 +1,20 @@
 import type { SandboxControl } from "../../network/sandbox-control.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { requireSandbox, type SandboxPolicy } from "../instances/instances.ts";
+import { getInstance, type InstanceRow, requireSandbox, type SandboxPolicy } from "../instances/instances.ts";
 
 export interface SandboxAccess extends SandboxPolicy {
   /** What can be done in the network of an account. */
   controlOf(account_id: number): SandboxControl;
 }
 
-export interface SandboxInstance {
-  account_id: number;
-  status: InstanceStatus;
-  phone: string | null;
-  jid: string | null;
-  lid: string | null;
-  qr: string | null;
-  pairing_code: string | null;
-}
-
 /**
  * The instance, if it is one of the sandbox network and its account may use that. Throws NOT_FOUND, CONFLICT on another
  * network, and FORBIDDEN.
  */
-export async function getSandboxInstance(access: SandboxPolicy, id: number): Promise<SandboxInstance> {
-  const { network, ...instance } = await access.db
-    .selectFrom("instance")
-    .select(["account_id", "network", "status", "phone", "jid", "lid", "qr", "pairing_code"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+export async function getSandboxInstance(access: SandboxPolicy, id: number): Promise<InstanceRow> {
+  const instance = await getInstance(access.db, id);
+  const { network } = instance;
   if (network !== "sandbox") {
     throw new GatewayError("CONFLICT", "The instance is not on the sandbox network.", {
       details: { network },

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { getSandboxInstance, type SandboxAccess, type SandboxInstance } from "./paired-phone.ts";
+import type { InstanceRow } from "../instances/instances.ts";
+import { getSandboxInstance, type SandboxAccess } from "./paired-phone.ts";
 
 export interface ScanDeps extends SandboxAccess {
   /** Wants the instance connected, as its connect route does. */
@@ -37,14 +38,14 @@ async function scanShown(deps: ScanDeps, id: number, phone: string | undefined):
   return scan.outcome === "scanned" ? scan.phone : undefined;
 }
 
-async function getUnpaired(deps: ScanDeps, id: number): Promise<SandboxInstance> {
+async function getUnpaired(deps: ScanDeps, id: number): Promise<InstanceRow> {
   const instance = await getSandboxInstance(deps, id);
   if (instance.status !== "connected") return instance;
   const { phone, status } = instance;
   throw new GatewayError("CONFLICT", "The instance is already paired.", { details: { status, phone } });
 }
 
-function isConnectedWith(phone: string, instance: SandboxInstance): boolean {
+function isConnectedWith(phone: string, instance: InstanceRow): boolean {
   return instance.status === "connected" && instance.phone === phone;
 }
 

@@ -1,7 +1,8 @@
 import type { Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
-import { findDefaultWebhook, type InstanceWebhookSecret, lockInstanceSecret } from "./find-webhook.ts";
+import { type InstanceRow, lockInstance } from "../instances/instances.ts";
+import { findDefaultWebhook } from "./find-webhook.ts";
 import { changeWebhook, insertWebhook, type WebhookChange } from "./save-webhook.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
@@ -14,7 +15,7 @@ export async function changeDefaultWebhook(
   id: number,
   change: WebhookChange,
 ): Promise<WebhookRow> {
-  const instance = await lockInstanceSecret(trx, id);
+  const instance = await lockInstance(trx, id);
   const row = await findDefaultWebhook(trx, id);
   if (row) return changeWebhook(trx, box, row, change);
   if (!change.url) throw invalidField("url", "is required: the instance has no default webhook yet");
@@ -26,7 +27,11 @@ export async function changeDefaultWebhook(
 export async function createDefaultWebhook(
   trx: Trx,
   box: SecretBox,
-  { instance, url, events }: { instance: InstanceWebhookSecret; url: string; events?: string[] },
+  {
+    instance,
+    url,
+    events,
+  }: { instance: Pick<InstanceRow, "id" | "account_id" | "webhook_secret">; url: string; events?: string[] },
 ): Promise<WebhookRow> {
   return insertWebhook(trx, box, {
     instance_id: instance.id,

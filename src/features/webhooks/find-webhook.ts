@@ -2,23 +2,6 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-export interface InstanceWebhookSecret {
-  id: number;
-  account_id: number;
-  webhook_secret: Buffer;
-}
-
-/** Locked until the commit, so that changes of the instance's webhooks run sequentially. */
-export function lockInstanceSecret(trx: Trx, id: number): Promise<InstanceWebhookSecret> {
-  return trx
-    .selectFrom("instance")
-    .select(["id", "account_id", "webhook_secret"])
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
-}
-
 /** The webhooks of an instance, without removed ones. */
 export function selectWebhooks(db: Db | Trx, instanceId: number) {
   return db

@@ -2,17 +2,11 @@ import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
-import { createWebhookSecret } from "../instances/instances.ts";
+import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
-import {
-  findDefaultWebhook,
-  getWebhook,
-  lockInstanceSecret,
-  lockWebhook,
-  selectWebhooks,
-} from "./find-webhook.ts";
+import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
 import { discardQueued, hideWebhook } from "./hide-webhook.ts";
 import { recoverDeliveries } from "./recover-deliveries.ts";
@@ -59,7 +53,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       const { id, secret = createWebhookSecret(), ...fields } = input;
       await requireAllowedUrl(outgoing, fields.url);
       const row = await db.transaction().execute(async (trx) => {
-        const { account_id } = await lockInstanceSecret(trx, id);
+        const { account_id } = await lockInstance(trx, id);
         const added = await insertWebhook(trx, box, { ...fields, secret, instance_id: id, account_id });
         await recordAudit(trx, entryOf(by, "webhook.create", added, input));
         return added;

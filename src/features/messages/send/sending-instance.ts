@@ -5,7 +5,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../../tables.ts";
-import { SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
+import { noInstance, SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
 
 /** What a send or an action reads of its instance. */
 export interface SendingInstance {
@@ -38,7 +38,7 @@ export function createInstanceReader(db: Db): ReadInstance {
   });
   return async (id) => {
     const found = await reader.write(id);
-    if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+    if (!found) throw noInstance();
     return found;
   };
 }
