@@ -24,13 +24,17 @@ const client = createClient({ baseUrl, token });
 const {
   data: { id },
 } = await client.createCampaign({
-  ...{ name: file, instance_id, message_template },
-  ...{ min_delay_ms: MIN_DELAY_MS, max_delay_ms: MAX_DELAY_MS },
+  name: file,
+  instance_id,
+  message_template,
+  min_delay_ms: MIN_DELAY_MS,
+  max_delay_ms: MAX_DELAY_MS,
 });
 
 const bytes = await readFile(file);
 const { data: added } = await client.addRecipients({
-  ...{ id, file: { bytes, mime_type: "text/csv", file_name: "people.csv" } },
+  id,
+  file: { bytes, mime_type: "text/csv", file_name: "people.csv" },
 });
 console.log(
   `${added.inserted} added, ${added.duplicates} twice in the file, ${added.invalid_count} not readable`,

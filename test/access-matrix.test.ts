@@ -82,8 +82,11 @@ async function makeTenant(name: string): Promise<Tenant> {
   const { token } = await test.anonymous.login({ email, password: PASSWORD });
   const created = await as(token).createInstance({ name, network: "sandbox", metadata: { name } });
   return {
-    ...{ account_id: data.id, user_id: data.user.id, token },
-    ...{ key: created.data.api_key, instance: created.data.id },
+    account_id: data.id,
+    user_id: data.user.id,
+    token,
+    key: created.data.api_key,
+    instance: created.data.id,
   };
 }
 
@@ -108,7 +111,10 @@ async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Reco
     messageId: String(sent.data.message_id),
     userId: String(user_id),
     provider: "n8n",
-    ...{ lead, reply, campaign, user: String(user_id) },
+    lead,
+    reply,
+    campaign,
+    user: String(user_id),
   };
 }
 
@@ -260,7 +266,8 @@ const BODY = {
   tags: ["x"],
   fields: { x: "y" },
   recipients: ["5511987651233"],
-  ...{ rawId: "AAAA", type: "public-key" },
+  rawId: "AAAA",
+  type: "public-key",
   response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
 };
 

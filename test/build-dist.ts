@@ -26,7 +26,10 @@ async function build(): Promise<void> {
     "tsconfig.tools.json",
     "--outDir",
     NEXT,
-    ...["--sourceMap", "false", "--declaration", "false"],
+    "--sourceMap",
+    "false",
+    "--declaration",
+    "false",
     // Type errors are what `npm run check` is for, and checking takes ten times as long as the rest.
     "--noCheck",
   ];

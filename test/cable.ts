@@ -44,7 +44,9 @@ export async function layCable(url: string): Promise<Cable> {
     for (const socket of sockets) socket.destroy();
   };
   return {
-    ...{ url: through.href, database, cut },
+    url: through.href,
+    database,
+    cut,
     refused: () => refused,
     silence() {
       isSilent = true;

@@ -12,7 +12,13 @@ const LISTS = Object.entries<Route>(contract).filter(
 const encoded = (text: string) => Buffer.from(text).toString("base64url");
 
 const HOSTILE = [
-  ...["AA", "%00", "' or 1=1 --", "x".repeat(200), "x".repeat(10_000), "ÿþ", "\u{1f600}"],
+  "AA",
+  "%00",
+  "' or 1=1 --",
+  "x".repeat(200),
+  "x".repeat(10_000),
+  "ÿþ",
+  "\u{1f600}",
   ...[
     "\0",
     "-1",

@@ -40,7 +40,12 @@ export async function createEngineStory(): Promise<EngineStory> {
     lines.length = 0;
   };
   return {
-    ...{ url, database, lines, log, add, rest },
+    url,
+    database,
+    lines,
+    log,
+    add,
+    rest,
     async start(id, kinds, options = {}) {
       const times = { beatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000, pollMs: 100 };
       const fixed = {

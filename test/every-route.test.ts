@@ -78,8 +78,15 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(data.picture_url).toMatch(/^https?:/);
     const profile = (await client.getProfile({ id })).data;
     expect(profile).toMatchObject({
-      ...{ jid: jidOf(side.phone), lid, phone: side.phone, name: "Loja", about: "Aberto", status: "Aberto" },
-      ...{ picture_url: data.picture_url, is_business: false, business: null },
+      jid: jidOf(side.phone),
+      lid,
+      phone: side.phone,
+      name: "Loja",
+      about: "Aberto",
+      status: "Aberto",
+      picture_url: data.picture_url,
+      is_business: false,
+      business: null,
       privacy: { last: "all", groupadd: "all" },
     });
     expect((await client.setProfilePhoto({ id, base64: null })).data).toEqual({ picture_url: null });
@@ -121,13 +128,27 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     const answer = (await send(client, { id, number: ana })) as { data: { message_id: string } };
     const { message_id } = answer.data;
     expect(answer.data).toMatchObject({
-      ...{ message_id, providerMessageId: message_id, id: expect.any(Number), jid: jidOf(ana) },
-      ...{ status: expect.stringMatching(/^(sent|delivered|read)$/), timestamp: expect.any(String) },
+      message_id,
+      providerMessageId: message_id,
+      id: expect.any(Number),
+      jid: jidOf(ana),
+      status: expect.stringMatching(/^(sent|delivered|read)$/),
+      timestamp: expect.any(String),
     });
     const { data } = await client.getMessage({ id, messageId: message_id });
     expect(data).toMatchObject({
-      ...{ message_id, direction: "outbound", from_me: true, jid: jidOf(ana), lid, phone: ana, error: null },
-      ...{ chat_type: "contact", is_group: false, origin: "api", track_id: null, ...kept },
+      message_id,
+      direction: "outbound",
+      from_me: true,
+      jid: jidOf(ana),
+      lid,
+      phone: ana,
+      error: null,
+      chat_type: "contact",
+      is_group: false,
+      origin: "api",
+      track_id: null,
+      ...kept,
     });
   });
 
@@ -147,7 +168,10 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     });
     expect((await client.deleteMessage({ id, message_id })).data).toEqual({ ...acted, status: "deleted" });
     expect((await client.markRead({ id, message_id: theirs })).data).toEqual({
-      ...{ message_id: theirs, jid: jidOf(ana), status: "read", message_ids: [theirs] },
+      message_id: theirs,
+      jid: jidOf(ana),
+      status: "read",
+      message_ids: [theirs],
     });
     const typing = await client.setPresence({ id, number: ana, presence: "composing" });
     expect(typing.data).toEqual({ presence: "typing", jid: jidOf(ana) });
@@ -184,8 +208,16 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     for (const { data } of lists) {
       expect(data).toMatchObject([
         {
-          ...{ instance_id: id, jid: jidOf(from), lid, phone: from, title: "Caio", type: "contact" },
-          ...{ unread_count: 4, archived: false, pinned: false, muted: false },
+          instance_id: id,
+          jid: jidOf(from),
+          lid,
+          phone: from,
+          title: "Caio",
+          type: "contact",
+          unread_count: 4,
+          archived: false,
+          pinned: false,
+          muted: false,
           last_message: { text: "Olá de novo", sender: { jid: jidOf(from), push_name: "Caio" } },
         },
       ]);
@@ -215,8 +247,15 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     const { jid } = made;
     const failed = { status: 404, success: false, error: expect.any(String) };
     expect(made).toMatchObject({
-      ...{ name: "Team", subject: "Team", description: "Why", owner: jidOf(side.phone), size: 2 },
-      ...{ announce: false, locked: false, created_at: expect.any(String), errors: [] },
+      name: "Team",
+      subject: "Team",
+      description: "Why",
+      owner: jidOf(side.phone),
+      size: 2,
+      announce: false,
+      locked: false,
+      created_at: expect.any(String),
+      errors: [],
       results: [
         { jid: jidOf(ana), status: 200, success: true, error: null },
         { jid: jidOf(side.nobody), ...failed },
@@ -327,17 +366,20 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       status: "connected",
     });
     expect((await client.reconnectInstance({ id, wait_seconds: 30 })).data).toMatchObject({
-      ...{
-        status: "connected",
-        connected: true,
-        jid: jidOf(side.phone),
-        lid,
-        phone: side.phone,
-        reason: null,
-      },
+      status: "connected",
+      connected: true,
+      jid: jidOf(side.phone),
+      lid,
+      phone: side.phone,
+      reason: null,
     });
     expect((await client.logoutInstance({ id })).data).toMatchObject({
-      ...{ status: "disconnected", connected: false, jid: null, lid: null, phone: null, reason: "logout" },
+      status: "disconnected",
+      connected: false,
+      jid: null,
+      lid: null,
+      phone: null,
+      reason: "logout",
     });
     const asked = [
       client.getProfile({ id }),

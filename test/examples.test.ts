@@ -23,8 +23,11 @@ beforeAll(async () => {
   [gateway, scratch] = await Promise.all([startTestGateway(), makeScratchDir()]);
   shop = await gateway.connectInstance();
   env = {
-    ...{ PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", WAYGATE_BASE_URL: gateway.url },
-    ...{ WAYGATE_API_KEY: shop.api_key, WAYGATE_INSTANCE_ID: String(shop.id) },
+    PATH: process.env.PATH ?? "",
+    HOME: process.env.HOME ?? "",
+    WAYGATE_BASE_URL: gateway.url,
+    WAYGATE_API_KEY: shop.api_key,
+    WAYGATE_INSTANCE_ID: String(shop.id),
   };
 });
 
@@ -178,7 +181,9 @@ describe("echo-bot.mjs", () => {
       (await shop.client.listMessages({ id: shop.id })).data.filter((one) => one.phone === phone);
     await waitUntil(async () => (await messages()).length === 2);
     expect((await messages())[0]).toMatchObject({
-      ...{ from_me: true, text: "Anybody there?", quoted: { text: "Anybody there?" } },
+      from_me: true,
+      text: "Anybody there?",
+      quoted: { text: "Anybody there?" },
     });
     await bot.stop();
   });

@@ -945,7 +945,13 @@ export class FakeChatwoot {
     const account_id = this.account_id;
     const type = this.faults.untypedFiles ? { extension: null } : { extension, content_type };
     return {
-      ...{ id, message_id: message.id, file_type, account_id, data_url, file_size, ...type },
+      id,
+      message_id: message.id,
+      file_type,
+      account_id,
+      data_url,
+      file_size,
+      ...type,
       thumb_url: "",
     };
   }
@@ -975,7 +981,11 @@ export class FakeChatwoot {
     const { id, inbox_id, contact_id, source_id, status } = conversation;
     const last = this.of(id).at(-1);
     return {
-      ...{ id, inbox_id, status, can_reply: true, channel: "Channel::Api" },
+      id,
+      inbox_id,
+      status,
+      can_reply: true,
+      channel: "Channel::Api",
       contact_inbox: { id: 1, contact_id, inbox_id, source_id, hmac_verified: false },
       meta: { sender: { ...contact, email: null, type: "contact" }, assignee: null, team: null },
       // The last one of the conversation, which is not always the one that this is about.

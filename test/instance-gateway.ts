@@ -38,7 +38,9 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
   const { data } = await running.owner.me();
   let accounts = 0;
   return {
-    ...{ call, database, box: createSecretBox(SECRET_KEY) },
+    call,
+    database,
+    box: createSecretBox(SECRET_KEY),
     get engine() {
       return running.gateway.engine;
     },

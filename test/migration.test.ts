@@ -19,7 +19,11 @@ const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read
     "Evolution sendText",
     "sendText",
     {
-      ...{ number: "5511999990001", text: "Hi", delay: 1200, linkPreview: true, mentioned: [JID] },
+      number: "5511999990001",
+      text: "Hi",
+      delay: 1200,
+      linkPreview: true,
+      mentioned: [JID],
       quoted: { key: { id: "3EB0AA" } },
     },
     { text: "Hi", delay: 1200, link_preview: true, mentions: [JID], reply_to: "3EB0AA" },

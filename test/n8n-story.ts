@@ -44,7 +44,8 @@ export function tellN8nStory(env: Record<string, string> = {}): N8nStory {
     },
     save: (path, config = {}) =>
       story.shop.client.saveIntegration({
-        ...{ ...at(), enabled: true },
+        ...at(),
+        enabled: true,
         config: { webhook_url: `${n8n.url}/webhook/${path}`, token: "a-token", ...config },
       }),
     read,

@@ -50,7 +50,9 @@ export async function startNetworkSide(network: NetworkName): Promise<NetworkSid
   const others = server ? await onWhatsApp(server) : onSandbox(instance);
   await others.pair(instance);
   return {
-    ...{ gateway, asked, addInstance },
+    gateway,
+    asked,
+    addInstance,
     ...instance,
     ...others,
     async stop() {

@@ -12,8 +12,26 @@ const LIBRARY_WORDS = /\b(invalid|too (big|small)|expected|received (?!,)|unreco
 const NAMES = /\b(message|call)\.received\b|\breceived\b(?=,| or|$)/g;
 
 const WRONG = [
-  ...[[], {}, "x", "y".repeat(5000), "", -1, 1e15, 0.5, true, false, [[]], [{}], ["x"], [5], [null]],
-  ...[{ x: 1 }, { url: 5 }, { é: "x" }, { id: [] }, "2026-99-99"],
+  [],
+  {},
+  "x",
+  "y".repeat(5000),
+  "",
+  -1,
+  1e15,
+  0.5,
+  true,
+  false,
+  [[]],
+  [{}],
+  ["x"],
+  [5],
+  [null],
+  { x: 1 },
+  { url: 5 },
+  { é: "x" },
+  { id: [] },
+  "2026-99-99",
 ];
 
 type Fields = Record<string, unknown>;

@@ -226,8 +226,10 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
   sandboxChat: ({ phone: from }) => ({ from, archived: true }),
   sandboxGroup: ({ phone: from }) => ({ from, subject: "x", participants: [from] }),
   sandboxGroupParticipants: ({ phone: from, group: group_jid }) => ({
-    ...{ from, group_jid },
-    ...{ action: "remove", participants: [from] },
+    from,
+    group_jid,
+    action: "remove",
+    participants: [from],
   }),
   sandboxGroupSettings: ({ phone: from, group: group_jid }) => ({ from, group_jid, subject: "x" }),
   sandboxDrop: () => ({}),

@@ -16,8 +16,12 @@ export async function serveFeature<C extends Contract>(
   authorise: Authorise,
 ): Promise<Served> {
   const server = await createHttpServer({
-    ...{ contract, handlers, authorise, log: pino({ level: "silent" }) },
-    ...{ strictOutput: true, bodyLimitBytes: 1_000_000 },
+    contract,
+    handlers,
+    authorise,
+    log: pino({ level: "silent" }),
+    strictOutput: true,
+    bodyLimitBytes: 1_000_000,
   });
   const { url } = await server.listen("127.0.0.1", 0);
   return { call: createRawCall(() => url), close: () => server.close() };

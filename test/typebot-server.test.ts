@@ -50,7 +50,8 @@ const BOTS: Record<string, FlowStep[]> = {
 function essence({ messages = [], input, clientSideActions = [] }: Json) {
   const texts = (messages as { id: string; type: string; content: unknown }[]).map(
     ({ id, type, content }) => ({
-      ...{ id, type },
+      id,
+      type,
       text: [...JSON.stringify(content).matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text).join(""),
     }),
   );
@@ -71,7 +72,8 @@ describe("the double of Typebot's viewer", () => {
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
     const answer = await fetch(`${typebot.url}/api/v1/${path}`, {
-      ...{ method: "POST", headers: { "content-type": "application/json", ...headers } },
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
     return { status: answer.status, body: (await answer.json()) as Json };

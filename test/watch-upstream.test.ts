@@ -13,7 +13,9 @@ const SOCKET = ["before", "  ws.on('pair-device', () => {", "    draw();", "  })
 const EMPTY = { version: "0", folder: "", extension: ".js", regions: [], names: [] };
 const WATCHED = {
   baileys: {
-    ...{ version: "1.0.0", folder: "lib", extension: ".js" },
+    version: "1.0.0",
+    folder: "lib",
+    extension: ".js",
     regions: [
       { file: "lib/socket.js", from: "ws.on('pair-device'", lines: 3, why: "The QR.", state: "absent" },
       { file: "lib/socket.js", from: "ws.on('rotate'", lines: 3, why: "The secret.", state: "absent" },
@@ -24,7 +26,10 @@ const WATCHED = {
     ],
   },
   whatsmeow: {
-    ...{ version: "0", folder: "", extension: ".go", regions: [] },
+    version: "0",
+    folder: "",
+    extension: ".go",
+    regions: [],
     names: [{ text: "RotateADVSecret", why: "The event.", state: "present" }],
   },
   web: EMPTY,

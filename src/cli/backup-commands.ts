@@ -37,7 +37,12 @@ export async function runBackupCommand(env: Env, output: string | undefined): Pr
 function commandDeps({ config, database: { db, url } }: CommandContext): Promise<BackupDeps> {
   const dataDir = resolve(config.dataDir);
   return openBackups({
-    ...{ config, dataDir, db, url, node: "command", log: createLog("silent") },
+    config,
+    dataDir,
+    db,
+    url,
+    node: "command",
+    log: createLog("silent"),
     tell: startProgressPrinter().add,
   });
 }

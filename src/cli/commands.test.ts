@@ -41,7 +41,8 @@ describe("account create", () => {
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
   ])("refuses %j in words", async (given, words) => {
     await expect(runCreateAccountCommand(env, given)).rejects.toMatchObject({
-      ...{ name: "StartError", message: expect.stringMatching(words) },
+      name: "StartError",
+      message: expect.stringMatching(words),
     });
   });
 
@@ -112,7 +113,8 @@ describe("key rotate", () => {
   it("changes the key of a running gateway: sign-ins, secrets and the audit log go on", async () => {
     const instance = await test.connectInstance();
     const { token } = await test.anonymous.login({
-      ...{ email: "owner@example.com", password: "correct horse battery staple" },
+      email: "owner@example.com",
+      password: "correct horse battery staple",
     });
     await test.restart({ WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD });
     await createClient({ baseUrl: test.url, token }).me();

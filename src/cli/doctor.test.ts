@@ -26,8 +26,12 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => network.listen(0, "127.0.0.1", resolve));
   const { port } = network.address() as { port: number };
   env = {
-    ...{ DATABASE_URL: store.url, WAYGATE_SECRET_KEY: KEY, WAYGATE_BACKUP_KEY: OTHER, WAYGATE_PORT: "0" },
-    ...{ WAYGATE_DATA_DIR: join(directory, "data"), WAYGATE_WHATSAPP_URL: `ws://127.0.0.1:${port}/` },
+    DATABASE_URL: store.url,
+    WAYGATE_SECRET_KEY: KEY,
+    WAYGATE_BACKUP_KEY: OTHER,
+    WAYGATE_PORT: "0",
+    WAYGATE_DATA_DIR: join(directory, "data"),
+    WAYGATE_WHATSAPP_URL: `ws://127.0.0.1:${port}/`,
   };
   await mkdir(join(directory, "data"));
 });
@@ -56,20 +60,23 @@ describe("waygate doctor", () => {
     const { isWell, lines } = await ask();
     expect(isWell).toBe(true);
     expect(lines.map((line) => line.slice(6).split(":")[0])).toEqual([
-      ...[
-        "settings",
-        "data directory",
-        "database",
-        "migrations",
-        "clock",
-        "secret key",
-        "backup key",
-        "backups",
-        "sessions",
-        "client version",
-        "API keys",
-      ],
-      ...["other secrets", "media store", "outgoing calls", "WhatsApp library", "WhatsApp", "port"],
+      "settings",
+      "data directory",
+      "database",
+      "migrations",
+      "clock",
+      "secret key",
+      "backup key",
+      "backups",
+      "sessions",
+      "client version",
+      "API keys",
+      "other secrets",
+      "media store",
+      "outgoing calls",
+      "WhatsApp library",
+      "WhatsApp",
+      "port",
     ]);
     expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
   });
@@ -150,7 +157,8 @@ describe("waygate doctor", () => {
   describe("about the version of WhatsApp's web client", () => {
     const REAL = { WAYGATE_WHATSAPP_URL: undefined };
     const HERE = {
-      ...{ NODE_ENV: "test", WAYGATE_CLIENT_VERSION_ORIGIN: "http://127.0.0.1:9" },
+      NODE_ENV: "test",
+      WAYGATE_CLIENT_VERSION_ORIGIN: "http://127.0.0.1:9",
       WAYGATE_ALLOWED_HOSTS: "external,loopback",
     };
     const keep = async (revision: number | null, hours: number, problem: string | null) => {

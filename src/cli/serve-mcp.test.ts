@@ -30,7 +30,9 @@ const toClose: McpClient[] = [];
 
 async function connect(env: Record<string, string>): Promise<McpClient> {
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [MAIN, "mcp"], stderr: "ignore" },
+    command: process.execPath,
+    args: [MAIN, "mcp"],
+    stderr: "ignore",
     env: { PATH: process.env.PATH ?? "", ...env },
   });
   const client = new McpClient({ name: "test", version: "1" });
@@ -259,7 +261,11 @@ describe("sending", () => {
       { title: "Food", rows: [{ id: "c", title: "Cake" }] },
     ];
     const { answer } = await ask("send_list", {
-      ...{ number: ANA, title: "Menu", text: "What is it?", buttonText: "Choose", sections },
+      number: ANA,
+      title: "Menu",
+      text: "What is it?",
+      buttonText: "Choose",
+      sections,
     });
     expect(answer.fallback).toBe(true);
     expect((await textsOf(ANA))[0]).toBe(
@@ -393,7 +399,9 @@ describe("refusals", () => {
     const { isError, answer } = await ask("send_message", { number: NOBODY, text: "x" });
     expect(isError).toBe(true);
     expect(answer).toMatchObject({
-      ...{ success: false, code: "RECIPIENT_NOT_FOUND", request_id: expect.stringMatching(/^req_/) },
+      success: false,
+      code: "RECIPIENT_NOT_FOUND",
+      request_id: expect.stringMatching(/^req_/),
       message: expect.stringMatching(/\w+ \w+/),
     });
     expect((await ask("get_instance_status", { instanceId: 999 })).answer.code).toBe("INSTANCE_FORBIDDEN");

@@ -136,7 +136,11 @@ let seen: Record<string, string | undefined>[] = [];
 
 beforeAll(async () => {
   server = await createHttpServer({
-    ...{ contract, handlers, log: createLog("silent"), strictOutput: true, bodyLimitBytes: 10_000 },
+    contract,
+    handlers,
+    log: createLog("silent"),
+    strictOutput: true,
+    bodyLimitBytes: 10_000,
     authorise: async ({ access }, { credential }) => {
       seen.push({ ...credential });
       if (access === "public") return { kind: "public" };
@@ -210,8 +214,13 @@ test("a refusal is thrown with its code, status, details and request id", async 
   const error = await call.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(WaygateError);
   expect(error).toMatchObject({
-    ...{ code: "RATE_LIMITED", status: 429, message: "Slow down.", details: { a: 1 } },
-    ...{ request_id: "mine", retryAfterSeconds: 3, body: { success: false } },
+    code: "RATE_LIMITED",
+    status: 429,
+    message: "Slow down.",
+    details: { a: 1 },
+    request_id: "mine",
+    retryAfterSeconds: 3,
+    body: { success: false },
   });
 });
 

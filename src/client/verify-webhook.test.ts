@@ -124,7 +124,9 @@ describe("deliveries of a gateway", () => {
 
     const [webhook] = (await shop.client.listWebhooks({ id: shop.id })).data;
     const { data } = await shop.client.updateWebhook({
-      ...{ id: shop.id, webhookId: webhook?.id ?? 0, rotate_secret: true },
+      id: shop.id,
+      webhookId: webhook?.id ?? 0,
+      rotate_secret: true,
     });
     const secret = data.secret ?? "";
     const request = await receive("Under two secrets");

@@ -32,7 +32,9 @@ function createLedger(node: string, run?: (job: Job) => Promise<JobResult>): Led
   const ran: string[] = [];
   const lost: string[] = [];
   const kind: LaneKind = {
-    ...{ kind: "k", role: "worker", width: 4 },
+    kind: "k",
+    role: "worker",
+    width: 4,
     async run(job) {
       ran.push(`${node} ${job.lane.key}`);
       return run ? run(job) : DONE;

@@ -94,7 +94,9 @@ class LaneEngine implements Engine {
     this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.doubtOwnership());
     const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
     this.#balance = new LaneRebalancer({
-      ...{ ...shared, node: options.node_id, log: options.log },
+      ...shared,
+      node: options.node_id,
+      log: options.log,
       leftAloneMs: options.leftAloneMs ?? 10_000,
       kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
@@ -265,7 +267,12 @@ class LaneEngine implements Engine {
     const { beatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMING, ...this.#options };
     const times = { beatMs, deadAfterMs, selfFenceMs };
     return new ClusterMember({
-      ...{ database, log, id: node_id, roles, url, ...times },
+      database,
+      log,
+      id: node_id,
+      roles,
+      url,
+      ...times,
       onBeat: () => this.#beat(),
       onUnsafe: () => void this.#owned.closeAll(),
       onNotice: (payload) => this.#hints.receive(payload),

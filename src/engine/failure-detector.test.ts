@@ -3,7 +3,11 @@ import { NODE_TIMING } from "./cluster-member.ts";
 import { FailureDetector } from "./failure-detector.ts";
 
 const other = (beat: number, extra: object = {}) => ({
-  ...{ id: "b", boot: 1, beat, dead: false, roles: ["worker"] },
+  id: "b",
+  boot: 1,
+  beat,
+  dead: false,
+  roles: ["worker"],
   ...extra,
 });
 

@@ -19,13 +19,21 @@ beforeEach(async () => {
 });
 
 const job = (lane: number, pos: number, grp: string, more: Partial<NewJob> = {}): NewJob => ({
-  ...{ lane, prio: 1, pos, grp, ref: { pos } },
+  lane,
+  prio: 1,
+  pos,
+  grp,
+  ref: { pos },
   ...more,
 });
 const inAMinute = () => new Date(Date.now() + 60_000);
 
 const order = (lane: number, more: Partial<FetchJobsQuery> = {}): FetchJobsQuery => ({
-  ...{ lane, limit: 10, skip: [], only: null, lowest: false },
+  lane,
+  limit: 10,
+  skip: [],
+  only: null,
+  lowest: false,
   ...more,
 });
 

@@ -23,7 +23,12 @@ beforeEach(async () => {
 });
 
 const order = (node: string, more: Partial<ClaimLanesQuery> = {}): ClaimLanesQuery => ({
-  ...{ node, kinds: ["k"], dead: [], own: false, except: [], limit: 50 },
+  node,
+  kinds: ["k"],
+  dead: [],
+  own: false,
+  except: [],
+  limit: 50,
   ...more,
 });
 

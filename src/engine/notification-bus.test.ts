@@ -7,7 +7,9 @@ function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBu
   const log = pino({ level: "silent" });
   const b = new NotificationBus({ from: "b", send: async () => {}, hasAudience: () => true, log });
   const a: NotificationBus = new NotificationBus({
-    ...{ from: "a", log, hasAudience: () => hasAudience },
+    from: "a",
+    log,
+    hasAudience: () => hasAudience,
     async send(payload) {
       sent.push(payload);
       for (const hints of [a, b]) hints.receive(payload);
@@ -71,7 +73,9 @@ describe("hints", () => {
     const losses: ((error: Error) => void)[] = [];
     const sent: string[] = [];
     const slow = new NotificationBus({
-      ...{ from: "a", hasAudience: () => true, log: pino({ level: "silent" }) },
+      from: "a",
+      hasAudience: () => true,
+      log: pino({ level: "silent" }),
       send(payload) {
         sent.push(payload);
         return new Promise<void>((_, reject) => losses.push(reject));

@@ -14,18 +14,18 @@ let lastId = 0;
 function row(pos: number, grp: string, extra: Partial<JobRow> = {}): JobRow {
   lastId += 1;
   return {
-    ...{
-      id: lastId,
-      lane: 1,
-      prio: 1,
-      pos,
-      grp,
-      run_at: new Date(),
-      attempts: 0,
-      max_attempts: null,
-      ref: {},
-    },
-    ...{ wait_ms: 0, lowest: false, ...extra },
+    id: lastId,
+    lane: 1,
+    prio: 1,
+    pos,
+    grp,
+    run_at: new Date(),
+    attempts: 0,
+    max_attempts: null,
+    ref: {},
+    wait_ms: 0,
+    lowest: false,
+    ...extra,
   };
 }
 

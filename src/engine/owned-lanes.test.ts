@@ -11,7 +11,10 @@ it("opens many lanes a few at a time, and all of them", async () => {
   let [opening, most] = [0, 0];
   await story.start("a", [
     {
-      ...{ kind: "test", role: "worker", width: 1, run: async () => ({ end: "done" }) },
+      kind: "test",
+      role: "worker",
+      width: 1,
+      run: async () => ({ end: "done" }),
       async taken({ key }) {
         most = Math.max(most, ++opening);
         await new Promise((turn) => setTimeout(turn, 2));

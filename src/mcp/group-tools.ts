@@ -8,21 +8,27 @@ const group = jid.describe("Of the group.");
 
 export const GROUP_TOOLS: readonly Tool[] = [
   tool({
-    ...{ name: "get_groups", kind: "read", isForeign: true },
+    name: "get_groups",
+    kind: "read",
+    isForeign: true,
     description: "List the groups that the instance is in; get_group_info tells who is in one.",
     input: z.object({ ...instanceArgument, ...pageArguments }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listGroups({ id: instanceId(id), participants: false, ...given }, options),
   }),
   tool({
-    ...{ name: "get_group_info", kind: "read", isForeign: true },
+    name: "get_group_info",
+    kind: "read",
+    isForeign: true,
     description: "Get a group with its settings and participants.",
     input: z.object({ ...instanceArgument, jid: group }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.getGroup({ id: instanceId(id), ...given }, options),
   }),
   tool({
-    ...{ name: "create_group", kind: "change", isForeign: true },
+    name: "create_group",
+    kind: "change",
+    isForeign: true,
     description: "Make a group; each person has a result of their own.",
     input: z.object({ ...instanceArgument, name, participants }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>

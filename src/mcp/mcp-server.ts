@@ -180,7 +180,10 @@ function toError(refusal: ToolError, { apiKey }: McpOptions): CallToolResult {
 function serveResources(server: Server, client: Client, options: McpOptions): void {
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: RESOURCES.map(({ uri, name, description }) => ({
-      ...{ uri, name, description, mimeType: "application/json" },
+      uri,
+      name,
+      description,
+      mimeType: "application/json",
     })),
   }));
   // Hosts request templates from every server that has resources.
@@ -207,7 +210,9 @@ function servePrompts(server: Server): void {
       name,
       description,
       arguments: Object.entries(input.shape).map(([argument, { description: about }]) => ({
-        ...{ name: argument, description: about, required: false },
+        name: argument,
+        description: about,
+        required: false,
       })),
     })),
   }));

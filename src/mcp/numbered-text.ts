@@ -30,7 +30,9 @@ interface List {
 /** Buttons as text, since the network shows real buttons only from official accounts. */
 export function buttonsToText({ title, text, buttons, footer }: Buttons): NumberedText {
   const options = buttons.map((button, index) => ({
-    ...{ number: index + 1, id: button.id, text: oneLine(button.text) },
+    number: index + 1,
+    id: button.id,
+    text: oneLine(button.text),
   }));
   const lines = options.map((option) => `${option.number}. ${option.text}`);
   return { text: paragraphs(title, text, lines.join("\n"), footer), options };

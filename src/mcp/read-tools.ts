@@ -8,41 +8,53 @@ const { q: title } = contract.listConversations.input.shape;
 
 export const READ_TOOLS: readonly Tool[] = [
   tool({
-    ...{ name: "get_contacts", kind: "read", isForeign: true },
+    name: "get_contacts",
+    kind: "read",
+    isForeign: true,
     description: "List the known contacts of an instance, newest first.",
     input: z.object({ ...instanceArgument, q: nameOrDigits, ...pageArguments }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listContacts({ id: instanceId(id), ...given }, options),
   }),
   tool({
-    ...{ name: "get_contact_info", kind: "read", isForeign: true },
+    name: "get_contact_info",
+    kind: "read",
+    isForeign: true,
     description: "Read name, about, picture and business data of a contact from the network.",
     input: withRecipient({}),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.contactInfo({ id: instanceId(id), ...given }, options),
   }),
   tool({
-    ...{ name: "check_recipient", kind: "read", isForeign: true },
+    name: "check_recipient",
+    kind: "read",
+    isForeign: true,
     description: "Ask whether a number is on the network, and under which jid.",
     input: withRecipient({}),
     ask: ({ client, instanceId, options }, { instanceId: id, number, jid }) =>
       client.checkContacts({ id: instanceId(id), number: jid ?? number }, options),
   }),
   tool({
-    ...{ name: "get_instances", kind: "read", isForeign: false },
+    name: "get_instances",
+    kind: "read",
+    isForeign: false,
     description: "List the instances of the account with their status.",
     input: z.object(pageArguments),
     ask: ({ client, options }, given) => client.listAllInstances(given, options),
   }),
   tool({
-    ...{ name: "get_instance_status", kind: "read", isForeign: false },
+    name: "get_instance_status",
+    kind: "read",
+    isForeign: false,
     description: "Get the connection status, the connected identity and the last errors of an instance.",
     input: z.object(instanceArgument),
     ask: ({ client, instanceId, options }, { instanceId: id }) =>
       client.getInstanceStatus({ id: instanceId(id) }, options),
   }),
   tool({
-    ...{ name: "get_conversations", kind: "read", isForeign: true },
+    name: "get_conversations",
+    kind: "read",
+    isForeign: true,
     description:
       "List conversations with their last message and unread count, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instanceArgument, q: title, ...pageArguments }),
@@ -50,14 +62,18 @@ export const READ_TOOLS: readonly Tool[] = [
       client.listConversations({ instance_id: instanceId, ...given }, options),
   }),
   tool({
-    ...{ name: "get_conversation_messages", kind: "read", isForeign: true },
+    name: "get_conversation_messages",
+    kind: "read",
+    isForeign: true,
     description: "List the messages of one conversation, newest first.",
     input: withRecipient(pageArguments),
     ask: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
       client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...given }, options),
   }),
   tool({
-    ...{ name: "get_messages", kind: "read", isForeign: true },
+    name: "get_messages",
+    kind: "read",
+    isForeign: true,
     description:
       "List or search messages, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instanceArgument, q: words, direction, ...pageArguments }),

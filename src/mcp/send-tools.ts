@@ -22,14 +22,18 @@ const FALLBACK = "Sent as numbered text (`fallback: true`), because this network
 
 export const SEND_TOOLS: readonly Tool[] = [
   tool({
-    ...{ name: "send_message", kind: "send", isForeign: false },
+    name: "send_message",
+    kind: "send",
+    isForeign: false,
     description: "Send a text to a person or a group. Answers after the network has taken it.",
     input: withRecipient({ text }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.sendText({ id: instanceId(id), ...given }, options),
   }),
   tool({
-    ...{ name: "send_media", kind: "send", isForeign: false },
+    name: "send_media",
+    kind: "send",
+    isForeign: false,
     description: "Send an image, video, audio, sticker or document from an address.",
     input: withRecipient({
       mediaUrl: z
@@ -47,7 +51,9 @@ export const SEND_TOOLS: readonly Tool[] = [
       ),
   }),
   tool({
-    ...{ name: "send_buttons", kind: "send", isForeign: false },
+    name: "send_buttons",
+    kind: "send",
+    isForeign: false,
     description: `Send a text with up to three choices. ${FALLBACK} tells which number stands for which id.`,
     input: withRecipient({
       text,
@@ -59,7 +65,9 @@ export const SEND_TOOLS: readonly Tool[] = [
       sendNumbered(call, { instanceId, number, jid }, buttonsToText(given)),
   }),
   tool({
-    ...{ name: "send_list", kind: "send", isForeign: false },
+    name: "send_list",
+    kind: "send",
+    isForeign: false,
     description: `Send a list of choices in sections. ${FALLBACK} tells which number stands for which id.`,
     input: withRecipient({
       title: label.optional(),
@@ -71,14 +79,18 @@ export const SEND_TOOLS: readonly Tool[] = [
       sendNumbered(call, { instanceId, number, jid }, listToText(given)),
   }),
   tool({
-    ...{ name: "send_reply", kind: "send", isForeign: false },
+    name: "send_reply",
+    kind: "send",
+    isForeign: false,
     description: "Answer a message with a text that quotes it.",
     input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
     ask: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
       client.sendReply({ id: instanceId(id), message_id: messageId, ...given }, options),
   }),
   tool({
-    ...{ name: "send_location", kind: "send", isForeign: false },
+    name: "send_location",
+    kind: "send",
+    isForeign: false,
     description: "Send a place.",
     input: withRecipient({ latitude, longitude, name, address }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>

@@ -172,7 +172,13 @@ function createAccess(
   });
   const { pathTokens } = integrations;
   return createAuthorise({
-    ...{ db, tokens, adminTokens, adminFrom, engine, pathTokens, limits },
+    db,
+    tokens,
+    adminTokens,
+    adminFrom,
+    engine,
+    pathTokens,
+    limits,
     isMetricsToken: isToken,
   });
 }
@@ -198,7 +204,8 @@ function customerHandlers(
       box,
       outgoing,
       baseUrl: config.baseUrl,
-      ...{ network: config.network, sandbox: config.sandbox },
+      network: config.network,
+      sandbox: config.sandbox,
       forgetApiKeys: access.forgetApiKeys,
       createDefaultWebhook: async (trx, given) =>
         toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
@@ -228,7 +235,10 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       converter: parts.media.converter,
     }),
     ...campaignHandlers({
-      ...{ ...config, db, engine, box },
+      ...config,
+      db,
+      engine,
+      box,
       outgoing,
       suppression: parts.suppression,
       maxBytes: config.mediaMaxBytes,
@@ -244,7 +254,11 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
     ...mediaHandlers(files),
     ...eventHandlers(db),
     ...webhookHandlers({
-      ...{ db, engine, box, outgoing, version },
+      db,
+      engine,
+      box,
+      outgoing,
+      version,
       baseUrl: config.baseUrl,
       timeoutMs: config.webhookTimeoutMs,
     }),

@@ -143,7 +143,9 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
   const integrations = createNodeIntegrations({
-    ...{ ...shared, numbers: sessions.numbers, reachSession: nodes.reachSession },
+    ...shared,
+    numbers: sessions.numbers,
+    reachSession: nodes.reachSession,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
   addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });
@@ -180,7 +182,11 @@ async function openClientVersion(
 ): Promise<ClientVersionUpdater> {
   const policy = versionPolicyOf(config);
   const keeper = new ClientVersionUpdater({
-    ...{ db, engine, outgoing, policy, log },
+    db,
+    engine,
+    outgoing,
+    policy,
+    log,
     resumeOutdated: () => resumeOutdated(db, engine),
   });
   undo.add(async () => keeper.close());

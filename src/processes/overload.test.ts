@@ -27,7 +27,10 @@ test("with as much to do as it may have, a node refuses new work with 503 and Re
     const path = `/api/v1/instances/${id}/send-text`;
     const body = JSON.stringify({ number: SILENT, text: "Hello" });
     const answer = await fetch(`${gateway.url}${path}`, {
-      ...{ method: "POST", headers, signal: leave.signal, body },
+      method: "POST",
+      headers,
+      signal: leave.signal,
+      body,
     });
     return statuses.push(answer.status);
   };

@@ -89,12 +89,19 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
   const host = new LaneSessions(parts, report, presence);
   const numbers = createNumberResolver({ ...parts, connectedSession });
   const runSend = createSendRunner({
-    ...{ ...parts, ...config, numbers, connectedSession, mostUnconfirmed: MOST_UNCONFIRMED },
+    ...parts,
+    ...config,
+    numbers,
+    connectedSession,
+    mostUnconfirmed: MOST_UNCONFIRMED,
     withdraw: (id) => withdrawSend(db, engine, id),
   });
   const runAction = createActionRunner({ db, engine, connectedSession });
   const refuseCall = createPhoneCallRejecter({
-    ...{ ...parts, ...config, connectedSession, numbers },
+    ...parts,
+    ...config,
+    connectedSession,
+    numbers,
     acceptor: createMessageInserter(db),
     readInstance: createInstanceReader(db),
     messageOf: async (id) => (await live.of(id)).reject_message,

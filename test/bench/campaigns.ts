@@ -46,8 +46,11 @@ async function run({ gateway, database }: BenchStage, size: number): Promise<voi
 async function createCampaign(gateway: BenchGateway, n: number, size: number): Promise<number> {
   const { id: instance_id } = await connectInstance(gateway);
   const { data } = await gateway.owner.createCampaign({
-    ...{ name: `Bench ${n}`, instance_id, message_template: "Hello {{name}}" },
-    ...{ min_delay_ms: 100, max_delay_ms: 300 },
+    name: `Bench ${n}`,
+    instance_id,
+    message_template: "Hello {{name}}",
+    min_delay_ms: 100,
+    max_delay_ms: 300,
   });
   for (let at = 0; at < size; at += PER_REQUEST) {
     const recipients = Array.from({ length: Math.min(PER_REQUEST, size - at) }, (_, row) => ({

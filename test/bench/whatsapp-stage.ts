@@ -44,7 +44,8 @@ export async function startWhatsAppStage(): Promise<WhatsAppBenchStage> {
     async connect(webhookUrl) {
       const { phone } = await network.control.addPerson();
       const { data } = await gateway.owner.createInstance({
-        ...{ name: "Bench", network: "whatsapp" },
+        name: "Bench",
+        network: "whatsapp",
         ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
       });
       const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });

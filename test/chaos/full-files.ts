@@ -79,8 +79,10 @@ async function startLoggingTo(
   const child = spawn(process.execPath, [join(packageRoot(), "bin/waygate.mjs"), "serve"], {
     env: {
       ...settings,
-      ...{ WAYGATE_DATA_DIR: join(data.path, "data"), WAYGATE_MEDIA: `file://${media.path}` },
-      ...{ WAYGATE_PORT: String(port), WAYGATE_LOG_LEVEL: "trace" },
+      WAYGATE_DATA_DIR: join(data.path, "data"),
+      WAYGATE_MEDIA: `file://${media.path}`,
+      WAYGATE_PORT: String(port),
+      WAYGATE_LOG_LEVEL: "trace",
     },
     stdio: ["ignore", log, log],
   });
@@ -103,7 +105,8 @@ interface Shop {
 
 async function pairShop(url: string): Promise<Shop> {
   const { token } = await createClient({ baseUrl: url }).login({
-    ...{ email: "owner@example.com", password: "correct horse battery staple" },
+    email: "owner@example.com",
+    password: "correct horse battery staple",
   });
   const { data } = await createClient({ baseUrl: url, token }).createInstance({
     name: "Shop",
@@ -124,7 +127,9 @@ async function upload({ url, id, api_key }: Shop): Promise<string[]> {
     // Another content each time, or it would be the same file.
     form.set("file", new Blob([FILE, `${Math.random()}`], { type: "application/pdf" }), "a.pdf");
     const response = await fetch(`${url}/api/v1/instances/${id}/send-media`, {
-      ...{ method: "POST", headers: { "x-api-key": api_key }, body: form },
+      method: "POST",
+      headers: { "x-api-key": api_key },
+      body: form,
     });
     const { code } = (await response.json()) as { code?: string };
     seen.add(code === undefined ? String(response.status) : `${response.status} ${code}`);

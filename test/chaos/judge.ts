@@ -25,7 +25,8 @@ export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight):
     events: ledgers.events.length,
     lost: found.lostEvents.length + found.lostSends.length,
     unexpected: found.unexpected.length + found.repeatedEffects.length + found.untrue.length,
-    ...{ duplicateDeliveries, repeatedIds },
+    duplicateDeliveries,
+    repeatedIds,
     differentIds: found.differentIds.length,
     orderViolations: found.outOfOrder.length,
     breaches: [

@@ -9,7 +9,8 @@ export async function runRound(
 ): Promise<RoundFigures> {
   const steps: (() => unknown)[] = [];
   const round: Round = {
-    ...{ number, databaseUrl },
+    number,
+    databaseUrl,
     random: seededRandom(`${seed}/${row.id}/${number}`),
     async story(settings, server = databaseUrl) {
       const story = await createE2eStory(settings, server);

@@ -10,7 +10,8 @@ const WITHIN_MS = 240_000;
 /** The row as it runs in a network of its own, where any address can be had and nothing leads outside. */
 export function inSealedNetwork({ id, fault }: Pick<ChaosRow, "id" | "fault">): ChaosRow {
   return {
-    ...{ id, fault },
+    id,
+    fault,
     needs: ["root", "mount", "netns"],
     async run({ number, random }): Promise<RoundFigures> {
       const seed = String(random.next());

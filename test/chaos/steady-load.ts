@@ -25,7 +25,8 @@ export async function pairEach(story: E2eStory, urls: readonly string[]): Promis
 
 async function pairWith(story: E2eStory, owner: Client, url: string): Promise<Endpoint> {
   const { data } = await owner.createInstance({
-    ...{ name: "Shop", network: "sandbox" as const },
+    name: "Shop",
+    network: "sandbox" as const,
     webhook: { url, events: ["message.received" as const] },
   });
   const instance = { id: data.id, api_key: data.api_key, phone: newPhone() };
@@ -89,8 +90,10 @@ export async function readLoad(
   await waitUntil(() => seen() >= saidAt.size, timeoutMs).catch(() => {});
   const delays = arrivals().map(({ tookMs }) => tookMs);
   return {
-    ...{ lost: saidAt.size - seen(), duplicates: delays.length - seen() },
-    ...{ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) },
+    lost: saidAt.size - seen(),
+    duplicates: delays.length - seen(),
+    p50: percentile(delays, 0.5),
+    p99: percentile(delays, 0.99),
   };
 }
 

@@ -43,7 +43,8 @@ describe("a gateway that is killed between what a provider has done and its own 
   async function say(from: string, ...said: (string | Said)[]): Promise<void> {
     for (const one of said)
       await story.clientOf(instance).sandboxReceive({
-        ...{ id: instance.id, from },
+        id: instance.id,
+        from,
         ...(typeof one === "string" ? { text: one } : one),
       });
   }
@@ -113,13 +114,14 @@ describe("a gateway that is killed between what a provider has done and its own 
 
     beforeAll(async () => {
       typebot.publish("gathering", [
-        ...[
-          bubble("a", "one"),
-          ask("x"),
-          bubble("b", "photos?"),
-          ask("f", "file input", { isMultipleAllowed: true }),
-        ],
-        ...[bubble("c", "three"), ask("y"), bubble("d", "four"), ask("z")],
+        bubble("a", "one"),
+        ask("x"),
+        bubble("b", "photos?"),
+        ask("f", "file input", { isMultipleAllowed: true }),
+        bubble("c", "three"),
+        ask("y"),
+        bubble("d", "four"),
+        ask("z"),
       ]);
       const provider = "typebot" as const;
       await story.clientOf(instance).saveIntegration({ id: instance.id, provider, config: config() });

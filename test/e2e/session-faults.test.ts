@@ -45,7 +45,9 @@ test("an instance whose WhatsApp library cannot be loaded gets the status error 
   });
   await waitUntil(() => disconnectionsOf(whatsapp).length > 0);
   expect(disconnectionsOf(whatsapp)[0]?.body.data).toMatchObject({
-    ...{ status: "error", reason: "library_failed", will_retry: false },
+    status: "error",
+    reason: "library_failed",
+    will_retry: false,
   });
 });
 

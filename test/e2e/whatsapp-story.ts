@@ -56,7 +56,11 @@ export async function startWhatsAppStory({
   const online = () =>
     waitUntil(async () => (await isThere()) && story.isConnected(instance).catch(() => false));
   return {
-    ...{ network, story, instance, client, online },
+    network,
+    story,
+    instance,
+    client,
+    online,
     start: async () => void (await story.start({ DATABASE_URL: cable.url })),
     async withoutDatabase(work) {
       cable.cut();

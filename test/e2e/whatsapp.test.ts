@@ -38,7 +38,9 @@ describe("a gateway on WhatsApp", () => {
     await says("Oi!");
     await waitUntil(() => received("message.received").some(({ text }) => text === "Oi!"));
     expect(received("message.received")[0]).toMatchObject({
-      ...{ phone: contact, from_me: false, text: "Oi!" },
+      phone: contact,
+      from_me: false,
+      text: "Oi!",
       sender: { push_name: "Ana", lid: expect.stringMatching(/@lid$/) },
     });
   });

@@ -34,15 +34,23 @@ function moved(workflow: WorkflowFile, path: string, id: string): WorkflowFile {
 /** A Webhook node that answers with the HTTP response, or after a wait. */
 function answering(id: string, path: string, body: string, waitSeconds = 0): WorkflowFile {
   const node = (name: string, type: string, typeVersion: number, parameters: Record<string, unknown>) => ({
-    ...{ id: `${id}-${name}`, name, type: `n8n-nodes-base.${type}`, typeVersion },
-    ...{ position: [0, 0], parameters, ...(type === "webhook" && { webhookId: `${id}-hook` }) },
+    id: `${id}-${name}`,
+    name,
+    type: `n8n-nodes-base.${type}`,
+    typeVersion,
+    position: [0, 0],
+    parameters,
+    ...(type === "webhook" && { webhookId: `${id}-hook` }),
   });
   const names = ["Webhook", ...(waitSeconds > 0 ? ["Wait"] : []), "Respond"];
   const edges = names
     .slice(1)
     .map((to, at) => [names[at], { main: [[{ node: to, type: "main", index: 0 }]] }]);
   return {
-    ...{ id, name: id, active: false, settings: { executionOrder: "v1" } },
+    id,
+    name: id,
+    active: false,
+    settings: { executionOrder: "v1" },
     nodes: [
       node("Webhook", "webhook", 2.1, {
         httpMethod: "POST",
@@ -108,7 +116,9 @@ describe.each(VERSIONS)("n8n %s", (version) => {
 
   async function save(path: string, config: Record<string, unknown> = {}) {
     await story.shop.client.saveIntegration({
-      ...{ id: story.shop.id, provider: "n8n", enabled: true },
+      id: story.shop.id,
+      provider: "n8n",
+      enabled: true,
       config: { webhook_url: `${n8n.url}/webhook/${path}`, ...config },
     });
   }
@@ -150,14 +160,16 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await n8n.activate("unfilled00000001");
     await save("unfilled", response);
     expect(await tryOut()).toMatchObject({
-      ...{ success: false, status_code: 500 },
+      success: false,
+      status_code: 500,
       message: expect.stringMatching(/not filled in/),
     });
     await waitUntil(async () => (await n8n.executions("unfilled00000001"))[0] === "error");
     await n8n.activate("wrongsecret00001");
     await save("wrong-secret", response);
     expect(await tryOut()).toMatchObject({
-      ...{ success: false, status_code: 401 },
+      success: false,
+      status_code: 401,
       message: expect.stringMatching(/signature is wrong/),
     });
     expect((await read()).status).toBe("auth_error");

@@ -38,11 +38,19 @@ export async function openN8n(program: string): Promise<RealN8n> {
   const { value: port } = await freePortsFor(`real n8n ${process.pid}`).next();
   const url = `http://127.0.0.1:${port}`;
   const env = {
-    ...{ PATH: process.env.PATH ?? "", HOME: folder.path, N8N_USER_FOLDER: folder.path },
-    ...{ N8N_PORT: String(port), N8N_LISTEN_ADDRESS: "127.0.0.1", WEBHOOK_URL: `${url}/` },
-    ...{ N8N_DIAGNOSTICS_ENABLED: "false", N8N_VERSION_NOTIFICATIONS_ENABLED: "false" },
-    ...{ N8N_TEMPLATES_ENABLED: "false", N8N_PERSONALIZATION_ENABLED: "false", N8N_SECURE_COOKIE: "false" },
-    ...{ N8N_RUNNERS_BROKER_PORT: String(Number(port) + 1_000), N8N_LOG_LEVEL: "warn" },
+    PATH: process.env.PATH ?? "",
+    HOME: folder.path,
+    N8N_USER_FOLDER: folder.path,
+    N8N_PORT: String(port),
+    N8N_LISTEN_ADDRESS: "127.0.0.1",
+    WEBHOOK_URL: `${url}/`,
+    N8N_DIAGNOSTICS_ENABLED: "false",
+    N8N_VERSION_NOTIFICATIONS_ENABLED: "false",
+    N8N_TEMPLATES_ENABLED: "false",
+    N8N_PERSONALIZATION_ENABLED: "false",
+    N8N_SECURE_COOKIE: "false",
+    N8N_RUNNERS_BROKER_PORT: String(Number(port) + 1_000),
+    N8N_LOG_LEVEL: "warn",
   };
   let running: ChildProcess | undefined;
   let cookie = "";

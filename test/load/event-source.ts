@@ -18,7 +18,10 @@ export interface EventSource {
 
 export async function startEventSource(database: Database): Promise<EventSource> {
   const engine = createEngine({
-    ...{ database, log: createLog("silent"), node_id: "load", roles: ["api"] },
+    database,
+    log: createLog("silent"),
+    node_id: "load",
+    roles: ["api"],
     takeAtOnce: false,
   });
   await engine.start();

@@ -49,8 +49,10 @@ export async function runSoak({ seconds = 1_800, rate = 500 }: LoadTestOptions):
   return {
     ledgers: {
       ...Object.fromEntries(Object.entries(sends).map(([name, count]) => [`sends ${name}`, count])),
-      ...{ ...differences, missing: recorded - events },
-      ...{ undelivered: isReceived ? 0 : 1, undecided: isSent ? 0 : 1 },
+      ...differences,
+      missing: recorded - events,
+      undelivered: isReceived ? 0 : 1,
+      undecided: isSent ? 0 : 1,
     },
     missed: [
       ...atOrAbove(MOST_GROWTH, "MB/h resident", slope),

@@ -67,7 +67,10 @@ async function makeTenant(gateway: TestGateway, name: string, receiver: string):
   const plan = (await admin.createPlan({ name: `plan of ${name}` })).data.id;
   await admin.createAccount({ name, email, password: PASSWORD, user_name: name, plan_id: plan });
   const spare = await admin.createAccount({
-    ...{ name: `spare of ${name}`, email: `spare@${name}.example`, password: PASSWORD, user_name: "Spare" },
+    name: `spare of ${name}`,
+    email: `spare@${name}.example`,
+    password: PASSWORD,
+    user_name: "Spare",
     plan_id: plan,
   });
   const { token } = await gateway.anonymous.login({ email, password: PASSWORD });
@@ -80,7 +83,10 @@ async function makeTenant(gateway: TestGateway, name: string, receiver: string):
   const known = { ...SHARED, ...rows, instance_id: [id], plan_id: [plan], account_id: [spare.data.id] };
   const ids = { ...account, accounts: spare.data.id, plans: plan, instances: id };
   return {
-    ...{ token, key, instance: id, proxied },
+    token,
+    key,
+    instance: id,
+    proxied,
     knownFor: ({ path, parameters }) => {
       const own = rowOf(path, ids) ?? (parameters.some((one) => one.name === "id") ? id : undefined);
       const jid = path.includes("/groups/") ? { jid: known.group_jid } : {};
@@ -101,7 +107,9 @@ async function fillInstance(client: Client, id: number, url: string) {
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
   const sent = await client.sendText({ id, jid: JID, text: "Hello" });
   await client.sandboxReceive({
-    ...{ id, from: PERSON, push_name: "Ana" },
+    id,
+    from: PERSON,
+    push_name: "Ana",
     media: { base64: inBase64(SAMPLE.png) },
   });
   await waitUntil(async () => (await client.listEvents({ id, event: "message.received" })).data.length > 0);
@@ -113,10 +121,17 @@ async function fillInstance(client: Client, id: number, url: string) {
   const [log] = (await client.listDeliveryLogs({ id, webhook_id: webhook.data.id })).data;
   const messages = [sent.data.message_id, received?.message_id];
   return {
-    ...{ messageId: messages, message_id: messages, reply_to: messages, mediaId: [received?.media?.id] },
-    ...{ webhookId: [webhook.data.id], webhook_id: [webhook.data.id] },
-    ...{ eventId: [event?.id], event_id: [event?.id], logId: [log?.id] },
-    ...{ jid: [JID, group.data.jid], group_jid: [group.data.jid] },
+    messageId: messages,
+    message_id: messages,
+    reply_to: messages,
+    mediaId: [received?.media?.id],
+    webhookId: [webhook.data.id],
+    webhook_id: [webhook.data.id],
+    eventId: [event?.id],
+    event_id: [event?.id],
+    logId: [log?.id],
+    jid: [JID, group.data.jid],
+    group_jid: [group.data.jid],
   };
 }
 
@@ -126,34 +141,34 @@ async function fillAccount(user: Client, instance_id: number, name: string) {
   const reply = await user.saveQuickReply({ shortcut: "hi", content: "Hello" });
   const agent = await user.createUser({ name, email: `agent@${name}.example`, password: PASSWORD });
   return {
-    ...{ campaigns: campaign.data.id, leads: lead.data.id },
-    ...{ "quick-replies": reply.data.id, users: agent.data.id },
+    campaigns: campaign.data.id,
+    leads: lead.data.id,
+    "quick-replies": reply.data.id,
+    users: agent.data.id,
   };
 }
 
 /** What every tenant can name; waits are short, so that a run is. */
 const SHARED: KnownValues = {
-  ...{
-    number: [PERSON, Number(PERSON)],
-    phone: [PERSON],
-    from: [PERSON],
-    chat: [PERSON],
-    numbers: [[PERSON]],
-  },
-  ...{
-    participants: [[PERSON]],
-    recipients: [[PERSON]],
-    network: ["sandbox"],
-    provider: ["n8n", "typebot", "chatwoot"],
-  },
-  ...{ wait_seconds: [0], delay: [0], duration_ms: [0], limit: [1, 200], text: ["Hello"] },
-  ...{
-    url: [NOBODY, inBase64(SAMPLE.png)],
-    webhook_url: [NOBODY],
-    media_url: [NOBODY],
-    picture_url: [NOBODY],
-  },
-  ...{ base64: [inBase64(SAMPLE.png), inBase64(SAMPLE.opus), inBase64(SAMPLE.mp4)] },
+  number: [PERSON, Number(PERSON)],
+  phone: [PERSON],
+  from: [PERSON],
+  chat: [PERSON],
+  numbers: [[PERSON]],
+  participants: [[PERSON]],
+  recipients: [[PERSON]],
+  network: ["sandbox"],
+  provider: ["n8n", "typebot", "chatwoot"],
+  wait_seconds: [0],
+  delay: [0],
+  duration_ms: [0],
+  limit: [1, 200],
+  text: ["Hello"],
+  url: [NOBODY, inBase64(SAMPLE.png)],
+  webhook_url: [NOBODY],
+  media_url: [NOBODY],
+  picture_url: [NOBODY],
+  base64: [inBase64(SAMPLE.png), inBase64(SAMPLE.opus), inBase64(SAMPLE.mp4)],
 };
 
 /** Headers with one of the credentials that open an operation. */

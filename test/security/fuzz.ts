@@ -44,8 +44,12 @@ export async function fuzzOperations({
   const operations = readOperations();
   const target = await startFuzzTarget();
   const figures: FuzzFigures = {
-    ...{ seed, requests, operations: operations.length },
-    ...{ statuses: {}, slowest_ms: 0, findings: [] },
+    seed,
+    requests,
+    operations: operations.length,
+    statuses: {},
+    slowest_ms: 0,
+    findings: [],
   };
   try {
     for (let from = 0; from < requests; from += ROUND) {
@@ -107,7 +111,9 @@ async function ask(
   const search = Object.entries(query).map(([name, value]) => `${name}=${inUrl(value)}`);
   try {
     const response = await fetch(`${url}${filled}?${search.join("&")}`, {
-      ...{ method, redirect: "manual", signal: AbortSignal.timeout(HANGS_AFTER_MS) },
+      method,
+      redirect: "manual",
+      signal: AbortSignal.timeout(HANGS_AFTER_MS),
       headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });

@@ -114,8 +114,11 @@ async function open(url: string): Promise<Socket> {
 
 function headOf(from: string, bytes: number): string {
   const lines = [
-    ...[`POST ${PATH} HTTP/1.1`, "host: gateway", "content-type: application/json"],
-    ...[`content-length: ${bytes}`, `x-forwarded-for: ${from}`],
+    `POST ${PATH} HTTP/1.1`,
+    "host: gateway",
+    "content-type: application/json",
+    `content-length: ${bytes}`,
+    `x-forwarded-for: ${from}`,
   ];
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

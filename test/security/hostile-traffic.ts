@@ -76,9 +76,16 @@ async function measure(
 ): Promise<AttackFigures> {
   const before = await read();
   const figures: AttackFigures = {
-    ...{ attack: name, size, statuses: {}, health: {}, sends: {} },
-    ...{ longest_health_ms: 0, longest_send_ms: 0, longest_loop_ms: 0 },
-    ...{ memory_before_mb: Math.round(before.rss_mb), memory_most_mb: 0 },
+    attack: name,
+    size,
+    statuses: {},
+    health: {},
+    sends: {},
+    longest_health_ms: 0,
+    longest_send_ms: 0,
+    longest_loop_ms: 0,
+    memory_before_mb: Math.round(before.rss_mb),
+    memory_most_mb: 0,
   };
   const look = async () => {
     const { longest_ms, rss_mb } = await read();
@@ -124,7 +131,8 @@ function slowAttacks(
   { connections, rounds }: HostileTrafficOptions,
 ): Attack[] {
   const post = (path: string, bytes: number, more: string[]): RawHead => ({
-    ...{ method: "POST", path },
+    method: "POST",
+    path,
     headers: ["content-type: application/json", `content-length: ${bytes}`, ...more],
   });
   const send = `/api/v1/instances/${instance}/send-text`;
@@ -136,7 +144,8 @@ function slowAttacks(
   };
   const ofTenant = () => `${headOf(post(send, MIB, [`x-api-key: ${key}`]))}"${"x".repeat(900_000)}`;
   const held = (name: string, size: number, start: (nth: number) => string): Attack => ({
-    ...{ name, size },
+    name,
+    size,
     run: (bystander) => drip({ url, size, start, rounds, bystander }),
   });
   return [
@@ -178,7 +187,8 @@ async function drip({ url, size, start, rounds, bystander }: Drip): Promise<Reco
 function bombAttacks(stage: Stage, { bombs }: HostileTrafficOptions): Attack[] {
   return Object.entries({ ...bodyBombs(stage), ...headerBombs(), ...formBombs(stage) }).map(
     ([name, bytes]) => ({
-      ...{ name, size: bombs },
+      name,
+      size: bombs,
       async run(bystander) {
         const statuses: Record<string, number> = {};
         for (let from = 0; from < bombs; from += AT_ONCE) {
@@ -256,7 +266,8 @@ function headerBombs(): Record<string, Buffer> {
     "long extensions of chunks": Buffer.concat([
       Buffer.from(
         headOf({
-          ...{ method: "POST", path: "/api/auth/login" },
+          method: "POST",
+          path: "/api/auth/login",
           headers: ["content-type: application/json", "transfer-encoding: chunked"],
         }),
       ),
@@ -269,7 +280,8 @@ function formBombs({ key, instance }: Stage): Record<string, Buffer> {
   const form = (body: string | Buffer, boundary = "b") =>
     requestOf(
       {
-        ...{ method: "POST", path: `/api/v1/instances/${instance}/send-media` },
+        method: "POST",
+        path: `/api/v1/instances/${instance}/send-media`,
         headers: [`content-type: multipart/form-data; boundary=${boundary}`, `x-api-key: ${key}`],
       },
       Buffer.from(body),

@@ -140,7 +140,9 @@ test("every table that can be downloaded is a CSV of which this file knows", () 
 
 test("no cell of a table that is downloaded begins as a formula", async () => {
   const { data: campaign } = await gateway.owner.createCampaign({
-    ...{ name: "=1+1", instance_id: sales.id, message_template: "Hi" },
+    name: "=1+1",
+    instance_id: sales.id,
+    message_template: "Hi",
   });
   const beginnings = [
     "=",

@@ -36,8 +36,15 @@ export async function sendMalformedMedia({ step }: { step: number }): Promise<Ma
   try {
     const files = malformedFiles().filter((_, at) => at % step === 0);
     const figures: MalformedMediaFigures = {
-      ...{ files: files.length, requests: 0, statuses: {}, incoming: {}, longest_ms: 0, longest: "" },
-      ...{ memory_before_mb: residentMb(), memory_most_mb: 0, faults: [] },
+      files: files.length,
+      requests: 0,
+      statuses: {},
+      incoming: {},
+      longest_ms: 0,
+      longest: "",
+      memory_before_mb: residentMb(),
+      memory_most_mb: 0,
+      faults: [],
     };
     const instance = await gateway.connectInstance();
     const doors = await openDoors(gateway, instance);

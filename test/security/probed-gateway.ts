@@ -39,7 +39,8 @@ export async function startProbedGateway(
   const { url } = await story.start();
   const port = Number(await readFile(file, "utf8"));
   return {
-    ...{ story, url },
+    story,
+    url,
     read: async () => JSON.parse(await text(connect({ host: "127.0.0.1", port }))) as LoopFigures,
     async end() {
       await story.end();

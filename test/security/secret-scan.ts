@@ -76,7 +76,9 @@ async function useSecrets(story: E2eStory, secrets: Secrets, round: number): Pro
   remember("signature of the sign-in token", token.split(".")[2]);
   await useUsers(owner, signIn, remember);
   const { data } = await owner.createInstance({
-    ...{ name: "Sales", network: "sandbox", webhook_url: story.receiver.url },
+    name: "Sales",
+    network: "sandbox",
+    webhook_url: story.receiver.url,
   });
   const { id } = data;
   remember("default webhook's secret", data.webhook_secret);
@@ -104,8 +106,11 @@ async function useUsers(owner: Client, anonymous: Client, remember: Remember): P
 
 async function useWebhooks(story: E2eStory, client: Client, id: number, remember: Remember): Promise<void> {
   const hook = {
-    ...{ id, name: "Shop", headers: { authorization: `Bearer ${remember("webhook header")}` } },
-    ...{ format: "evolution" as const, format_token: remember("format token") },
+    id,
+    name: "Shop",
+    headers: { authorization: `Bearer ${remember("webhook header")}` },
+    format: "evolution" as const,
+    format_token: remember("format token"),
   };
   for (const url of [`${story.receiver.url}/shop`, `http://${NOBODY}/shop`]) {
     const secret = `whsec_${randomBytes(24).toString("base64")}`;

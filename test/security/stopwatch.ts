@@ -157,7 +157,8 @@ function attacksOn(http: string): Record<string, Buffer> {
       ),
       "a body in chunks of one byte": Buffer.from(
         `${headOf({
-          ...{ method, path: filled("1") },
+          method,
+          path: filled("1"),
           headers: ["content-type: application/json", "transfer-encoding: chunked", "connection: close"],
         })}${"1\r\nx\r\n".repeat(MOST_BODY)}0\r\n\r\n`,
       ),

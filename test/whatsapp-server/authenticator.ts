@@ -44,7 +44,10 @@ export class Authenticator {
     );
     const id = this.#id.toString("base64url");
     return {
-      ...{ id, rawId: id, type: "public-key", authenticatorAttachment: "platform" },
+      id,
+      rawId: id,
+      type: "public-key",
+      authenticatorAttachment: "platform",
       clientExtensionResults: { uvm: [] },
       response: {
         clientDataJSON: clientData.toString("base64url"),

@@ -97,7 +97,9 @@ function conversation(
   return {
     id,
     name,
-    ...{ archived, muteEndTime: muted_until, markedAsUnread: unread },
+    archived,
+    muteEndTime: muted_until,
+    markedAsUnread: unread,
     ...(pinned && { pinned: seconds() }),
     ...(with_ && { lidJid: with_.jid("lid"), pnJid: with_.jid("pn") }),
     messages: messages.map((message, i) => {

@@ -73,7 +73,12 @@ export class PasskeyCeremonies {
     };
     return new Promise<number>((linked, refused) => {
       const ceremony: Ceremony = {
-        ...{ person, candidate, demand, options, linked, refused },
+        person,
+        candidate,
+        demand,
+        options,
+        linked,
+        refused,
         handoffKey: hkdf(advSecret, "", "shortcake-passkey-handoff-v1"),
         refusals: [...(demand.refusals ?? [])],
         primary: Curve.generateKeyPair(),

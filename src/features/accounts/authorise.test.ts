@@ -35,7 +35,10 @@ describe("the metrics token", () => {
   it("makes a monitor of whoever shows it on a public route, and opens no other route", async () => {
     const metrics = createMetrics(new Secret(METRICS));
     const control = createAuthorise({
-      ...{ db: test.database.db, tokens, adminTokens: [new Secret(ADMIN)], isMetricsToken: metrics.isToken },
+      db: test.database.db,
+      tokens,
+      adminTokens: [new Secret(ADMIN)],
+      isMetricsToken: metrics.isToken,
     });
     const right: Credential = { kind: "bearer", value: METRICS };
     expect(await ask("public", right, undefined, control)).toEqual({ kind: "public", is_monitor: true });
@@ -52,7 +55,8 @@ describe("a token in the path", () => {
   const given = { credential: undefined, ip: "192.0.2.9", pathToken: { instanceId: 1, token: "right" } };
   const control = (asked: number[], isKnown: boolean) =>
     createAuthorise({
-      ...{ db: test.database.db, tokens },
+      db: test.database.db,
+      tokens,
       limits: createRateLimits({ unknownPerMinute: 2 }),
       pathTokens: {
         isKnown: () => isKnown,
@@ -90,13 +94,22 @@ async function makeTenant(account_type: "owner" | "reseller" | "client" = "clien
   const { db } = test.database;
   const email = `user${made++}@example.com`;
   const { account_id, user_id } = await createAccount(db, {
-    ...{ name: "Shop", account_type, email, password: "correct horse battery staple" },
+    name: "Shop",
+    account_type,
+    email,
+    password: "correct horse battery staple",
   });
   const { id } = await db
     .insertInto("instance")
     .values({
-      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "sandbox" },
-      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+      account_id,
+      lane: 0,
+      global_lane: 0,
+      name: "Sales",
+      network: "sandbox",
+      webhook_secret: Buffer.alloc(0),
+      metadata: "{}",
+      settings: "{}",
     })
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -191,7 +204,12 @@ describe("who may call what", () => {
       scope: "instance",
     });
     expect(await ask("instance", shown.token, id)).toEqual({
-      ...{ kind: "user", account_id, account_type: "reseller", user_id, role: "admin", sign_in },
+      kind: "user",
+      account_id,
+      account_type: "reseller",
+      user_id,
+      role: "admin",
+      sign_in,
     });
   });
 
@@ -239,7 +257,8 @@ describe("what a role and a plan leave out", () => {
     );
     for (const credential of [without.key, without.token]) {
       await expect(askAt(ofCrm, credential, without.id)).rejects.toMatchObject({
-        ...{ code: "PLAN_FEATURE_DISABLED", details: { feature: "crm" } },
+        code: "PLAN_FEATURE_DISABLED",
+        details: { feature: "crm" },
       });
       await ask("instance", credential, without.id);
     }
@@ -380,7 +399,8 @@ describe("an API key", () => {
       await db.updateTable("account").set({ status }).where("id", "=", tenant.account_id).execute();
       for (const credential of [tenant.key, tenant.token]) {
         await expect(ask("instance", credential, tenant.id)).rejects.toMatchObject({
-          ...{ code: "ACCOUNT_RESTRICTED", details: { status } },
+          code: "ACCOUNT_RESTRICTED",
+          details: { status },
         });
       }
     }

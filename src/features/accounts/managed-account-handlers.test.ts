@@ -58,7 +58,9 @@ describe("users", () => {
     expect(added).toMatchObject({ name: "Bia", email, role: "agent" });
     expect((await client.listUsers()).data.map(({ id }) => id)).toEqual([added.id, user_id]);
     expect((await client.updateUser({ id: added.id, name: "Beatriz", role: "admin" })).data).toMatchObject({
-      ...{ name: "Beatriz", role: "admin", email },
+      name: "Beatriz",
+      role: "admin",
+      email,
     });
     await client.deleteUser({ id: added.id });
     expect((await client.listUsers()).data).toHaveLength(1);
@@ -106,7 +108,8 @@ describe("users", () => {
     const { client } = await makeAccount(test.owner);
     const input = { name: "Boss", email: `boss${made++}@example.com`, password: PASSWORD };
     expect(await refusal(client.createUser({ ...input, role: "super_admin" }))).toMatchObject({
-      ...{ code: "FORBIDDEN", details: { needs: "super_admin" } },
+      code: "FORBIDDEN",
+      details: { needs: "super_admin" },
     });
     const { data } = await test.owner.createUser({ ...input, role: "admin" });
     const admin = await signIn(input.email);
@@ -147,7 +150,8 @@ describe("users", () => {
     expect(added.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     const input = { name: "Bia", email: `u${made++}@example.com`, password: PASSWORD };
     expect(await refusal(client.createUser(input))).toEqual({
-      ...{ code: "QUOTA_EXCEEDED", details: { quota: "max_users", limit: 3, used: 3, left: 0 } },
+      code: "QUOTA_EXCEEDED",
+      details: { quota: "max_users", limit: 3, used: 3, left: 0 },
     });
   });
 });
@@ -157,13 +161,18 @@ describe("the own account", () => {
     const { client, account_id } = await makeAccount(test.owner);
     await client.createInstance({ name: "Sales", network: "sandbox" });
     expect((await client.getAccount()).data).toMatchObject({
-      ...{ id: account_id, account_type: "client", status: "active", trial_ends_at: null },
-      ...{ plan: { name: "standard", max_users: null }, used: { instances: 1, users: 1 } },
+      id: account_id,
+      account_type: "client",
+      status: "active",
+      trial_ends_at: null,
+      plan: { name: "standard", max_users: null },
+      used: { instances: 1, users: 1 },
       settings: { auto_create_leads: false },
     });
     await client.updateAccount({ settings: { auto_create_leads: true } });
     expect((await client.updateAccount({ name: "New name" })).data).toMatchObject({
-      ...{ name: "New name", settings: { auto_create_leads: true } },
+      name: "New name",
+      settings: { auto_create_leads: true },
     });
   });
 });
@@ -173,8 +182,13 @@ describe("accounts", () => {
     const email = `made${made++}@example.com`;
     const { data } = await test.owner.createAccount({ name: "Shop", email, user_name: "Bia" });
     expect(data).toMatchObject({
-      ...{ account_type: "client", status: "active", parent_id: null, plan: { name: "standard" } },
-      ...{ user: { name: "Bia", email, role: "admin" }, users: 1, instances: 0 },
+      account_type: "client",
+      status: "active",
+      parent_id: null,
+      plan: { name: "standard" },
+      user: { name: "Bia", email, role: "admin" },
+      users: 1,
+      instances: 0,
     });
     const client = await signIn(email, data.password);
     expect((await client.me()).data.account.id).toBe(data.id);
@@ -401,7 +415,9 @@ describe("plans", () => {
     const plan = await makePlan({ price: 49.9, max_instances: 2, features: { crm: false } });
     expect(plan).toMatchObject({ price: 49.9, max_instances: 2, max_users: null, features: { crm: false } });
     expect((await test.owner.updatePlan({ id: plan.id, max_instances: null })).data).toMatchObject({
-      ...{ max_instances: null, price: 49.9, features: { crm: false } },
+      max_instances: null,
+      price: 49.9,
+      features: { crm: false },
     });
     expect((await refusal(test.owner.createPlan({ name: plan.name }))).code).toBe("CONFLICT");
     expect((await refusal(test.owner.updatePlan({ id: 999_999, price: 1 }))).code).toBe("NOT_FOUND");
@@ -466,7 +482,8 @@ describe("plans", () => {
     );
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     expect(await refusal(client.createInstance({ name: "Sales" }))).toEqual({
-      ...{ code: "QUOTA_EXCEEDED", details: { quota: "max_instances", limit: 2, used: 2, left: 0 } },
+      code: "QUOTA_EXCEEDED",
+      details: { quota: "max_instances", limit: 2, used: 2, left: 0 },
     });
   });
 });

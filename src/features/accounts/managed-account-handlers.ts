@@ -110,7 +110,11 @@ async function changeAccount(
     .execute();
   const fields = fieldNamesOf(input, "id");
   await recordAudit(trx, {
-    ...{ by, action: "account.change", target: { type: "account", id }, account_id: id, fields },
+    by,
+    action: "account.change",
+    target: { type: "account", id },
+    account_id: id,
+    fields,
   });
   return getAccount(trx, reseller, id);
 }

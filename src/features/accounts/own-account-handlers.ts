@@ -59,7 +59,13 @@ async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accoun
   const { account_id, account_name, account_type, status, instances, users, storage_bytes, ...rest } = row;
   const { settings, trial_ends_at, created_at, ...plan } = rest;
   return {
-    ...{ id: account_id, name: account_name, account_type, status, plan, trial_ends_at, created_at },
+    id: account_id,
+    name: account_name,
+    account_type,
+    status,
+    plan,
+    trial_ends_at,
+    created_at,
     settings: { ...DEFAULT_ACCOUNT_SETTINGS, ...settings },
     used: { instances, users, storage_bytes },
   };

@@ -19,7 +19,8 @@ let customer: { id: number; client: Client; instance: number; key: Client };
 
 beforeAll(async () => {
   test = await startTestGateway({
-    ...{ WAYGATE_UNKNOWN_RATE: "0", WAYGATE_TRUSTED_PROXIES: "127.0.0.1" },
+    WAYGATE_UNKNOWN_RATE: "0",
+    WAYGATE_TRUSTED_PROXIES: "127.0.0.1",
     WAYGATE_ADMIN_FROM: "127.0.0.1, 192.0.2.0/24",
   });
   mine = await test.connectInstance({ name: "Mine" });
@@ -46,12 +47,23 @@ describe("the overview", () => {
   it("counts everything for the owner and the operator, and its own for a reseller", async () => {
     const { data } = await test.owner.adminOverview();
     expect(data).toMatchObject({
-      ...{ accounts: 3, active_accounts: 3, resellers: 1, customers: 1, users: 3 },
-      ...{ instances: 2, connected_instances: 1, failed_webhooks: 0 },
+      accounts: 3,
+      active_accounts: 3,
+      resellers: 1,
+      customers: 1,
+      users: 3,
+      instances: 2,
+      connected_instances: 1,
+      failed_webhooks: 0,
     });
     expect((await test.admin.adminOverview()).data).toMatchObject({ accounts: 3, instances: 2 });
     expect((await reseller.adminOverview()).data).toMatchObject({
-      ...{ accounts: 2, resellers: 1, customers: 1, users: 2, instances: 1, connected_instances: 0 },
+      accounts: 2,
+      resellers: 1,
+      customers: 1,
+      users: 2,
+      instances: 1,
+      connected_instances: 0,
     });
   });
 
@@ -129,7 +141,9 @@ describe("the monitor", () => {
     expect(data.instances[1]?.seconds_since_last_inbound).toBeLessThan(600);
     expect(data.noc).toEqual({ severity: "ok", headline: "All is well.", critical: 0, warnings: 0 });
     expect(data.metrics).toMatchObject({
-      ...{ instances: 2, connected_instances: 1, instances_by_status: { created: 1, connected: 1 } },
+      instances: 2,
+      connected_instances: 1,
+      instances_by_status: { created: 1, connected: 1 },
     });
     expect(pagination).toMatchObject({ has_more: false });
     const published = await test.owner.adminMonitorAsPublished();
@@ -188,7 +202,9 @@ describe("the monitor", () => {
   it("names a webhook that fails before everything else, and no queue as late for what waits for it", async () => {
     const { db } = test.database;
     const { data: webhook } = await mine.client.createWebhook({
-      ...{ id: mine.id, name: "Own", url: "http://127.0.0.1:9/" },
+      id: mine.id,
+      name: "Own",
+      url: "http://127.0.0.1:9/",
     });
     await test.admin.putGlobalWebhook({ url: "http://127.0.0.1:9/all", enabled: true });
     await sql`
@@ -221,7 +237,10 @@ describe("the monitor", () => {
       /^Webhook \d+ \(.+\) fails: its receiver cannot be reached\. Start the receiver/,
     );
     expect(data.queues.find(({ name }) => name === "nobody")).toEqual({
-      ...{ name: "nobody", waiting: 2, due: 0, oldest_due_seconds: null },
+      name: "nobody",
+      waiting: 2,
+      due: 0,
+      oldest_due_seconds: null,
     });
     await sql`delete from job where lane in (900002, 900003)`.execute(db);
     await db.updateTable("webhook").set({ lane }).where("id", "=", webhook.id).execute();
@@ -287,7 +306,9 @@ describe("the logs", () => {
 
   it("of webhooks are filtered by event and success, without passwords of addresses", async () => {
     const { data: webhook } = await mine.client.createWebhook({
-      ...{ id: mine.id, name: "W", url: "http://user:hidden@127.0.0.1:9/" },
+      id: mine.id,
+      name: "W",
+      url: "http://user:hidden@127.0.0.1:9/",
     });
     const tested = mine.client.testWebhook({ id: mine.id, webhookId: webhook.id });
     await expect(tested).rejects.toMatchObject({ code: "SEND_FAILED" });

@@ -39,7 +39,11 @@ export async function findDisconnectedInstances(db: Db, scope: AccountScope): Pr
         and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
     order by id desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ id, account_id, name, status, since }) => ({
-    ...{ key: "instance_lost", account_id, instance_id: id, webhook_id: null, since },
+    key: "instance_lost",
+    account_id,
+    instance_id: id,
+    webhook_id: null,
+    since,
     severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
     message: `Instance ${id} (${name}) is ${status}.`,
     recommended_action: recommendAction({ ...UNCOUNTED, status, wanted: "connected" }) ?? "Reconnect it.",
@@ -82,7 +86,11 @@ function actionFor({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_
 
 export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
   return webhooks.map(({ id, account_id, instance_id, name, recommended_action, ...state }) => ({
-    ...{ key: "webhook_failing", account_id, instance_id, webhook_id: id, recommended_action },
+    key: "webhook_failing",
+    account_id,
+    instance_id,
+    webhook_id: id,
+    recommended_action,
     severity: state.disabled_at === null ? "warning" : "critical",
     message: `Webhook ${id} (${name}) ${stateOf(state)}.`,
     since: state.disabled_at ?? state.failing_since,
@@ -106,7 +114,9 @@ export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promis
     where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isInScope(scope, sql`a.id`)}
     order by u.bytes desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ account_id, name, percent, limit }) => ({
-    ...{ ...NOTHING, key: "storage_nearly_full", account_id },
+    ...NOTHING,
+    key: "storage_nearly_full",
+    account_id,
     severity: percent >= 100 ? "critical" : "warning",
     message: `Account ${account_id} (${name}) uses ${percent} % of its ${limit} MB of stored files.`,
     recommended_action: "Shorten its media_retention_days, or give it a plan with more max_storage_mb.",
@@ -121,11 +131,9 @@ export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
     const severity = lag < LAG_SECONDS.critical ? "warning" : "critical";
     return {
       ...NOTHING,
-      ...{
-        key: "queue_late",
-        severity,
-        message: `${due} jobs of the queue ${name} are due, the oldest for ${lag} s.`,
-      },
+      key: "queue_late",
+      severity,
+      message: `${due} jobs of the queue ${name} are due, the oldest for ${lag} s.`,
       recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
     };
   });
@@ -139,7 +147,9 @@ export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
   return [
     {
       ...NOTHING,
-      ...{ key: "restored_work_held", severity: "warning", since: held.restored_at },
+      key: "restored_work_held",
+      severity: "warning",
+      since: held.restored_at,
       message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are held back.`,
       recommended_action:
         action === null
@@ -156,11 +166,9 @@ export function alertsOfNodes(live: { worker: boolean; sessions: boolean }): Ale
       ? []
       : {
           ...NOTHING,
-          ...{
-            key: `no_live_${role}`,
-            severity: "critical",
-            message: `No node with the role ${role} is alive.`,
-          },
+          key: `no_live_${role}`,
+          severity: "critical",
+          message: `No node with the role ${role} is alive.`,
           recommended_action: `Start a node with ${role} in WAYGATE_ROLES.`,
         },
   );

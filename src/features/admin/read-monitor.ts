@@ -41,7 +41,13 @@ export async function readMonitor(
   const metrics = await readMetrics(db, scope, queues);
   return {
     report: {
-      ...{ generated_at: new Date(), noc: summarise(alerts), metrics, queues, instances, webhooks, alerts },
+      generated_at: new Date(),
+      noc: summarise(alerts),
+      metrics,
+      queues,
+      instances,
+      webhooks,
+      alerts,
     },
     pagination,
   };

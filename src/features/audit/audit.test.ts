@@ -18,7 +18,12 @@ beforeEach(() => tamper("truncate audit, audit_pending, audit_seal restart ident
 const ENTRY: AuditEntry = {
   by: {
     caller: {
-      ...{ kind: "user", account_id: 3, account_type: "client", user_id: 7, role: "admin", sign_in: "s1" },
+      kind: "user",
+      account_id: 3,
+      account_type: "client",
+      user_id: 7,
+      role: "admin",
+      sign_in: "s1",
     },
     ip: "192.0.2.1",
     request_id: "req_1",
@@ -47,14 +52,23 @@ describe("the audit log", () => {
     await record(1);
     await recordAudit(test.database.db, {
       by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5, scope: "instance" } },
-      ...{ action: "api_key.regenerate", target: { type: "instance", id: 17 }, account_id: 3 },
+      action: "api_key.regenerate",
+      target: { type: "instance", id: 17 },
+      account_id: 3,
     });
     const rows = await test.database.db.selectFrom("audit").selectAll().orderBy("id").execute();
     expect(rows).toMatchObject([
       {
-        ...{ actor: "user", actor_id: 7, credential_id: "s1", action: "instance.logout", account_id: 3 },
-        ...{ target_type: "instance", target_id: "17", fields: ["status", "jid"] },
-        ...{ ip: "192.0.2.1", request_id: "req_1" },
+        actor: "user",
+        actor_id: 7,
+        credential_id: "s1",
+        action: "instance.logout",
+        account_id: 3,
+        target_type: "instance",
+        target_id: "17",
+        fields: ["status", "jid"],
+        ip: "192.0.2.1",
+        request_id: "req_1",
       },
       { actor: "key", actor_id: 17, credential_id: "5", fields: [], ip: null, request_id: null },
     ]);

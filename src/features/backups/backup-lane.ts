@@ -13,7 +13,9 @@ const MINUTE = 60 * SECOND;
 export function backupLane(deps: BackupDeps): LaneKind {
   let underWay = new AbortController();
   return {
-    ...{ kind: BACKUP_LANE, role: "worker", width: 1 },
+    kind: BACKUP_LANE,
+    role: "worker",
+    width: 1,
     async run(job: Job): Promise<JobResult> {
       underWay = new AbortController();
       const { signal } = underWay;

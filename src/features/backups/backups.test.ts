@@ -205,7 +205,9 @@ describe("a restore", () => {
     await gateway.restart({ DATABASE_URL: target.url });
     const client = createClient({ baseUrl: gateway.url, apiKey: shop.api_key });
     expect((await client.getInstanceStatus({ id: shop.id })).data).toMatchObject({
-      ...{ status: "disconnected", reason: "restored", jid: expect.any(String) },
+      status: "disconnected",
+      reason: "restored",
+      jid: expect.any(String),
     });
     await gateway.owner.createLead({ phone: "5511977776666" });
     await client.updateInstance({ id: shop.id, settings: { send_delay_min_ms: 0, send_delay_max_ms: 0 } });

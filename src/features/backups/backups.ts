@@ -130,8 +130,14 @@ async function openFile(
 }
 
 const NOTHING_HELD = {
-  ...{ backup: null, backup_at: null, restored_at: null, action: null, decided_at: null },
-  ...{ sends: 0, deliveries: 0, others: 0 },
+  backup: null,
+  backup_at: null,
+  restored_at: null,
+  action: null,
+  decided_at: null,
+  sends: 0,
+  deliveries: 0,
+  others: 0,
 };
 
 async function heldWork(db: Db) {

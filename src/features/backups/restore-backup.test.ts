@@ -40,7 +40,10 @@ afterAll(async () => {
 async function write(url: string, to: string): Promise<WrittenBackup> {
   const { signal } = new AbortController();
   return writeBackup({
-    ...{ id: "bkp_1", url, path: to, backupKey: KEY },
+    id: "bkp_1",
+    url,
+    path: to,
+    backupKey: KEY,
     app_version: "1",
     settings: {},
     signal,

@@ -30,7 +30,12 @@ beforeEach(async () => {
   now = new Date("2026-11-20T12:00:00Z");
   told = new Set();
   deps = {
-    ...{ db: store.database.db, url: store.url, node: "node-1", directory, version: "1", settings: {} },
+    db: store.database.db,
+    url: store.url,
+    node: "node-1",
+    directory,
+    version: "1",
+    settings: {},
     backupKey: "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye",
     log: createLog("silent"),
     clock: { now: () => now, monotonicMs: () => 0 },
@@ -59,9 +64,20 @@ test("the files that retention lets go are removed after a backup, and those of 
   expect(rows.at(-1)).toMatchObject({ id, status: "verified", reason: null });
   expect(rows.map(({ created_at }) => created_at.toISOString().slice(0, 10))).toEqual([
     "2026-01-24",
-    ...["2026-06-30", "2026-07-31", "2026-08-31", "2026-09-30", "2026-10-31"],
-    ...["2026-11-01", "2026-11-08", "2026-11-14", "2026-11-15", "2026-11-16"],
-    ...["2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20"],
+    "2026-06-30",
+    "2026-07-31",
+    "2026-08-31",
+    "2026-09-30",
+    "2026-10-31",
+    "2026-11-01",
+    "2026-11-08",
+    "2026-11-14",
+    "2026-11-15",
+    "2026-11-16",
+    "2026-11-17",
+    "2026-11-18",
+    "2026-11-19",
+    "2026-11-20",
   ]);
   const files = (await readdir(directory)).filter((name) => name.endsWith(".backup"));
   expect(files.toSorted()).toEqual(
@@ -78,7 +94,8 @@ test("a backup is made once a day, after the quiet hour, and again an hour after
   const schedule: BackupScheduleDeps = {
     ...deps,
     engine: { wake: () => {} },
-    ...{ quietHourMs: 3.5 * 3_600_000, sendHoldMs: 1 },
+    quietHourMs: 3.5 * 3_600_000,
+    sendHoldMs: 1,
     failSend: async () => {},
     repeatErasure: async () => {},
   };

@@ -156,7 +156,11 @@ async function record(
   const { numUpdatedRows } = await db
     .updateTable("backup")
     .set({
-      ...{ file, size, checksum, rows: JSON.stringify(rows), schema_version: head.migrations.at(-1) ?? null },
+      file,
+      size,
+      checksum,
+      rows: JSON.stringify(rows),
+      schema_version: head.migrations.at(-1) ?? null,
       status: isGood ? "verified" : "unverified",
       reason: isGood ? null : verdict.reason,
       finished_at: sql<Date>`now()`,

@@ -45,9 +45,14 @@ export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBac
       "select current_setting('server_version') as version, now()",
     );
     const head: BackupHeader = {
-      ...{ format: 1, id: order.id, app_version: order.app_version, settings: { ...order.settings } },
-      ...{ created_at: (rows[0]?.now ?? new Date()).toISOString(), postgres_version: rows[0]?.version ?? "" },
-      ...{ ...shape, tables: tables.map(({ name }) => name) },
+      format: 1,
+      id: order.id,
+      app_version: order.app_version,
+      settings: { ...order.settings },
+      created_at: (rows[0]?.now ?? new Date()).toISOString(),
+      postgres_version: rows[0]?.version ?? "",
+      ...shape,
+      tables: tables.map(({ name }) => name),
     };
     const tally: TableDigests = {};
     const file = await writeFile(order, toText(client, head, tables, tally, order.tell));

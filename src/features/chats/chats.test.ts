@@ -84,14 +84,16 @@ describe("the list of chats", () => {
     const { data } = await sales.client.listChats({ id: sales.id, limit: 2 });
     expect(data).toMatchObject([
       {
-        ...{
-          phone: bia,
-          jid: `${bia}@s.whatsapp.net`,
-          title: `P${bia.slice(-3)}`,
-          unread_count: 2,
-          is_group: false,
-        },
-        ...{ archived: false, pinned: false, muted: false, muted_until: null, instance_id: sales.id },
+        phone: bia,
+        jid: `${bia}@s.whatsapp.net`,
+        title: `P${bia.slice(-3)}`,
+        unread_count: 2,
+        is_group: false,
+        archived: false,
+        pinned: false,
+        muted: false,
+        muted_until: null,
+        instance_id: sales.id,
         last_message: { message_id: id, text: "three", direction: "inbound" },
       },
       { phone: leo, unread_count: 1, last_message: { text: "two" } },
@@ -121,7 +123,8 @@ describe("the list of chats", () => {
     await receive(sales, newPhone(), "new");
     await receive(sales, phones[2] ?? "", "up again");
     const next = await sales.client.listChats({
-      ...{ id: sales.id, limit: 200 },
+      id: sales.id,
+      limit: 200,
       cursor: first.pagination.next_cursor ?? "",
     });
     const seen = [...first.data, ...next.data].map((chat) => chat.id);

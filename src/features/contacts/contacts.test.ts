@@ -209,19 +209,23 @@ describe("what is known of a contact", () => {
   test("is read from the network and kept", async () => {
     const bia = newPerson();
     await client().sandboxContact({
-      ...{ id: id(), from: bia.phone, about: "At the beach", push_name: "Bia", verified_name: "Bia Ltda" },
+      id: id(),
+      from: bia.phone,
+      about: "At the beach",
+      push_name: "Bia",
+      verified_name: "Bia Ltda",
       business: { description: "Bikinis" },
     });
     const { data } = await client().contactInfo({ id: id(), number: bia.phone });
     expect(data).toMatchObject({
-      ...{
-        ...bia,
-        about: "At the beach",
-        status: "At the beach",
-        push_name: "Bia",
-        verified_name: "Bia Ltda",
-      },
-      ...{ is_business: true, business: { description: "Bikinis" }, is_blocked: false },
+      ...bia,
+      about: "At the beach",
+      status: "At the beach",
+      push_name: "Bia",
+      verified_name: "Bia Ltda",
+      is_business: true,
+      business: { description: "Bikinis" },
+      is_blocked: false,
     });
     expect((await client().listContacts({ id: id(), q: bia.phone })).data).toMatchObject([
       { is_business: true, verified_name: "Bia Ltda" },

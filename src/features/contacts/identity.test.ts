@@ -69,8 +69,16 @@ async function writeMessage(
   await db()
     .insertInto("message")
     .values({
-      ...{ account_id: ACCOUNT, instance_id: instance, conversation_id: chat.id, message_id, jid: chat.jid },
-      ...{ direction: "inbound", from_me: false, origin: "contact", type: "text", status: "received" },
+      account_id: ACCOUNT,
+      instance_id: instance,
+      conversation_id: chat.id,
+      message_id,
+      jid: chat.jid,
+      direction: "inbound",
+      from_me: false,
+      origin: "contact",
+      type: "text",
+      status: "received",
       sender: JSON.stringify({ jid: chat.jid === jid ? jid : lid, lid, phone: null, push_name: "Bia" }),
       content: JSON.stringify({ kind: "text", text: message_id }),
       ...more,
@@ -115,7 +123,10 @@ describe("a LID whose phone is not known", () => {
     expect(
       await here.identify(bia.instance, { jid: bia.lid, lid: null, phone: null, push_name: null }),
     ).toEqual({
-      ...{ jid: bia.lid, lid: bia.lid, phone: null, push_name: null },
+      jid: bia.lid,
+      lid: bia.lid,
+      phone: null,
+      push_name: null,
     });
   });
 
@@ -131,7 +142,9 @@ describe("a LID whose phone is not known", () => {
     expect(chat).toMatchObject({ jid: bia.jid, phone: bia.phone });
     expect(await messagesOf(bia)).toMatchObject([
       {
-        ...{ conversation_id: chat?.id, jid: bia.jid, message_id: id },
+        conversation_id: chat?.id,
+        jid: bia.jid,
+        message_id: id,
         sender: { jid: bia.jid, lid: bia.lid, phone: bia.phone },
       },
     ]);

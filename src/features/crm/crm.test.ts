@@ -58,12 +58,20 @@ describe("a lead", () => {
   test("is created, changed, found and removed, and is nobody else's", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({
-      ...{ phone: `+${phone}`, name: "Bia Souza", email: "bia@example.com", tags: ["vip", "vip"] },
-      ...{ kanban_status: "open", custom_fields: { City: "Recife", Size: 3 } },
+      phone: `+${phone}`,
+      name: "Bia Souza",
+      email: "bia@example.com",
+      tags: ["vip", "vip"],
+      kanban_status: "open",
+      custom_fields: { City: "Recife", Size: 3 },
     });
     expect(data).toMatchObject({
-      ...{ phone, tags: ["vip"], custom_fields: { City: "Recife", Size: 3 } },
-      ...{ status: "new", kanban_status: "open", opted_out_at: null },
+      phone,
+      tags: ["vip"],
+      custom_fields: { City: "Recife", Size: 3 },
+      status: "new",
+      kanban_status: "open",
+      opted_out_at: null,
     });
     const { id } = data;
     await expect(owner.createLead({ phone })).rejects.toMatchObject({ status: 409, code: "CONFLICT" });
@@ -169,7 +177,8 @@ describe("custom fields", () => {
     for (const fields of wrong) {
       const [name] = Object.keys(fields);
       await expect(owner.setLeadFields({ id, fields })).rejects.toMatchObject({
-        ...{ status: 400, details: { fields: [{ field: `custom_fields.${name}` }] } },
+        status: 400,
+        details: { fields: [{ field: `custom_fields.${name}` }] },
       });
     }
     const bare = await owner.setLeadFields({ id, Nick: null, Points: 8 });
@@ -264,7 +273,10 @@ describe("a lead by LID", () => {
     await learn();
     const kept = (await owner.getLeadDetails({ id: data.id })).data;
     expect(kept).toMatchObject({
-      ...{ phone, name: "Pushed", tags: ["a", "b"], custom_fields: { City: "Recife", Size: 3 } },
+      phone,
+      name: "Pushed",
+      tags: ["a", "b"],
+      custom_fields: { City: "Recife", Size: 3 },
     });
     expect(kept.lid).toMatch(/@lid$/);
     expect(kept.notes.map(({ note }) => note)).toEqual(["Wrote first"]);
@@ -281,7 +293,11 @@ test("who is opted out in the panel does not get what is queued for them", async
   const [first, leaving] = [newPhone(), newPhone()];
   const lead = (await owner.createLead({ phone: leaving })).data;
   const { data } = await owner.createCampaign({
-    ...{ name: "News", instance_id: slowId, message_template: "Hi", min_delay_ms: 0, max_delay_ms: 0 },
+    name: "News",
+    instance_id: slowId,
+    message_template: "Hi",
+    min_delay_ms: 0,
+    max_delay_ms: 0,
   });
   const { id } = data;
   await owner.addRecipients({ id, numbers: [first, leaving] });

@@ -8,8 +8,18 @@ import { findLeads, type LeadFilter } from "./find-leads.ts";
 import type { LeadRow } from "./lead-row.ts";
 
 const COLUMNS = [
-  ...["id", "phone", "lid", "name", "email", "status", "kanban_status", "tags", "opted_out", "opted_out_at"],
-  ...["created_at", "updated_at"],
+  "id",
+  "phone",
+  "lid",
+  "name",
+  "email",
+  "status",
+  "kanban_status",
+  "tags",
+  "opted_out",
+  "opted_out_at",
+  "created_at",
+  "updated_at",
 ];
 const ROWS_AT_ONCE = 1_000;
 /** More columns than spreadsheets support. */

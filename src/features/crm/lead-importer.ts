@@ -133,7 +133,12 @@ async function addLead(
   const added = await trx
     .insertInto("lead")
     .values({
-      ...{ account_id, phone, name, email, status, kanban_status },
+      account_id,
+      phone,
+      name,
+      email,
+      status,
+      kanban_status,
       tags: [...new Set(row.tags)],
       custom_fields: JSON.stringify(custom_fields),
       opted_out_at: opted_out || suppressed.size > 0 ? sql<Date>`now()` : null,

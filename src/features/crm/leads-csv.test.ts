@@ -37,7 +37,10 @@ const countAll = async () =>
 test("a file makes leads and changes those whose phone it names, in whatever spelling", async () => {
   await owner.createCustomField({ name: "Size", type: "number" });
   const { data: known } = await owner.createLead({
-    ...{ phone: "5511987654321", name: "Ana", tags: ["vip"], custom_fields: { City: "Recife" } },
+    phone: "5511987654321",
+    name: "Ana",
+    tags: ["vip"],
+    custom_fields: { City: "Recife" },
   });
   const done = await importOf(
     owner,
@@ -130,7 +133,8 @@ test("a plan's limit refuses the rows beyond it, and takes the rest", async () =
   await gateway.database.pool.query("update plan set max_leads = $1 where name = 'unlimited'", [most]);
   const done = await importOf(owner, "phone", newPhone(), newPhone());
   expect(done).toMatchObject({
-    ...{ created: 1, invalid_count: 1 },
+    created: 1,
+    invalid_count: 1,
     invalid: [{ line: 3, reason: `The plan allows ${most} leads.` }],
   });
   await gateway.database.pool.query("update plan set max_leads = null where name = 'unlimited'");
@@ -147,7 +151,9 @@ test.each([
 ])("a file with %s is refused whole", async (_what, lines, reason) => {
   const before = await countAll();
   await expect(owner.importLeads(toFile(lines))).rejects.toMatchObject({
-    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(reason) },
+    status: 400,
+    code: "VALIDATION_ERROR",
+    message: expect.stringContaining(reason),
   });
   expect(await countAll()).toEqual(before);
 });

@@ -135,10 +135,14 @@ function toLead(
   if (given.phone === undefined && id === undefined)
     throw invalidField("phone", "is required, or the id of a lead");
   return {
-    ...{ line, text, id },
+    line,
+    text,
+    id,
     phone: given.phone === undefined ? undefined : readPhone("phone", given.phone ?? "", defaultCountry),
-    ...{ name: given.name ?? undefined, email: given.email ?? undefined },
-    ...{ status: given.status, kanban_status: given.kanban_status ?? undefined },
+    name: given.name ?? undefined,
+    email: given.email ?? undefined,
+    status: given.status,
+    kanban_status: given.kanban_status ?? undefined,
     tags: given.tags ?? [],
     custom_fields: Object.fromEntries(
       Object.entries(given.custom_fields ?? {}).map(([name, value]) => [

@@ -11,7 +11,10 @@ const BIA = "5511977771011";
 const record = (drafts: EventDraft[]) =>
   story.gateway.database.db.transaction().execute((trx) => recordEvents(trx, drafts));
 const draft = (event: EventDraft["event"], data: Record<string, unknown> = {}): EventDraft => ({
-  ...{ event, instance_id: story.shop.id, chat: "chat", data },
+  event,
+  instance_id: story.shop.id,
+  chat: "chat",
+  data,
 });
 
 async function list(filter: Record<string, unknown> = {}) {

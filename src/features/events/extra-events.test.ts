@@ -61,7 +61,9 @@ async function tellOfMessages(): Promise<void> {
 
 async function tellOfCampaign(): Promise<void> {
   const { data } = await gateway.owner.createCampaign({
-    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello" },
+    name: "Spring",
+    instance_id: shop.id,
+    message_template: "Hello",
   });
   await gateway.owner.addRecipients({ id: data.id, numbers: [BIA] });
   await gateway.owner.startCampaign({ id: data.id });

@@ -66,7 +66,9 @@ async function read(
   const comments: string[] = [];
   const ended = consume(stream, frames, comments);
   const reading: Reading = {
-    ...{ frames, comments, ended },
+    frames,
+    comments,
+    ended,
     async first(count) {
       await waitUntil(() => frames.length >= count);
       return frames.slice(0, count);

@@ -115,8 +115,14 @@ describe("making a group", () => {
     ]);
     const at = new Date(Date.now() - 1_000);
     const group: Group = {
-      ...{ jid: jid as Group["jid"], subject: made.name, description: null, owner: null, participants: [] },
-      ...{ announce: false, locked: false, created_at: at },
+      jid: jid as Group["jid"],
+      subject: made.name,
+      description: null,
+      owner: null,
+      participants: [],
+      announce: false,
+      locked: false,
+      created_at: at,
     };
     const news = { type: "group_updated", group: group.jid, at, change: { group } } as const;
     const parts = { db: database.db, engine: gateway.engine };

@@ -148,11 +148,9 @@ export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): P
     config.backupKey
       ? { what: "backup key", grade: "ok", words: "set" }
       : {
-          ...{
-            what: "backup key",
-            grade: "warn",
-            words: "generated in the data directory, beside what it protects",
-          },
+          what: "backup key",
+          grade: "warn",
+          words: "generated in the data directory, beside what it protects",
           mend: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
         },
     { what: "backups", grade: isOld ? "warn" : "ok", words, ...(isOld && { mend }) },

@@ -36,17 +36,27 @@ beforeEach(() => {
     database: store.database,
     engine: { isSafe: () => state.isSafe, hasLive: async (role) => state.roles.includes(role) },
     config: {
-      ...{ baseUrl: "http://127.0.0.1:3000", queue: "postgres", roles: ["api", "worker"] },
-      ...{ databaseUrl: undefined, production: false, backupKey: undefined, metricsToken: undefined },
-      ...{ adminToken: undefined, adminTokenSecond: undefined },
-      ...{ allowedHosts: ["external"], localTargets: "auto" },
+      baseUrl: "http://127.0.0.1:3000",
+      queue: "postgres",
+      roles: ["api", "worker"],
+      databaseUrl: undefined,
+      production: false,
+      backupKey: undefined,
+      metricsToken: undefined,
+      adminToken: undefined,
+      adminTokenSecond: undefined,
+      allowedHosts: ["external"],
+      localTargets: "auto",
     },
     readiness,
     dataDir: tmpdir(),
     clientVersion: {
       state: () => ({
-        ...{ version: "2.3000.1043857760", source: "built-in", searching: true },
-        ...{ found_at: null, problem: "No answer within the time limit." },
+        version: "2.3000.1043857760",
+        source: "built-in",
+        searching: true,
+        found_at: null,
+        problem: "No answer within the time limit.",
       }),
     },
   };
@@ -63,7 +73,9 @@ async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) 
       if (access === "public") return { kind: "public" };
       throw new GatewayError("INVALID_TOKEN", "No.");
     },
-    ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+    log: createLog("silent"),
+    strictOutput: true,
+    bodyLimitBytes: 1000,
   });
   servers = [...servers, server];
   const { url } = await server.listen("127.0.0.1", 0);
@@ -80,9 +92,18 @@ describe("health", () => {
       const response = await fetch(`${url}/health`);
       expect(response.status).toBe(200);
       expect(await response.json()).toEqual({
-        ...{ success: true, ok: true, name: "Waygate", status: "available" },
-        ...{ database: "available", bridge: "available", queue_driver: "postgres", queue_store: "available" },
-        ...{ workers: "available", ready: true, production_ready: true, production_blockers: [] },
+        success: true,
+        ok: true,
+        name: "Waygate",
+        status: "available",
+        database: "available",
+        bridge: "available",
+        queue_driver: "postgres",
+        queue_store: "available",
+        workers: "available",
+        ready: true,
+        production_ready: true,
+        production_blockers: [],
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       });
     });
@@ -189,10 +210,20 @@ describe("health", () => {
 
 describe("what stands in the way of production", () => {
   const fine: ReadinessFindings = {
-    ...{ skewMs: 5, pendingMigrations: [], hasWorker: true, hasSessionHost: true, freeDisk: 0.5 },
-    ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
-    ...{ weakSecrets: [], hasBackupKey: true, backupAgeMs: 3_600_000, isHoldingBack: false },
-    ...{ openTargets: [], hasOtherAccounts: true },
+    skewMs: 5,
+    pendingMigrations: [],
+    hasWorker: true,
+    hasSessionHost: true,
+    freeDisk: 0.5,
+    baseUrl: "https://gate.example",
+    isDatabaseEmbedded: false,
+    isProduction: true,
+    weakSecrets: [],
+    hasBackupKey: true,
+    backupAgeMs: 3_600_000,
+    isHoldingBack: false,
+    openTargets: [],
+    hasOtherAccounts: true,
     hasFailedStart: false,
   };
 

@@ -117,11 +117,22 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
   const { baseUrl, production: isProduction } = config;
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
-    ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, isHoldingBack: held },
-    ...{ openTargets: findBroadEntries(config.allowedHosts), hasOtherAccounts: hasOthers },
+    skewMs,
+    pendingMigrations,
+    hasWorker,
+    hasSessionHost,
+    freeDisk,
+    backupAgeMs,
+    isHoldingBack: held,
+    openTargets: findBroadEntries(config.allowedHosts),
+    hasOtherAccounts: hasOthers,
     hasFailedStart: failed,
-    ...{ weakSecrets: findWeakSecrets(config), hasBackupKey: config.backupKey !== undefined },
-    ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
+    weakSecrets: findWeakSecrets(config),
+    hasBackupKey: config.backupKey !== undefined,
+    baseUrl,
+    isDatabaseEmbedded,
+    isProduction,
+    isMediaStoreFull: media?.store.isFull ?? false,
   };
 }
 

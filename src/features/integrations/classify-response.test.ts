@@ -35,7 +35,9 @@ describe("the error policy", () => {
   test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
     expect(classifyResponse(answered(404, '{"message":"Session not found."}')).verdict).toBe("stop");
     expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
-      ...{ verdict: "retry", isSafe: true, isDown: true },
+      verdict: "retry",
+      isSafe: true,
+      isDown: true,
     });
   });
 
@@ -82,7 +84,7 @@ describe("the error policy", () => {
 
   test("waits longer each time, a little at random, and as long as it is asked to, within an hour", () => {
     expect([1, 2, 3, 20].map((attempt) => retryDelayMs(attempt, undefined, () => 0.5))).toEqual([
-      ...[2_000, 5_000, 15_000, 600_000],
+      2_000, 5_000, 15_000, 600_000,
     ]);
     expect(retryDelayMs(1, undefined, () => 0)).toBe(1_600);
     const asked = (header: string) => {

@@ -180,7 +180,9 @@ async function noteFailed(
     ? pauseForRefusal(now - refusedSince, waits.refusedWaitMs)
     : pauseForFailure(state, verdict, sample, waits.longestWaitMs);
   const isCurrent = await noteFailure(db, integration, {
-    ...{ status, error, pauseMs: pauseLaneMs ?? null },
+    status,
+    error,
+    pauseMs: pauseLaneMs ?? null,
     refusedSince: isRefusal ? new Date(refusedSince) : null,
   });
   if (!isCurrent) return STALE;
@@ -251,7 +253,8 @@ async function noteFailure(
   const { numUpdatedRows } = await db
     .updateTable("integration")
     .set({
-      ...{ status, refused_since: refusedSince },
+      status,
+      refused_since: refusedSince,
       last_error: shorten(error),
       last_error_at: sql<Date>`clock_timestamp()`,
       paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,

@@ -35,15 +35,22 @@ describe("integrations", () => {
       token: TOKEN,
     });
     expect(data).toMatchObject({
-      ...{ provider: "n8n", enabled: true, status: "unknown", has_token: true, last_error: null, waiting: 0 },
+      provider: "n8n",
+      enabled: true,
+      status: "unknown",
+      has_token: true,
+      last_error: null,
+      waiting: 0,
       config: { webhook_url: `${n8n.url}/webhook/in`, token: "****1234", reply_mode: "none" },
     });
     const typebot = await client().saveIntegration({
-      ...{ ...of("typebot"), enabled: false },
+      ...of("typebot"),
+      enabled: false,
       config: { url: "http://typebot.test/api", publicId: "my-bot", apiToken: "short" },
     });
     expect(typebot.data).toMatchObject({
-      ...{ enabled: false, has_token: true },
+      enabled: false,
+      has_token: true,
       config: { base_url: "http://typebot.test", public_id: "my-bot", api_token: "****" },
     });
     const { data: all } = await client().listIntegrations({ id: story.shop.id });

@@ -21,7 +21,9 @@ export async function openOwnFile(
   if (!(await belongsTo(db, mediaId, account_id))) throw noFile();
   const { size, mime_type, file_name, read } = await openFile(mediaId);
   return {
-    ...{ size, mime_type, sha256: "" },
+    size,
+    mime_type,
+    sha256: "",
     ...(file_name !== null && { file_name }),
     async *read() {
       yield* await read();

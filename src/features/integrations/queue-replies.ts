@@ -97,7 +97,9 @@ function toMessage(
 ): NewMessage {
   return {
     ...route,
-    ...{ conversation_id, content, origin },
+    conversation_id,
+    content,
+    origin,
     ...(run_at && { run_at }),
     message_id: message_id ?? newMessageId(),
     job_id: `job_${ulid()}`,

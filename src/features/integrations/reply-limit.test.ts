@@ -40,7 +40,8 @@ const shop = () => clientOf(story.shop);
 
 async function greet(instance: TestInstance, config: Record<string, unknown> = {}) {
   await clientOf(instance).saveIntegration({
-    ...{ id: instance.id, provider: "typebot" },
+    id: instance.id,
+    provider: "typebot",
     config: {
       base_url: typebot.url,
       public_id: "greeter",
@@ -105,7 +106,9 @@ describe("automatic answers in one chat", () => {
   test("of a workflow pause, too, while the workflow still gets every event", async () => {
     n8n.activate("answer", { respond: "responseNode", says: [{ output: "Yes" }] });
     await shop().saveIntegration({
-      ...{ id: story.shop.id, provider: "n8n", enabled: true },
+      id: story.shop.id,
+      provider: "n8n",
+      enabled: true,
       config: { webhook_url: `${n8n.url}/webhook/answer`, reply_mode: "response", max_replies_per_minute: 2 },
     });
     const dora = newPerson();
@@ -121,7 +124,10 @@ describe("automatic answers in one chat", () => {
   test("of two bots that answer each other stop within a few rounds, are reported, and stay so over a restart", async () => {
     const other = await story.gateway.connectInstance({ name: "Other" });
     const { data: hook } = await shop().createWebhook({
-      ...{ id: story.shop.id, name: "Paused", url: "http://127.0.0.1:9/", events: ["integration.paused"] },
+      id: story.shop.id,
+      name: "Paused",
+      url: "http://127.0.0.1:9/",
+      events: ["integration.paused"],
     });
     await greet(story.shop);
     await greet(other);
@@ -137,7 +143,11 @@ describe("automatic answers in one chat", () => {
     const { data: events } = await shop().listEvents({ id: story.shop.id, event: "integration.paused" });
     const { data: event } = await shop().getEvent({ id: story.shop.id, eventId: events[0]?.event_id ?? "" });
     expect((event.payload as { data: unknown }).data).toMatchObject({
-      ...{ provider: "typebot", phone: other.phone, reason: "reply_limit", limit: 15, pauses: 1 },
+      provider: "typebot",
+      phone: other.phone,
+      reason: "reply_limit",
+      limit: 15,
+      pauses: 1,
     });
     await shop().deleteWebhook({ id: story.shop.id, webhookId: hook.id });
 

@@ -98,7 +98,10 @@ export async function writeIntegration(
     .insertInto("integration")
     .values({
       ...columns,
-      ...{ id, account_id, instance_id, provider: provider.name },
+      id,
+      account_id,
+      instance_id,
+      provider: provider.name,
       lane: await addLane(trx, "integration", String(id)),
       inbound_lane: provider.isTold ? await addLane(trx, "integration", `${id}:inbound`) : null,
     })

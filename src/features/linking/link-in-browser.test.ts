@@ -76,7 +76,9 @@ interface Opening {
 
 async function openPage(url: string, { script, userAgent, prepare }: Opening = {}): Promise<Page> {
   context = await browser.newContext({
-    ...{ viewport: PHONE, reducedMotion: "reduce", colorScheme: "light" },
+    viewport: PHONE,
+    reducedMotion: "reduce",
+    colorScheme: "light",
     ...(userAgent && { userAgent }),
   });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -304,11 +306,9 @@ describe.skipIf(!executablePath)(title, () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
     expect(Object.fromEntries(headers)).toMatchObject({
-      ...{
-        "cache-control": "no-store",
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-      },
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
     });
   });
 });

@@ -47,7 +47,9 @@ test("another node shows the challenge and takes the assertion to the node that 
   const { id, client, linked, challenge } = await required();
   const foreign = await server.control.signPasskey(phone, { ...challenge, challenge: "b2xk" });
   await expect(client.submitPasskeyAssertion({ ...foreign, id })).rejects.toMatchObject({
-    ...{ status: 409, code: "CONFLICT", message: expect.stringContaining("another challenge") },
+    status: 409,
+    code: "CONFLICT",
+    message: expect.stringContaining("another challenge"),
   });
   const evil = await server.control.signPasskey(phone, challenge, { origin: "https://evil.example" });
   await expect(client.submitPasskeyAssertion({ ...evil, id })).rejects.toMatchObject({

@@ -73,11 +73,16 @@ describe("the passkey of an instance", () => {
     const shop = await pairing();
     await comesTo(shop.id, { options: OPTIONS });
     expect((await shop.client.getPasskey({ id: shop.id })).data).toMatchObject({
-      ...{ state: "required", challenge: OPTIONS, code: null, expires_at: expect.any(String) },
+      state: "required",
+      challenge: OPTIONS,
+      code: null,
+      expires_at: expect.any(String),
     });
     await comesTo(shop.id, { stage: "confirmation_required", code: "K7QW-3MXA" });
     expect((await shop.client.getPasskey({ id: shop.id })).data).toMatchObject({
-      ...{ state: "confirmation_required", challenge: null, code: "K7QW-3MXA" },
+      state: "confirmation_required",
+      challenge: null,
+      code: "K7QW-3MXA",
     });
     await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
     expect((await shop.client.getPasskey({ id: shop.id })).data.state).toBe("none");
@@ -110,7 +115,8 @@ describe("the passkey of an instance", () => {
   });
 
   const assertion = {
-    ...{ rawId: "AAAA", type: "public-key" as const },
+    rawId: "AAAA",
+    type: "public-key" as const,
     response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
   };
 
@@ -204,7 +210,9 @@ describe("a link", () => {
     const waiting = ask(token, "state", { browser, since: data.version });
     await comesTo(shop.id, { options: OPTIONS });
     expect((await waiting).data).toMatchObject({
-      ...{ status: "passkey_required", qr: null, passkey: { state: "required", challenge: OPTIONS } },
+      status: "passkey_required",
+      qr: null,
+      passkey: { state: "required", challenge: OPTIONS },
     });
   });
 
@@ -256,7 +264,12 @@ describe("a link", () => {
     await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
     expect((await shop.client.getInstanceQr({ id: shop.id })).data?.qr_code).not.toBeNull();
     expect((await ask(token, "state", { browser })).data).toMatchObject({
-      ...{ is_linked: true, qr: null, attempt: null, pairing_code: null, expires_at: null, error: null },
+      is_linked: true,
+      qr: null,
+      attempt: null,
+      pairing_code: null,
+      expires_at: null,
+      error: null,
       passkey: { state: "none", challenge: null, code: null },
     });
   });
@@ -317,11 +330,19 @@ describe("a link", () => {
     const { engine } = gateway.gateway;
     const reachPairing = async () => undefined;
     const handlers = linkingHandlers({
-      ...{ db: own, engine, baseUrl: "http://gateway.example", reachPairing, timeoutMs: 1_000 },
+      db: own,
+      engine,
+      baseUrl: "http://gateway.example",
+      reachPairing,
+      timeoutMs: 1_000,
     });
     const log = createLog("trace", { write: (line: string) => void lines.push(line) });
     const http = await createHttpServer({
-      ...{ contract: linkingContract, handlers, log, strictOutput: true, bodyLimitBytes: 65_536 },
+      contract: linkingContract,
+      handlers,
+      log,
+      strictOutput: true,
+      bodyLimitBytes: 65_536,
       authorise: async () => ({ kind: "public" }),
     });
     const { url } = await http.listen("127.0.0.1", 0);
@@ -353,7 +374,9 @@ describe("what the network wants a person to see to", () => {
   it("is shown in the status, told once a minute to those who ask, and gone with the pairing", async () => {
     const shop = await gateway.connectInstance();
     await shop.client.createWebhook({
-      ...{ id: shop.id, url: "http://127.0.0.1:1/hook", events: ["instance.attention"] },
+      id: shop.id,
+      url: "http://127.0.0.1:1/hook",
+      events: ["instance.attention"],
     });
     const { engine } = gateway.gateway;
     for (let i = 0; i < 2; i++) await recordAttention({ db: db(), engine }, shop.id, "passkey_challenge");

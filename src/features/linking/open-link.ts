@@ -29,7 +29,9 @@ export async function createLink(
   const row = await trx
     .insertInto("instance_link")
     .values({
-      ...{ digest: digest(token), account_id, instance_id },
+      digest: digest(token),
+      account_id,
+      instance_id,
       expires_at: sql<Date>`now() + ${LIFE_MS} * interval '1 millisecond'`,
     })
     .returning("expires_at")

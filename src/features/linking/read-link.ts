@@ -66,22 +66,26 @@ type LinkingView = Omit<LinkView, "name" | "status" | "is_linked" | "link_expire
 
 /** What comes later, such as the QR of a next pairing, is none of this link. */
 const LINKED: LinkingView = {
-  ...{
-    qr: null,
-    attempt: null,
-    max_attempts: null,
-    is_refreshed: false,
-    pairing_code: null,
-    expires_at: null,
-  },
-  ...{ passkey: NO_PASSKEY, error: null },
+  qr: null,
+  attempt: null,
+  max_attempts: null,
+  is_refreshed: false,
+  pairing_code: null,
+  expires_at: null,
+  passkey: NO_PASSKEY,
+  error: null,
 };
 
 async function toLinkingView(row: InstanceRow): Promise<LinkingView> {
   const { qr, attempt, max_attempts, pairing_code, expires_at, qr_reason, pairing_error } =
     await toPairingView(row);
   return {
-    ...{ qr, attempt, max_attempts, pairing_code, expires_at, passkey: toPasskey(row) },
+    qr,
+    attempt,
+    max_attempts,
+    pairing_code,
+    expires_at,
+    passkey: toPasskey(row),
     is_refreshed: qr_reason === "refreshed",
     error: pairing_error && { message: pairing_error.message, action: pairing_error.action },
   };

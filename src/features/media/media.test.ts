@@ -53,7 +53,9 @@ async function receive(
   const { from_me, ...media } = said;
   const { id, client } = story.sales;
   const { data } = await client.sandboxReceive({
-    ...{ id, from: FROM, from_me },
+    id,
+    from: FROM,
+    from_me,
     media: { base64: inBase64(bytes), mime_type: "application/pdf", ...media },
   });
   return data.message_id;
@@ -111,20 +113,24 @@ describe("a file that comes in", () => {
     });
     const { data } = await story.event("media.ready", id);
     expect(data.media).toMatchObject({
-      ...{ id: first.message.media.id, status: "ready", size: bytes.length, mime_type: "application/pdf" },
-      ...{
-        url: pathOf(data.media.id),
-        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-        file_name: "offer.pdf",
-      },
+      id: first.message.media.id,
+      status: "ready",
+      size: bytes.length,
+      mime_type: "application/pdf",
+      url: pathOf(data.media.id),
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      file_name: "offer.pdf",
     });
     fetchWith(async () => "gone");
     const answer = await get(data.media.url);
     expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
-      ...{ "content-type": "application/pdf", "content-disposition": "attachment; filename=offer.pdf" },
-      ...{ "content-security-policy": "sandbox; default-src 'none'", "x-content-type-options": "nosniff" },
-      ...{ etag: `"${data.media.sha256}"`, "content-length": `${bytes.length}` },
+      "content-type": "application/pdf",
+      "content-disposition": "attachment; filename=offer.pdf",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+      etag: `"${data.media.sha256}"`,
+      "content-length": `${bytes.length}`,
     });
     const download = await story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
@@ -273,7 +279,9 @@ describe("a file that comes in", () => {
     const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: id });
     expect(data.media).toMatchObject({ id: null, status: "remote", url: null });
     const { data: got } = await story.sales.client.downloadMedia({
-      ...{ id: story.sales.id, message_id: id, return_base64: true },
+      id: story.sales.id,
+      message_id: id,
+      return_base64: true,
     });
     expect(got).toMatchObject({ size: SAMPLE.pdf.length, base64: inBase64(SAMPLE.pdf) });
     await settled(id);

@@ -74,7 +74,8 @@ export const MEDIA_RETRY_GROUP = "media:again";
 /** All job groups of downloads; none of them waits for the instance's sends. */
 export const MEDIA_GROUPS: readonly string[] = [
   ...Array.from({ length: GROUPS }, (_, n) => `media:${n}`),
-  ...[WANTED_GROUP, MEDIA_RETRY_GROUP],
+  WANTED_GROUP,
+  MEDIA_RETRY_GROUP,
 ];
 
 /** The arguments of a file's job. */

@@ -126,7 +126,8 @@ test("files that come in at once cannot oversell the quota", async () => {
 test("a send with a file beyond the quota is refused before anything of it is kept", async () => {
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   const refusal = {
-    ...{ code: "STORAGE_QUOTA_EXCEEDED", status: 403 },
+    code: "STORAGE_QUOTA_EXCEEDED",
+    status: 403,
     details: { quota: "max_storage_mb", limit: 1, used_bytes: 600 * KIB, left_bytes: 424 * KIB },
   };
   await expect(send(randomBytes(500 * KIB), "5511988881234")).rejects.toMatchObject(refusal);

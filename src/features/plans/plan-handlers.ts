@@ -50,7 +50,11 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
           .catch(refuseTakenName);
         const fields = fieldNamesOf(input, "id");
         await recordAudit(trx, {
-          ...{ by, action: "plan.update", target: { type: "plan", id }, account_id: null, fields },
+          by,
+          action: "plan.update",
+          target: { type: "plan", id },
+          account_id: null,
+          fields,
         });
         return plan;
       }),

@@ -27,7 +27,8 @@ export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
   { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
   ...FORGOTTEN.map(
     ([name, owner, part]): AnonymisationStep => ({
-      ...{ name, parts: [part] },
+      name,
+      parts: [part],
       take: (trx, run) => forgetOf(trx, name, owner, run),
     }),
   ),

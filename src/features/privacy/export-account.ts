@@ -34,7 +34,10 @@ export async function exportAccount(
     const added = await trx
       .insertInto("data_request")
       .values({
-        ...{ account_id, request_type: "export", requested_by: user_id, ip: by.ip },
+        account_id,
+        request_type: "export",
+        requested_by: user_id,
+        ip: by.ip,
         until: JSON.stringify(until),
       })
       .returning(["id", "created_at"])

@@ -37,7 +37,10 @@ async function makeTenant(): Promise<Tenant> {
   accounts += 1;
   const email = `boss${accounts}@example.com`;
   const { data } = await test.owner.createAccount({
-    ...{ name: `Shop ${accounts}`, email, password: PASSWORD, user_name: "Boss" },
+    name: `Shop ${accounts}`,
+    email,
+    password: PASSWORD,
+    user_name: "Boss",
   });
   await test.database.pool.query(
     "update account set plan_id = (select id from plan where name = 'unlimited') where id = $1",
@@ -86,7 +89,9 @@ describe("an export", () => {
     await tenant.client.addLeadNote({ id: lead.data.id, note: "likes tea" });
     await tenant.client.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true });
     await tenant.client.saveIntegration({
-      ...{ id: instance.id, provider: "n8n", enabled: false },
+      id: instance.id,
+      provider: "n8n",
+      enabled: false,
       config: { webhook_url: "http://127.0.0.1:9/hidden-path", token: "hidden-token", auth: "bearer" },
     });
     const { status, headers, body } = await exportOf(tenant);

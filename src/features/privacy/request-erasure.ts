@@ -27,7 +27,11 @@ export async function queueErasure(trx: Trx, erasure: ErasureRequest): Promise<{
   const { id } = await trx
     .insertInto("data_request")
     .values({
-      ...{ account_id, scope, ip, request_type: "anonymize", requested_by: user_id },
+      account_id,
+      scope,
+      ip,
+      request_type: "anonymize",
+      requested_by: user_id,
       until: JSON.stringify(until),
     })
     .returning("id")

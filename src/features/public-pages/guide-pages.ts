@@ -70,7 +70,9 @@ const TITLES: Readonly<Record<string, string>> = {
 /** Every page of the guide, in reading order. */
 export const GUIDE: readonly GuidePage[] = Object.entries(GROUPS).flatMap(([folder, pages]) =>
   pages.map(([slug, title]) => ({
-    ...{ slug, title, group: TITLES[folder] ?? folder },
+    slug,
+    title,
+    group: TITLES[folder] ?? folder,
     file: slug === "events" ? "reference/events/README.md" : `${folder}/${slug}.md`,
   })),
 );

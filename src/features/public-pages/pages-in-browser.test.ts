@@ -36,7 +36,8 @@ const PAGES = [
   { name: "search", path: "/docs/waygate/search?q=retry", looks: EVERY_LOOK },
   { name: "reference", path: "/docs", looks: EVERY_LOOK },
   ...GUIDE.map(({ slug }, index) => ({
-    ...{ name: `guide-${slug}`, path: guidePath(slug) },
+    name: `guide-${slug}`,
+    path: guidePath(slug),
     looks: slug === "verifying-webhooks" ? EVERY_LOOK : EVERY_LOOK.slice(index % 4, (index % 4) + 1),
   })),
 ];
@@ -62,7 +63,9 @@ describe.skipIf(!executablePath)(title, () => {
       contract: publicPagesContract,
       handlers: publicPagesHandlers(createOpenApiDocument(SHOWN), { dataDir: SHOTS }),
       authorise: async () => ({ kind: "public" }),
-      ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+      log: createLog("silent"),
+      strictOutput: true,
+      bodyLimitBytes: 1000,
       notFoundPage: NOT_FOUND_PAGE,
     });
     ({ url } = await server.listen("127.0.0.1", 0));

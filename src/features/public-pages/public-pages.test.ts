@@ -16,7 +16,9 @@ beforeAll(async () => {
     contract: publicPagesContract,
     handlers: publicPagesHandlers(DOCUMENT, { dataDir: "/nowhere" }),
     authorise: async () => ({ kind: "public" }),
-    ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+    log: createLog("silent"),
+    strictOutput: true,
+    bodyLimitBytes: 1000,
     notFoundPage: NOT_FOUND_PAGE,
   });
   ({ url } = await server.listen("127.0.0.1", 0));

@@ -18,9 +18,16 @@ let test: TestDatabase;
 
 /** Binary columns that no secret box has sealed: digests, hashes and files. */
 const NOT_SEALED = [
-  ...["api_key.digest", "audit_seal.hash", "suppression.digest", "sign_in_guess.key"],
-  ...["instance_link.browser", "instance_link.digest"],
-  ...["event.body", "outgoing_media.bytes", "idempotency.fingerprint", "account_idempotency.fingerprint"],
+  "api_key.digest",
+  "audit_seal.hash",
+  "suppression.digest",
+  "sign_in_guess.key",
+  "instance_link.browser",
+  "instance_link.digest",
+  "event.body",
+  "outgoing_media.bytes",
+  "idempotency.fingerprint",
+  "account_idempotency.fingerprint",
 ];
 
 beforeAll(async () => {
@@ -141,7 +148,8 @@ describe("a gateway's secrets", () => {
     const { data } = await client.createWebhook({ ...webhook, name: "Own", headers: { "x-key": "value" } });
     await client.updateWebhook({ id, webhookId: data.id, rotate_secret: true });
     await client.saveIntegration({
-      ...{ id, provider: "n8n" },
+      id,
+      provider: "n8n",
       config: { webhook_url: "http://127.0.0.1:1/", token: "token" },
     });
     const { data: other } = await gateway.owner.createInstance(

@@ -86,7 +86,9 @@ const SAMPLES: Record<string, Json> = {
   "instance.passkey_required": recorded(
     "instance.disconnected",
     renamed("instance.passkey_required", {
-      ...{ status: "passkey_required", reason: "passkey_required", will_retry: false },
+      status: "passkey_required",
+      reason: "passkey_required",
+      will_retry: false,
       challenge: {
         challenge: "9WVUYm9AsQ",
         timeout: 600_000,
@@ -99,8 +101,11 @@ const SAMPLES: Record<string, Json> = {
   "instance.passkey_confirmation": recorded(
     "instance.disconnected",
     renamed("instance.passkey_confirmation", {
-      ...{ status: "passkey_required", reason: "passkey_required", will_retry: false },
-      ...{ code: "K7QW-3MXA", expires_at: "2026-11-20T12:10:00.000Z" },
+      status: "passkey_required",
+      reason: "passkey_required",
+      will_retry: false,
+      code: "K7QW-3MXA",
+      expires_at: "2026-11-20T12:10:00.000Z",
     }),
   ),
   "instance.qr": recorded("instance.qr"),
@@ -216,15 +221,23 @@ describe("what clients of the other gateways read is where they read it", () => 
     expect(text).toMatchObject({ EventType: "messages", token: "your-token", owner: "5511988887777" });
     expect(text.chat).toMatchObject({ wa_chatid: BIA.jid, phone: BIA.phone, wa_isGroup: false });
     expect(text.message).toMatchObject({
-      ...{ chatid: BIA.jid, sender: BIA.lid, sender_pn: BIA.jid, senderName: "Bia", fromMe: false },
-      ...{ messageType: "Conversation", text: "Hello", messageTimestamp: 1_795_176_000_000 },
+      chatid: BIA.jid,
+      sender: BIA.lid,
+      sender_pn: BIA.jid,
+      senderName: "Bia",
+      fromMe: false,
+      messageType: "Conversation",
+      text: "Hello",
+      messageTimestamp: 1_795_176_000_000,
     });
     expect(text.message.id).toBe(`5511988887777:${text.message.messageid}`);
     const image = shape("uazapi", SAMPLES["message.received.image"]).message;
     expect(image).toMatchObject({ type: "media", messageType: "ImageMessage", text: "Receipt" });
     expect(shape("uazapi", SAMPLES["message.received.reply"]).message.quoted).toBe("3EB0AA");
     expect(shape("uazapi", SAMPLES["message.sent"]).message).toMatchObject({
-      ...{ fromMe: true, wasSentByApi: true, track_id: "order-7" },
+      fromMe: true,
+      wasSentByApi: true,
+      track_id: "order-7",
     });
     expect(shape("uazapi", SAMPLES["message.sent.phone"]).message.wasSentByApi).toBe(false);
     expect(shape("uazapi", SAMPLES["message.read"])).toMatchObject({
@@ -241,8 +254,12 @@ describe("what clients of the other gateways read is where they read it", () => 
     expect(text.id).toMatch(/^evt_[0-9a-z]{26}$/);
     expect(text.timestamp).toBe(1_795_176_000_000);
     expect(text.payload).toMatchObject({
-      ...{ from: "5511977771234@c.us", fromMe: false, body: "Hello", hasMedia: false },
-      ...{ timestamp: 1_795_176_000, _data: { Info: { PushName: "Bia" } } },
+      from: "5511977771234@c.us",
+      fromMe: false,
+      body: "Hello",
+      hasMedia: false,
+      timestamp: 1_795_176_000,
+      _data: { Info: { PushName: "Bia" } },
     });
     expect(text.payload.id).toMatch(/^false_5511977771234@c\.us_3EB0/);
     expect(shape("waha", SAMPLES["message.received.group"]).payload.id).toMatch(

@@ -242,7 +242,15 @@ function deletionData(event: RecordedEvent) {
   const key = { remoteJid, fromMe, id, deleted: true };
   const { pushName, messageTimestamp, instanceId, source } = commonData(event, message);
   return {
-    ...{ id: String(message.id), instanceId, key, messageType: contentOf(message, "")[0], status: "DELETED" },
-    ...{ source, messageTimestamp, pushName, participant: null, message: contentOf(message, "")[1] },
+    id: String(message.id),
+    instanceId,
+    key,
+    messageType: contentOf(message, "")[0],
+    status: "DELETED",
+    source,
+    messageTimestamp,
+    pushName,
+    participant: null,
+    message: contentOf(message, "")[1],
   };
 }

@@ -141,8 +141,16 @@ function addresses(
   const pn = fromMe ? own : (phoneJid(sender?.phone) ?? "");
   const lid = fromMe ? "" : (sender?.lid ?? "");
   return {
-    ...{ id: `${owner}:${id}`, messageid: id, chatid, sender: lid || pn, sender_pn: pn, sender_lid: lid },
-    ...{ senderName: fromMe ? "" : (sender?.push_name ?? ""), isGroup: isGroup(chatid), fromMe, owner },
+    id: `${owner}:${id}`,
+    messageid: id,
+    chatid,
+    sender: lid || pn,
+    sender_pn: pn,
+    sender_lid: lid,
+    senderName: fromMe ? "" : (sender?.push_name ?? ""),
+    isGroup: isGroup(chatid),
+    fromMe,
+    owner,
     ...(isGroup(chatid) && { groupName: event.data.conversation?.title ?? "" }),
   };
 }
@@ -191,9 +199,18 @@ function ofEdit(event: RecordedEvent) {
   const { by, text, message_id, at } = event.data;
   return {
     ...addresses(event, actionId(event), isOwnAction(event), by),
-    ...{ wasSentByApi: false, type: "text", messageType: "Conversation", mediaType: "", text, content: text },
-    ...{ messageTimestamp: Date.parse(at ?? event.timestamp), source: "", ...EMPTY, edited: message_id },
-    ...{ track_source: "", track_id: "" },
+    wasSentByApi: false,
+    type: "text",
+    messageType: "Conversation",
+    mediaType: "",
+    text,
+    content: text,
+    messageTimestamp: Date.parse(at ?? event.timestamp),
+    source: "",
+    ...EMPTY,
+    edited: message_id,
+    track_source: "",
+    track_id: "",
   };
 }
 
@@ -201,9 +218,18 @@ function ofReaction(event: RecordedEvent) {
   const { sender, reaction, message_id, at } = event.data;
   return {
     ...addresses(event, actionId(event), isOwnAction(event), sender),
-    ...{ wasSentByApi: false, type: "reaction", messageType: "ReactionMessage", mediaType: "" },
-    ...{ text: reaction, content: "", messageTimestamp: Date.parse(at ?? event.timestamp), source: "" },
-    ...{ ...EMPTY, reaction: message_id, track_source: "", track_id: "" },
+    wasSentByApi: false,
+    type: "reaction",
+    messageType: "ReactionMessage",
+    mediaType: "",
+    text: reaction,
+    content: "",
+    messageTimestamp: Date.parse(at ?? event.timestamp),
+    source: "",
+    ...EMPTY,
+    reaction: message_id,
+    track_source: "",
+    track_id: "",
   };
 }
 
@@ -216,11 +242,19 @@ function update(event: RecordedEvent, { type, state }: { type: string; state: st
   return [
     "messages_update",
     {
-      ...{ type, state },
+      type,
+      state,
       event: {
-        ...{ MessageIDs: message_ids ?? (message_id ? [message_id] : []), Chat: chat, chatid: chat },
-        ...{ Sender: lid || pn, sender_pn: pn, sender_lid: lid, IsFromMe: false, IsGroup: isGroup(chat) },
-        ...{ Timestamp: secondsOf(at ?? event.timestamp), Type: state },
+        MessageIDs: message_ids ?? (message_id ? [message_id] : []),
+        Chat: chat,
+        chatid: chat,
+        Sender: lid || pn,
+        sender_pn: pn,
+        sender_lid: lid,
+        IsFromMe: false,
+        IsGroup: isGroup(chat),
+        Timestamp: secondsOf(at ?? event.timestamp),
+        Type: state,
       },
     },
   ];

@@ -172,9 +172,13 @@ function ack({ data }: RecordedEvent, level: number): Named {
     {
       id: ids[0] ?? null,
       ...(ids.length > 1 && { ids }),
-      ...{ from: userId(chat), to: null, participant: reader ? userId(reader.jid) : null },
-      ...{ fromMe, ack: level },
-      ...{ ackName: ACK_NAMES.get(level) ?? "UNKNOWN", _data: {} },
+      from: userId(chat),
+      to: null,
+      participant: reader ? userId(reader.jid) : null,
+      fromMe,
+      ack: level,
+      ackName: ACK_NAMES.get(level) ?? "UNKNOWN",
+      _data: {},
     },
   ];
 }
@@ -186,7 +190,11 @@ function actionPayload(event: RecordedEvent, by: RecordedPerson | undefined) {
   return {
     id: messageId(fromMe, chat, actionId(event), participant),
     timestamp: secondsOf(event.data.at ?? event.timestamp),
-    ...{ from: userId(chat), fromMe, source: "app", to: participant, participant },
+    from: userId(chat),
+    fromMe,
+    source: "app",
+    to: participant,
+    participant,
   };
 }
 

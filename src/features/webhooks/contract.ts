@@ -283,7 +283,9 @@ export const webhooksContract = {
     aliases: webhookAliases,
     example: { url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
-      ...{ id: instanceId, webhookId, ...z.object(webhookFields).partial().shape },
+      id: instanceId,
+      webhookId,
+      ...z.object(webhookFields).partial().shape,
       ...shape,
       ...rotation,
     }),

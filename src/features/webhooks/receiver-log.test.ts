@@ -25,7 +25,9 @@ test("the first failure of a webhook is logged with what to do, the next are not
   const { id, client } = shop;
   await receiver.shut();
   const { data: webhook } = await client.createWebhook({
-    ...{ id, name: "Shop", url: receiver.url },
+    id,
+    name: "Shop",
+    url: receiver.url,
     events: ["message.received"],
   });
   receiver.trust(webhook.secret);
@@ -39,8 +41,13 @@ test("the first failure of a webhook is logged with what to do, the next are not
   await client.sandboxReceive({ id, from: "5511977770002", text: "Two" });
   await waitUntil(async () => (await tries(false)) >= 2);
   const failing = {
-    ...{ level: "warn", msg: "a webhook has begun to fail", webhook_id: webhook.id, name: "Shop" },
-    ...{ instance_id: id, url: receiver.url, error: "The connection was refused. (ECONNREFUSED)" },
+    level: "warn",
+    msg: "a webhook has begun to fail",
+    webhook_id: webhook.id,
+    name: "Shop",
+    instance_id: id,
+    url: receiver.url,
+    error: "The connection was refused. (ECONNREFUSED)",
     recommended_action: expect.stringContaining("Start the receiver"),
   };
   expect(about()).toMatchObject([failing]);
@@ -57,7 +64,9 @@ test("a webhook whose failing another node has just recorded is not logged a sec
   const { db } = gateway.database;
   await receiver.shut();
   const { data: webhook } = await client.createWebhook({
-    ...{ id, name: "Shared", url: receiver.url },
+    id,
+    name: "Shared",
+    url: receiver.url,
     events: ["message.received"],
   });
   receiver.trust(webhook.secret);

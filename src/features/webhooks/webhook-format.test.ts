@@ -19,7 +19,10 @@ describe("a webhook in the format of another gateway", () => {
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true);
     expect(receiver.forged).toEqual([]);
     expect(first?.body).toMatchObject({
-      ...{ event: "messages.upsert", instance: "Sales", apikey: TOKEN, destination: receiver.url },
+      event: "messages.upsert",
+      instance: "Sales",
+      apikey: TOKEN,
+      destination: receiver.url,
       data: { message: { conversation: "Hello" } },
     });
     expect(first?.headers["x-waygate-event"]).toBe("message.received");
@@ -74,7 +77,9 @@ describe("a webhook in the format of another gateway", () => {
     const back = await client.updateWebhook({ ...change, format: "native", format_token: null });
     expect([back.data.format, back.data.format_token]).toEqual(["native", null]);
     const { data: preset } = await client.updateDefaultWebhook({
-      ...{ id, url: story.receiver.url, format: "waha" },
+      id,
+      url: story.receiver.url,
+      format: "waha",
     });
     expect(preset.format).toBe("waha");
   });

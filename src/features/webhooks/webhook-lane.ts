@@ -52,7 +52,13 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
   }
 
   return {
-    ...{ kind: "webhook", role: "worker", width: 4, lookahead: 16, probation: true, budget: 256, run },
+    kind: "webhook",
+    role: "worker",
+    width: 4,
+    lookahead: 16,
+    probation: true,
+    budget: 256,
+    run,
     lost: async (lane) => breakers.forget(lane),
   };
 }

@@ -404,7 +404,8 @@ describe("a test delivery", () => {
     await shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url });
     receiver.answer(418);
     await expect(shop.client.testDefaultWebhook({ id: shop.id })).rejects.toMatchObject({
-      ...{ status: 502, code: "SEND_FAILED" },
+      status: 502,
+      code: "SEND_FAILED",
       message: expect.stringMatching(/^The test event was not delivered\. The receiver answered 418\. ./),
       details: { success: false, status_code: 418, error: "The receiver answered 418." },
     });

@@ -55,7 +55,9 @@ describe("readConfig", () => {
     const listed = { WAYGATE_ALLOWED_HOSTS: "private,n8n:5678" };
     expect(readConfig(listed).allowedHosts).toEqual(["private", "n8n:5678"]);
     expect(readConfig({ ...listed, WAYGATE_LOCAL_TARGETS: "on" }).allowedHosts).toEqual([
-      ...["private", "n8n:5678", "loopback"],
+      "private",
+      "n8n:5678",
+      "loopback",
     ]);
   });
 

@@ -41,13 +41,15 @@ test("numbers come as numbers, also in arrays and from sums; json comes parsed, 
   );
   expect(rows).toEqual([
     {
-      ...{ big: 9_007_199_254_740_991, price: 12.5, bigs: [1, 2, null], prices: [1.5], n: 1 },
-      ...{
-        json: { a: [1] },
-        at: new Date("2026-11-20T12:00:00Z"),
-        bytes: Buffer.from([0, 255]),
-        nothing: null,
-      },
+      big: 9_007_199_254_740_991,
+      price: 12.5,
+      bigs: [1, 2, null],
+      prices: [1.5],
+      n: 1,
+      json: { a: [1] },
+      at: new Date("2026-11-20T12:00:00Z"),
+      bytes: Buffer.from([0, 255]),
+      nothing: null,
     },
   ]);
 });

@@ -97,8 +97,16 @@ async function closePool(db: Db, pool: pg.Pool): Promise<void> {
 // 25P03: the server ended an idle transaction of ours. 53300: it has no free connection.
 const AWAY_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
 const AWAY_SYSTEM_CODES = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
-  ...["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOTFOUND", "EAI_AGAIN"],
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "ENOTFOUND",
+  "EAI_AGAIN",
 ]);
 const AWAY_SENTENCES = [
   "Connection terminated",

@@ -36,9 +36,16 @@ test("the first start makes a durable database, the second finds its data on the
       current_database() as database, lower('ÁÉ') as folded`,
   );
   expect(settings).toEqual({
-    ...{ fsync: "on", synchronous_commit: "on", full_page_writes: "on", data_checksums: "on" },
-    ...{ listen_addresses: "127.0.0.1", max_connections: "50", password_encryption: "scram-sha-256" },
-    ...{ encoding: "UTF8", database: "waygate", folded: "áé" },
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on",
+    data_checksums: "on",
+    listen_addresses: "127.0.0.1",
+    max_connections: "50",
+    password_encryption: "scram-sha-256",
+    encoding: "UTF8",
+    database: "waygate",
+    folded: "áé",
   });
   expect((await stat(join(dataDir, "postgres/password"))).mode & 0o777).toBe(0o600);
   await query(first.url, "create table kept as select 'yes' as said");

@@ -316,7 +316,12 @@ describe("answers", () => {
   test("undeclared fields beside data are refused when the output is strict, and dropped when it is not", async () => {
     expect((await ask("/pets/9", { headers: KEY })).status).toBe(500);
     const lax = await createHttpServer({
-      ...{ contract, handlers, authorise, log, strictOutput: false, bodyLimitBytes: 1000 },
+      contract,
+      handlers,
+      authorise,
+      log,
+      strictOutput: false,
+      bodyLimitBytes: 1000,
     });
     const answer = await lax.inject({ url: "/pets/9", headers: KEY });
     expect(answer.json()).toEqual({ success: true, message: "Pet", data: { id: 9, name: "Nine" } });
@@ -587,7 +592,12 @@ describe("credentials", () => {
     const seen: string[] = [];
     for (const trustProxy of [false, "127.0.0.1"]) {
       const one = await createHttpServer({
-        ...{ contract, handlers, log, strictOutput: true, bodyLimitBytes: 1000, trustProxy },
+        contract,
+        handlers,
+        log,
+        strictOutput: true,
+        bodyLimitBytes: 1000,
+        trustProxy,
         authorise: async (route, asked) => {
           seen.push(asked.ip);
           return authorise(route, asked);
@@ -668,7 +678,9 @@ describe("refusals", () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
     const wrong = await ask("/pets/7/", { method: "PUT", body: "{" });
     expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([
-      ...[405, "METHOD_NOT_ALLOWED", "GET, POST, DELETE, HEAD"],
+      405,
+      "METHOD_NOT_ALLOWED",
+      "GET, POST, DELETE, HEAD",
     ]);
     expect((await ask("/raise", { method: "OPTIONS" })).status).toBe(405);
   });
@@ -693,7 +705,12 @@ describe("refusals", () => {
     const head =
       "POST /pets/7 HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\ncontent-type: application/json\r\n";
     const hasty = await createHttpServer({
-      ...{ contract, handlers, authorise, log, strictOutput: true, bodyLimitBytes: 1000 },
+      contract,
+      handlers,
+      authorise,
+      log,
+      strictOutput: true,
+      bodyLimitBytes: 1000,
       requestTimeoutMs: 500,
     });
     const at = await hasty.listen("127.0.0.1", 0);
@@ -742,7 +759,12 @@ describe("every request", () => {
   test("leaves a warning with its network where the credential is refused, and none where it is right", async () => {
     // Its own: the bound on these warnings is used up by the other tests.
     const one = await createHttpServer({
-      ...{ contract, handlers, log, authorise, strictOutput: true, bodyLimitBytes: 1000 },
+      contract,
+      handlers,
+      log,
+      authorise,
+      strictOutput: true,
+      bodyLimitBytes: 1000,
       trustProxy: "127.0.0.1",
     });
     const { url: to } = await one.listen("127.0.0.1", 0);
@@ -775,15 +797,13 @@ describe("every request", () => {
     );
     expect(text).not.toContain("/pets/7");
     const closed = await createHttpServer({
-      ...{
-        contract,
-        handlers,
-        authorise,
-        log,
-        metrics: createMetrics(),
-        strictOutput: true,
-        bodyLimitBytes: 1000,
-      },
+      contract,
+      handlers,
+      authorise,
+      log,
+      metrics: createMetrics(),
+      strictOutput: true,
+      bodyLimitBytes: 1000,
     });
     expect((await closed.inject("/metrics")).json().code).toBe("ROUTE_NOT_FOUND");
     await closed.close();
@@ -803,7 +823,12 @@ describe("a server that closes", () => {
       },
     };
     const closing = await createHttpServer({
-      ...{ contract, handlers: slow, authorise, log, strictOutput: true, bodyLimitBytes: 1000 },
+      contract,
+      handlers: slow,
+      authorise,
+      log,
+      strictOutput: true,
+      bodyLimitBytes: 1000,
     });
     expect(closing.readiness.ready).toBe(false);
     const at = await closing.listen("127.0.0.1", 0);
@@ -832,7 +857,12 @@ describe("a server that closes", () => {
       },
     };
     const one = await createHttpServer({
-      ...{ contract, handlers: patient, authorise, log, strictOutput: true, bodyLimitBytes: 1000 },
+      contract,
+      handlers: patient,
+      authorise,
+      log,
+      strictOutput: true,
+      bodyLimitBytes: 1000,
     });
     const at = await one.listen("127.0.0.1", 0);
     const caller = new AbortController();

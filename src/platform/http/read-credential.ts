@@ -11,8 +11,19 @@ const CREDENTIAL_HEADERS = new Set([
   "cookie",
 ]);
 const QUERY_NAMES = new Set([
-  ...["apikey", "api_key", "api-key", "x-api-key", "token", "access_token", "auth_token", "x-auth-token"],
-  ...["authorization", "bearer", "jwt", "admintoken", "admin_token"],
+  "apikey",
+  "api_key",
+  "api-key",
+  "x-api-key",
+  "token",
+  "access_token",
+  "auth_token",
+  "x-auth-token",
+  "authorization",
+  "bearer",
+  "jwt",
+  "admintoken",
+  "admin_token",
 ]);
 const KEY_IN_QUERY = /^wg_[A-Za-z0-9]{20,}$/;
 const BEARER = /^bearer +(\S+)$/i;

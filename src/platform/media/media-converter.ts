@@ -79,21 +79,8 @@ class Converter {
     const facts = await readOggOpus(open());
     const meter = new PcmMeter(new WaveformMeter());
     const end = await this.#onFile(open(), (path) => {
-      const args = [
-        "-f",
-        "ogg",
-        "-i",
-        path,
-        "-map",
-        "0:a:0",
-        "-ac",
-        "1",
-        "-ar",
-        "8000",
-        "-f",
-        "s16le",
-        "pipe:1",
-      ];
+      const input = ["-f", "ogg", "-i", path, "-map", "0:a:0"];
+      const args = [...input, "-ac", "1", "-ar", "8000", "-f", "s16le", "pipe:1"];
       return this.#run(args, SOUND_BYTES, (piece) => meter.take(piece));
     });
     const waveform = end === "done" ? meter.waveform() : undefined;
@@ -151,29 +138,26 @@ async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 function voiceArgs(reader: string, path: string): string[] {
-  return [
-    ...["-f", reader, "-i", path, "-map", "0:a:0", "-map_metadata", "-1"],
-    ...["-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip"],
-    ...["-threads", "1", "-fs", String(OUTPUT_BYTES), "-f", "ogg", "pipe:1"],
-  ];
+  const input = ["-f", reader, "-i", path, "-map", "0:a:0", "-map_metadata", "-1"];
+  const encoding = ["-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip"];
+  const output = ["-threads", "1", "-fs", String(OUTPUT_BYTES), "-f", "ogg", "pipe:1"];
+  return [...input, ...encoding, ...output];
 }
 
 function thumbnailArgs(reader: string, path: string): string[] {
   const scale = `scale=w=${THUMBNAIL_SIDE}:h=${THUMBNAIL_SIDE}:force_original_aspect_ratio=decrease`;
-  return [
-    ...["-f", reader, "-i", path, "-map", "0:v:0", "-frames:v", "1", "-vf", scale],
-    ...["-map_metadata", "-1", "-threads", "1", "-c:v", "mjpeg", "-q:v", "8", "-f", "image2pipe", "pipe:1"],
-  ];
+  const input = ["-f", reader, "-i", path, "-map", "0:v:0", "-frames:v", "1", "-vf", scale];
+  const encoding = ["-map_metadata", "-1", "-threads", "1", "-c:v", "mjpeg", "-q:v", "8"];
+  return [...input, ...encoding, "-f", "image2pipe", "pipe:1"];
 }
 
 /** H.264 requires an even width and height. */
 function gifArgs(path: string, target: string): string[] {
   const filter = `scale='min(${GIF_SIDE},iw)':-1,pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p`;
-  return [
-    ...["-f", "gif", "-i", path, "-map", "0:v:0", "-t", "60", "-vf", filter],
-    ...["-map_metadata", "-1", "-c:v", "libx264", "-preset", "veryfast", "-threads", "1"],
-    ...["-movflags", "+faststart", "-fs", String(OUTPUT_BYTES), "-y", "-f", "mp4", target],
-  ];
+  const input = ["-f", "gif", "-i", path, "-map", "0:v:0", "-t", "60", "-vf", filter];
+  const encoding = ["-map_metadata", "-1", "-c:v", "libx264", "-preset", "veryfast", "-threads", "1"];
+  const output = ["-movflags", "+faststart", "-fs", String(OUTPUT_BYTES), "-y", "-f", "mp4", target];
+  return [...input, ...encoding, ...output];
 }
 
 function notSupported(): GatewayError {

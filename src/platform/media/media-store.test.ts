@@ -24,7 +24,10 @@ let endpoint: string;
 beforeAll(async () => {
   dir = await makeScratchDir();
   server = new S3rver({
-    ...{ address: "127.0.0.1", port: 0, silent: true, directory: join(dir.path, "s3") },
+    address: "127.0.0.1",
+    port: 0,
+    silent: true,
+    directory: join(dir.path, "s3"),
     configureBuckets: [{ name: "files", configs: [] }],
   });
   const { port } = await server.run();
@@ -124,7 +127,10 @@ describe("a bucket", () => {
 
   test("that goes away fails with an error that nobody takes for an absent database", async () => {
     const gone = new S3rver({
-      ...{ address: "127.0.0.1", port: 0, silent: true, directory: join(dir.path, "gone") },
+      address: "127.0.0.1",
+      port: 0,
+      silent: true,
+      directory: join(dir.path, "gone"),
       configureBuckets: [{ name: "files", configs: [] }],
     });
     const { port } = await gone.run();

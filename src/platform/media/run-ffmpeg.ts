@@ -21,8 +21,14 @@ const [NOT_RUNNABLE, NOT_FOUND] = [126, 127];
 
 /** Restricts ffmpeg to the given file, without network access or prompts. */
 export const SAFE_ARGS: readonly string[] = [
-  ...["-hide_banner", "-loglevel", "error", "-nostdin", "-protocol_whitelist", "file,pipe"],
-  ...["-threads", "1"],
+  "-hide_banner",
+  "-loglevel",
+  "error",
+  "-nostdin",
+  "-protocol_whitelist",
+  "file,pipe",
+  "-threads",
+  "1",
 ];
 
 /** ffmpeg's demuxers by file type: none of them opens other files, as playlists would. */

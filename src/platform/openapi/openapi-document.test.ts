@@ -129,7 +129,9 @@ describe("the description of a contract", () => {
     const { content } = document.paths["/trees/{id}"].put.requestBody;
     expect(JSON.stringify(content["application/json"])).not.toContain("file");
     expect(content["multipart/form-data"].schema.properties.file).toEqual({
-      ...{ type: "string", format: "binary", description: "The file." },
+      type: "string",
+      format: "binary",
+      description: "The file.",
     });
   });
 
@@ -156,7 +158,8 @@ describe("the description of a contract", () => {
 
   test("names a schema once, however often it is used", () => {
     expect(Object.keys(document.components.schemas).filter((name) => name.startsWith("Tree"))).toEqual([
-      ...["Tree", "TreeOutput"],
+      "Tree",
+      "TreeOutput",
     ]);
   });
 

@@ -53,8 +53,12 @@ describe("a download whose address redirects", () => {
     const host = await serve(chain([], status));
     const url = `http://${host}/3`;
     expect(await fetchFile(url)).toMatchObject({
-      ...{ outcome: "response", status: 200, bytes: 8, read: "the file" },
-      ...{ url: `http://${host}/0`, headers: { "x-last": "yes" } },
+      outcome: "response",
+      status: 200,
+      bytes: 8,
+      read: "the file",
+      url: `http://${host}/0`,
+      headers: { "x-last": "yes" },
     });
   });
 

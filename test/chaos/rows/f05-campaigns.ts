@@ -49,8 +49,11 @@ export const f5: ChaosRow = {
 async function createCampaign(story: E2eStory, instance: PairedInstance): Promise<number> {
   const owner = await story.signIn();
   const { data } = await owner.createCampaign({
-    ...{ name: "Steps", instance_id: instance.id, message_template: "Hi {{name}}" },
-    ...{ min_delay_ms: 0, max_delay_ms: 0 },
+    name: "Steps",
+    instance_id: instance.id,
+    message_template: "Hi {{name}}",
+    min_delay_ms: 0,
+    max_delay_ms: 0,
   });
   const numbers = Array.from({ length: RECIPIENTS }, (_, n) => {
     const end = n % SLOW_EVERY === 0 ? "0005" : "6667";

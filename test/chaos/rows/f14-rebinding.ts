@@ -46,7 +46,8 @@ export const insideF14: ChaosRow = {
       return answers?.[Math.min(nth, answers.length) - 1];
     });
     const story = await round.story({
-      ...{ WAYGATE_ALLOWED_HOSTS: "external", WAYGATE_WEBHOOK_TIMEOUT: "3s" },
+      WAYGATE_ALLOWED_HOSTS: "external",
+      WAYGATE_WEBHOOK_TIMEOUT: "3s",
       WAYGATE_RETRY_SCHEDULE: "1s,1s,1s,7d",
     });
     await story.start();

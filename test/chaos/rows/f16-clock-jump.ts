@@ -30,7 +30,9 @@ export const f16: ChaosRow = {
   async run(round) {
     const clock = await startClock(round);
     const story = await round.story({
-      ...{ NODE_OPTIONS: `--import file://${CLOCK}`, CHAOS_CLOCK_FILE: clock.file, TZ: "America/New_York" },
+      NODE_OPTIONS: `--import file://${CLOCK}`,
+      CHAOS_CLOCK_FILE: clock.file,
+      TZ: "America/New_York",
       WAYGATE_RETRY_SCHEDULE: "2s",
     });
     await story.start();
@@ -60,7 +62,9 @@ export const f16: ChaosRow = {
     const reached = await readCampaigns(story, campaigns);
     const storms = Object.entries(rates).filter(([, tries]) => tries >= 2 * Math.max(calm, FAILING));
     return {
-      ...{ events: said.length, lost, unexpected: reached.twice },
+      events: said.length,
+      lost,
+      unexpected: reached.twice,
       measured: {
         [`tries of failing events in ${WINDOW_MS / 1000} s, calm`]: calm,
         "and after each jump": Object.entries(rates)
@@ -142,7 +146,11 @@ async function startCampaigns(
   const owner = await story.signIn();
   const make = async (name: string, numbers: string[], scheduled?: string): Promise<number> => {
     const { data } = await owner.createCampaign({
-      ...{ name, instance_id: instance.id, message_template: "Hi", min_delay_ms: 500, max_delay_ms: 500 },
+      name,
+      instance_id: instance.id,
+      message_template: "Hi",
+      min_delay_ms: 500,
+      max_delay_ms: 500,
       ...(scheduled && { scheduled_at: scheduled }),
     });
     await owner.addRecipients({ id: data.id, numbers });

@@ -97,7 +97,8 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   const exit = await frozen.kill("SIGINT");
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
-    ...{ ...figures, takeOverSeconds },
+    ...figures,
+    takeOverSeconds,
     breaches: [
       ...figures.breaches,
       // One that stands still cannot close its own: the network ends it when the next one signs in.

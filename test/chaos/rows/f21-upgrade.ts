@@ -40,7 +40,8 @@ export const f21: ChaosRow = {
     const ledgers = await readStory(story, { sends: toClientSends([...whileBoth, ...alone]) });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
     return {
-      ...{ ...figures, kills },
+      ...figures,
+      kills,
       measured: {
         "old version": old.commit.slice(0, 10),
         "migrations killed": kills,

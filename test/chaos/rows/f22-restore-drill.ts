@@ -60,7 +60,9 @@ export const f22: ChaosRow = {
     const lost = DELIVERED + PENDING - countSent(story);
     const repeated = ids.length - new Set(ids).size;
     return {
-      ...{ sends: DELIVERED + PENDING, lost, duplicateDeliveries: repeated },
+      sends: DELIVERED + PENDING,
+      lost,
+      duplicateDeliveries: repeated,
       measured: { "backup and restore (s)": restoreS, "tables compared": TABLES.length },
       breaches: [
         ...different.map((table) => `${table} is not as it was`),

@@ -51,11 +51,15 @@ const CASES: readonly Case[] = [
     says: /WAYGATE_SECRET is not a setting/,
   },
   {
-    ...{ name: "a key file that cannot be read", settings: EMBEDDED, says: /secret-key cannot be read/ },
+    name: "a key file that cannot be read",
+    settings: EMBEDDED,
+    says: /secret-key cannot be read/,
     prepare: (dataDir) => mkdir(join(dataDir, "secret-key"), { recursive: true }).then(() => {}),
   },
   {
-    ...{ name: "a key file that is cut short", settings: EMBEDDED, says: /secret-key is empty or cut short/ },
+    name: "a key file that is cut short",
+    settings: EMBEDDED,
+    says: /secret-key is empty or cut short/,
     prepare: (dataDir) => writeFile(join(dataDir, "secret-key"), "abc\n"),
   },
   {
@@ -94,7 +98,9 @@ async function refuse(
   round.afterwards(remove);
   await prepare?.(path);
   const gateway = launchGateway({
-    ...{ ...story.settings, NODE_ENV: "production", WAYGATE_DATA_DIR: path },
+    ...story.settings,
+    NODE_ENV: "production",
+    WAYGATE_DATA_DIR: path,
     ...settings,
   });
   const started = gateway.listening.then(() => gateway.kill());

@@ -67,7 +67,8 @@ async function startNodes(round: Round, story: E2eStory): Promise<Node[]> {
     const { path: WAYGATE_DATA_DIR, remove } = await makeScratchDir("waygate-e2e-");
     round.afterwards(remove);
     const settings: Record<string, string> = {
-      ...{ WAYGATE_DATA_DIR, WAYGATE_CLUSTER_SECRET },
+      WAYGATE_DATA_DIR,
+      WAYGATE_CLUSTER_SECRET,
       WAYGATE_PORT: String(port),
       WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
       ...(nodes.length === 2 && { WAYGATE_ROLES: "api" }),

@@ -198,7 +198,9 @@ function contactCalls(
 /** Chatwoot reads one value per clause, and requires a last clause without an operator. */
 function toFilter(clauses: readonly ContactFilter[]) {
   return clauses.map(({ attribute_key, value }, at) => ({
-    ...{ attribute_key, filter_operator: "equal_to", values: [value] },
+    attribute_key,
+    filter_operator: "equal_to",
+    values: [value],
     query_operator: at < clauses.length - 1 ? "OR" : null,
   }));
 }

@@ -56,7 +56,9 @@ describe("kinds of messages", () => {
     const conversation = await story.conversation(BIA);
     await waitUntil(() => chatwoot.of(conversation.id).length === 3);
     const shown = chatwoot.of(conversation.id).map(({ is_voice_message, attachments: [file] }) => ({
-      ...{ is_voice_message, file_type: file?.file_type, content_type: file?.content_type },
+      is_voice_message,
+      file_type: file?.file_type,
+      content_type: file?.content_type,
       name: file?.file_name,
     }));
     expect(shown).toEqual([
@@ -548,8 +550,10 @@ describe("changes while something waits", () => {
     const { conversation } = await open();
     const second = await story.gateway.connectInstance();
     const config = {
-      ...{ url: chatwoot.url, access_token: chatwoot.token },
-      ...{ account_id: chatwoot.account_id, inbox_id: chatwoot.inbox.id },
+      url: chatwoot.url,
+      access_token: chatwoot.token,
+      account_id: chatwoot.account_id,
+      inbox_id: chatwoot.inbox.id,
     };
     const join = { id: second.id, provider: "chatwoot" as const };
     await expect(second.client.saveIntegration({ ...join, config })).rejects.toMatchObject({

@@ -35,7 +35,8 @@ export function createChatwootContext(
     if (isPart) return;
     const { reason, verdict, words } = refusal ?? {};
     const said = verdict && {
-      ...{ status: verdict.status, error: words },
+      status: verdict.status,
+      error: words,
       // Its status alone would mean success.
       ...(reason === "unreadable" && { verdict }),
     };

@@ -85,7 +85,8 @@ describe("the address that a Chatwoot inbox calls", () => {
     expect(chatwoot.inbox.secret).toBeTruthy();
     const answer = await post(path, "192.0.2.5", "this is not JSON");
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
-      ...[401, "INVALID_CREDENTIALS"],
+      401,
+      "INVALID_CREDENTIALS",
     ]);
   });
 

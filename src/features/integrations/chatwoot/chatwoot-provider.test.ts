@@ -305,7 +305,9 @@ describe("from the inbox to WhatsApp", () => {
     const { conversation } = await open();
     const items = [
       {
-        ...{ title: "Shirt", description: "Cotton", media_url: "https://shop.example/shirt.jpg" },
+        title: "Shirt",
+        description: "Cotton",
+        media_url: "https://shop.example/shirt.jpg",
         actions: [
           { type: "link", text: "Buy", uri: "https://shop.example/shirt" },
           { type: "postback", text: "More", payload: "MORE" },
@@ -321,8 +323,13 @@ describe("from the inbox to WhatsApp", () => {
     });
     const [sent] = await story.waitForSent(1);
     expect(sent?.content.text.split("\n")).toEqual([
-      ...["Look", "1. Shirt – Cotton", "https://shop.example/shirt.jpg"],
-      ...["• Buy: https://shop.example/shirt", "• More", "2. Cap", "• https://shop.example/cap"],
+      "Look",
+      "1. Shirt – Cotton",
+      "https://shop.example/shirt.jpg",
+      "• Buy: https://shop.example/shirt",
+      "• More",
+      "2. Cap",
+      "• https://shop.example/cap",
     ]);
   });
 

@@ -52,7 +52,9 @@ export async function findOrCreateContact(
   const name = nameOf(person);
   const avatar_url = await pictureOf(person);
   const given = {
-    ...{ source_id, identifier: person.jid, name },
+    source_id,
+    identifier: person.jid,
+    name,
     ...(person.phone && { phone_number: `+${person.phone}` }),
     ...(avatar_url && { avatar_url }),
   };

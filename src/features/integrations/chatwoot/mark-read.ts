@@ -16,7 +16,8 @@ export async function markRead(trx: Trx, route: ReplyTarget, holdMs: number): Pr
     .execute();
   if (unread.length === 0) return;
   const targets = unread.map(({ message_id, sender }) => ({
-    ...{ id: message_id, from_me: false },
+    id: message_id,
+    from_me: false,
     ...(sender && { sender: sender.jid }),
   }));
   await queueAction(trx, { id, account_id, lane }, { action: "read", jid, targets }, holdMs);

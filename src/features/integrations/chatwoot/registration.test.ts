@@ -57,7 +57,10 @@ test("other spellings of the fields are understood, and an inbox is made where n
   await story.shop.client.saveIntegration({
     id: story.shop.id,
     provider: "chatwoot",
-    ...{ apiUrl: chatwoot.url, apiToken: chatwoot.token, accountId: chatwoot.account_id, autoCreate: true },
+    apiUrl: chatwoot.url,
+    apiToken: chatwoot.token,
+    accountId: chatwoot.account_id,
+    autoCreate: true,
     inboxName: "Sales",
   });
   expect(chatwoot.inbox.name).toBe("Sales");
@@ -160,7 +163,10 @@ test("what is of another account or inbox, is an echo or comes twice, is taken a
   chatwoot.faults.holdWebhooks = true;
   const message = chatwoot.write(conversation.id, "hi");
   const body = {
-    ...{ event: "message_created", id: message.id, content: "hi", message_type: "outgoing" },
+    event: "message_created",
+    id: message.id,
+    content: "hi",
+    message_type: "outgoing",
     inbox: { id: chatwoot.inbox.id },
     account: { id: chatwoot.account_id },
     conversation: { id: conversation.id, contact_inbox: { source_id: conversation.source_id } },

@@ -138,10 +138,15 @@ async function takeDeletion(
     await trx
       .insertInto("integration_link")
       .values({
-        ...{ account_id: integration.account_id, integration_id: integration.id, chat: "", part: 0 },
+        account_id: integration.account_id,
+        integration_id: integration.id,
+        chat: "",
+        part: 0,
         provider_conversation_id: String(message.conversation.id),
         provider_message_id: String(message.id),
-        ...{ origin: "provider", status: "skipped", error: DELETED_MARK },
+        origin: "provider",
+        status: "skipped",
+        error: DELETED_MARK,
       })
       .onConflict((conflict) =>
         conflict

@@ -114,7 +114,9 @@ async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promis
     const replies = parts.map(({ content }) => ({ content }));
     const key = `chatwoot:${message.id}:${job.id}`;
     const queued = await queueReplies(trx, route, replies, {
-      ...{ origin: "inbox", key, sendHoldMs: deps.sendHoldMs },
+      origin: "inbox",
+      key,
+      sendHoldMs: deps.sendHoldMs,
     });
     await writeLinks(
       trx,
@@ -148,7 +150,10 @@ async function writeLinks(
     .insertInto("integration_link")
     .values(
       parts.map(({ part }, at) => ({
-        ...{ account_id: integration.account_id, integration_id: integration.id, chat: route.jid, part },
+        account_id: integration.account_id,
+        integration_id: integration.id,
+        chat: route.jid,
+        part,
         message_id: ids[at] ?? null,
         provider_conversation_id: String(message.conversation.id),
         provider_message_id,
@@ -172,8 +177,12 @@ async function fail(
   await deps.db
     .insertInto("integration_link")
     .values({
-      ...{ account_id: integration.account_id, integration_id: integration.id, chat: "", part: 0 },
-      ...{ provider_conversation_id: String(conversation), provider_message_id },
+      account_id: integration.account_id,
+      integration_id: integration.id,
+      chat: "",
+      part: 0,
+      provider_conversation_id: String(conversation),
+      provider_message_id,
       origin: "provider",
       status: "failed",
       error: reason,

@@ -33,7 +33,9 @@ describe("n8n", () => {
 
   async function save(path: string, config: Record<string, unknown> = {}) {
     const { data } = await story.shop.client.saveIntegration({
-      ...{ id: story.shop.id, provider: "n8n", enabled: true },
+      id: story.shop.id,
+      provider: "n8n",
+      enabled: true,
       config: { webhook_url: `${n8n.url}/webhook/${path}`, token: TOKEN, ...config },
     });
     return data;
@@ -64,19 +66,19 @@ describe("n8n", () => {
     const [execution] = n8n.executions;
     const { id } = story.shop;
     expect(execution?.body).toMatchObject({
-      ...{
-        event: "message.received",
-        chatInput: "Olá, você",
-        number: ana,
-        pushName: "Ana",
-        messageId: message_id,
-      },
-      ...{
-        remoteJid: `${ana}@s.whatsapp.net`,
-        sessionId: `${id}:${ana}@s.whatsapp.net`,
-        messageType: "text",
-      },
-      ...{ fromMe: false, isGroup: false, origin: "contact", instanceId: id, quotedMessageId: null },
+      event: "message.received",
+      chatInput: "Olá, você",
+      number: ana,
+      pushName: "Ana",
+      messageId: message_id,
+      remoteJid: `${ana}@s.whatsapp.net`,
+      sessionId: `${id}:${ana}@s.whatsapp.net`,
+      messageType: "text",
+      fromMe: false,
+      isGroup: false,
+      origin: "contact",
+      instanceId: id,
+      quotedMessageId: null,
     });
     expect(execution?.body.data.message.text).toBe("Olá, você");
     const signature = createHmac("sha256", story.shop.webhook_secret)
@@ -260,7 +262,9 @@ describe("n8n", () => {
     expect(n8n.executions[0]?.body).toMatchObject({ event: "integration.test", data: { test: true } });
     n8n.listenOnce("in");
     const warned = await story.shop.client.saveIntegration({
-      ...{ id: story.shop.id, provider: "n8n", webhookUrl: `${n8n.url}/webhook-test/in` },
+      id: story.shop.id,
+      provider: "n8n",
+      webhookUrl: `${n8n.url}/webhook-test/in`,
     });
     expect(warned.data.warnings.join()).toMatch(/test address.*Without a token/);
     expect((await tryOut()).success).toBe(true);

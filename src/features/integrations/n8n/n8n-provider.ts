@@ -64,7 +64,10 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
   return deps.fileAnswers.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
     const outcome = await callWorkflow(deps, integration, config, {
-      ...{ event: event.event, event_id: event.event_id, attempt: job.attempts + 1, takeRoomForFile },
+      event: event.event,
+      event_id: event.event_id,
+      attempt: job.attempts + 1,
+      takeRoomForFile,
       body: toWorkflowPayload(event, { instanceId, config, links: deps.links, file }),
     });
     faultPoint("n8n:after-response");

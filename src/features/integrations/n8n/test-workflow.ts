@@ -30,7 +30,8 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
     const success = reading.verdict.verdict === "ok";
     const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
     return {
-      ...{ success, message },
+      success,
+      message,
       status_code: outcome.outcome === "response" ? outcome.status : null,
       duration_ms: Math.round(outcome.durationMs),
       details: { event_id, ...shown },
@@ -61,10 +62,25 @@ function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
 /** A test message: it has every flat field, and names no chat that could get a reply. */
 function testBody(instanceId: number, event: string, event_id: string) {
   return {
-    ...{ event_id, event, instance_id: `inst_${instanceId}` },
-    ...{ timestamp: new Date().toISOString(), source: "Waygate", version: "2", data: { test: true } },
-    ...{ chatInput: "This is a test.", sessionId: `${instanceId}:test`, remoteJid: null, number: null },
-    ...{ pushName: null, messageId: null, messageType: "text", origin: null, quotedMessageId: null },
-    ...{ fromMe: false, isGroup: false, instanceId, test: true },
+    event_id,
+    event,
+    instance_id: `inst_${instanceId}`,
+    timestamp: new Date().toISOString(),
+    source: "Waygate",
+    version: "2",
+    data: { test: true },
+    chatInput: "This is a test.",
+    sessionId: `${instanceId}:test`,
+    remoteJid: null,
+    number: null,
+    pushName: null,
+    messageId: null,
+    messageType: "text",
+    origin: null,
+    quotedMessageId: null,
+    fromMe: false,
+    isGroup: false,
+    instanceId,
+    test: true,
   };
 }

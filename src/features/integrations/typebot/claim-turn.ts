@@ -99,8 +99,12 @@ export async function endJoined(
     .insertInto("integration_link")
     .values(
       joined.map(({ message_id }) => ({
-        ...{ integration_id, account_id, chat, message_id },
-        ...{ origin: "whatsapp" as const, status: "skipped" as const },
+        integration_id,
+        account_id,
+        chat,
+        message_id,
+        origin: "whatsapp" as const,
+        status: "skipped" as const,
       })),
     )
     .onConflict((conflict) =>

@@ -60,7 +60,8 @@ describe("a bot on a gateway without ffmpeg", () => {
   async function serve(flow: FlowStep[], config: Record<string, unknown> = {}) {
     typebot.publish("shop", flow);
     await story.shop.client.saveIntegration({
-      ...{ id: story.shop.id, provider: "typebot" },
+      id: story.shop.id,
+      provider: "typebot",
       config: { base_url: typebot.url, public_id: "shop", ...config },
     });
   }

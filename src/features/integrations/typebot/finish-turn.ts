@@ -130,7 +130,10 @@ function sessionAfter(
   const session_id = answer.sessionId ?? session?.session_id;
   if (session_id === undefined) return undefined;
   return {
-    ...{ session_id, bot: botIdOf(config), at: now.toISOString(), is_listening: isListening },
+    session_id,
+    bot: botIdOf(config),
+    at: now.toISOString(),
+    is_listening: isListening,
     input: answer.input,
     typing: answer.typebot?.settings?.typingEmulation ?? session?.typing,
   };

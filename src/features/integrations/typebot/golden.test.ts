@@ -27,13 +27,11 @@ const RECORDED = [...readRecorded("answers.txt"), ...readRecorded("edges.txt")];
 function answerTo(what: string, nth = 0) {
   const found = RECORDED.filter((one) => one.what === what)[nth];
   const outcome = {
-    ...{
-      outcome: "response" as const,
-      status: found?.status ?? 0,
-      headers: {},
-      durationMs: 1,
-      truncated: false,
-    },
+    outcome: "response" as const,
+    status: found?.status ?? 0,
+    headers: {},
+    durationMs: 1,
+    truncated: false,
     body: Buffer.from(found?.body ?? ""),
   };
   const answer = parseBotAnswer(outcome);

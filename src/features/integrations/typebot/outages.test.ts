@@ -14,8 +14,12 @@ const FORBIDDEN = { status: 403, body: '{"code":"FORBIDDEN","message":"Origin no
 /** No wait is longer, by chance, while the other side is away for a short time. */
 const LONGEST_WAIT_MS = 12_000;
 const FLOW: FlowStep[] = [
-  ...[bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y")],
-  ...[bubble("c", "three"), ask("z")],
+  bubble("a", "one"),
+  ask("x"),
+  bubble("b", "two"),
+  ask("y"),
+  bubble("c", "three"),
+  ask("z"),
 ];
 
 describe("a bot that is away", () => {
@@ -215,8 +219,13 @@ describe("files that the bot did not ask for", () => {
   test("answer the next input: of an album each picture goes to an input for one file", async () => {
     const { story, typebot } = told;
     await told.serve([
-      ...[bubble("a", "front?"), ask("f", "file input"), bubble("b", "back?"), ask("g", "file input")],
-      ...[bubble("c", "name?"), ask("t"), bubble("d", "end")],
+      bubble("a", "front?"),
+      ask("f", "file input"),
+      bubble("b", "back?"),
+      ask("g", "file input"),
+      bubble("c", "name?"),
+      ask("t"),
+      bubble("d", "end"),
     ]);
     const ana = newPerson();
     await told.talk(ana, "hi", 1);
@@ -232,8 +241,10 @@ describe("files that the bot did not ask for", () => {
   test("do not hide behind a voice note that the bot takes", async () => {
     const { story, typebot } = told;
     await told.serve([
-      ...[bubble("a", "say it"), ask("t", "text input", { audioClip: { isEnabled: true } })],
-      ...[bubble("b", "heard"), ask("u")],
+      bubble("a", "say it"),
+      ask("t", "text input", { audioClip: { isEnabled: true } }),
+      bubble("b", "heard"),
+      ask("u"),
     ]);
     const ana = newPerson();
     await told.talk(ana, "hi", 1);

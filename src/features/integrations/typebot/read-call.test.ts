@@ -22,7 +22,8 @@ describe("what an answer says of the bot", () => {
     ["the viewer itself says 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: the bot has surely not been asked: %j", (_, body, durationMs, isSafe) => {
     expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
-      ...{ verdict: "retry", isDown: true },
+      verdict: "retry",
+      isDown: true,
       isSafe,
     });
   });

@@ -62,25 +62,39 @@ function clock(hours: number, minutes: number): string {
 }
 
 const MONTHS: Readonly<Record<string, string>> = {
-  ...{ janeiro: "january", enero: "january", fevereiro: "february", febrero: "february" },
-  ...{
-    marco: "march",
-    marzo: "march",
-    abril: "april",
-    maio: "may",
-    mayo: "may",
-    junho: "june",
-    junio: "june",
-  },
-  ...{ julho: "july", julio: "july", agosto: "august", setembro: "september", septiembre: "september" },
-  ...{ outubro: "october", octubre: "october", novembro: "november", noviembre: "november" },
-  ...{ dezembro: "december", diciembre: "december" },
+  janeiro: "january",
+  enero: "january",
+  fevereiro: "february",
+  febrero: "february",
+  marco: "march",
+  marzo: "march",
+  abril: "april",
+  maio: "may",
+  mayo: "may",
+  junho: "june",
+  junio: "june",
+  julho: "july",
+  julio: "july",
+  agosto: "august",
+  setembro: "september",
+  septiembre: "september",
+  outubro: "october",
+  octubre: "october",
+  novembro: "november",
+  noviembre: "november",
+  dezembro: "december",
+  diciembre: "december",
 };
 const NAMED_DAY = /(\d{1,2})[ºo°]?(?: de)? ([a-z]{4,10})\b(?: (?:de |del )?(\d{4})\b)?/g;
 const DAYS: Readonly<Record<string, string>> = {
-  ...{ "depois de amanha": "in 2 days", "pasado manana": "in 2 days" },
-  ...{ hoje: "today", amanha: "tomorrow", ontem: "yesterday" },
-  ...{ hoy: "today", manana: "tomorrow", ayer: "yesterday" },
+  "depois de amanha": "in 2 days",
+  "pasado manana": "in 2 days",
+  hoje: "today",
+  amanha: "tomorrow",
+  ontem: "yesterday",
+  hoy: "today",
+  manana: "tomorrow",
+  ayer: "yesterday",
 };
 const DAY = /\b(?:depois de amanha|pasado manana|hoje|amanha|ontem|hoy|manana|ayer)\b/g;
 

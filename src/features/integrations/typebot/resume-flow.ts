@@ -43,7 +43,12 @@ export async function resumeFlow(
   if (asked.asked === "answered") {
     const work = { job, integration };
     return finishTurn(deps, {
-      ...{ work, config, known, chat, session, hop },
+      work,
+      config,
+      known,
+      chat,
+      session,
+      hop,
       answer: asked.answer,
       message_id,
       claim: { link, joined: [] },

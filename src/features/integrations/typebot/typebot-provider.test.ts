@@ -42,7 +42,8 @@ describe("typebot", () => {
   async function serve(flow: FlowStep[], config: Record<string, unknown> = {}) {
     typebot.publish("shop", flow);
     const { data } = await story.shop.client.saveIntegration({
-      ...{ id: story.shop.id, provider: "typebot" },
+      id: story.shop.id,
+      provider: "typebot",
       config: { base_url: typebot.url, public_id: "shop", ...config },
     });
     return data;
@@ -178,8 +179,12 @@ describe("typebot", () => {
 
   test("keywords start, stop and restart", async () => {
     await serve(SHOP, {
-      ...{ trigger: "keyword", trigger_operator: "contains", trigger_value: "preço" },
-      ...{ stop_keywords: ["#sair"], restart_keywords: ["menu"], goodbye_message: "Até logo" },
+      trigger: "keyword",
+      trigger_operator: "contains",
+      trigger_value: "preço",
+      stop_keywords: ["#sair"],
+      restart_keywords: ["menu"],
+      goodbye_message: "Até logo",
     });
     const ana = newPerson();
     await story.say(ana, "hello");
@@ -238,7 +243,9 @@ describe("typebot", () => {
   test("a person who writes stops the bot, which comes back by itself where it stood", async () => {
     typebot.publish("shop", SHOP);
     await serve([bubble("a", "Welcome"), ask("q"), bubble("b", "slow"), bubble("c", "slower"), ask("r")], {
-      ...{ min_delay_ms: 60_000, max_delay_ms: 60_000, pause_on_human_minutes: 30 },
+      min_delay_ms: 60_000,
+      max_delay_ms: 60_000,
+      pause_on_human_minutes: 30,
     });
     const ana = newPerson();
     await talk(ana, "hi", 1);

@@ -130,7 +130,9 @@ test("a body keeps its room until its work is over, also when its sender has gon
 test("what a handler fetches into memory takes room among the bodies until it is done", async () => {
   const load = (name: string, kib: number) =>
     fetch(`${url}/fetch`, {
-      ...{ method: "POST", headers: HEADERS, body: JSON.stringify({ name, bytes: kib * KIB }) },
+      method: "POST",
+      headers: HEADERS,
+      body: JSON.stringify({ name, bytes: kib * KIB }),
     });
   const first = load("fetched", 200);
   await isKept("fetched");
