@@ -63,8 +63,8 @@ export interface ClaimedSend {
 }
 
 /**
- * The sends of the jobs, in their order; undefined for a deleted one. Most sends need not wait: the same
- * statement marks them as submitted, as `submitSends` does. They are returned in their state before it.
+ * The sends of the jobs, in their order; undefined for a deleted one. Most sends meet none of the `SEND_HOLDS`:
+ * the same statement marks them as submitted, as `submitSends` does. They are returned in their state before it.
  */
 export async function loadAndSubmitSends(
   db: Db,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { phoneOfJid } from "../../../../network/jid.ts";
 import type { Db } from "../../../../platform/db/database.ts";
-import type { ConversationRef, Conversations, NumberResolver } from "../../../contacts/contacts.ts";
+import type { Conversations, NumberResolver } from "../../../contacts/contacts.ts";
 import type { SendRow } from "../submit-sends.ts";
 
 export interface ReaddressDeps {
@@ -11,17 +11,17 @@ export interface ReaddressDeps {
 }
 
 /**
- * The address that the network uses for a number with two formats; when the send was accepted, no session may
- * have been there to look it up. Undefined if the address stays, or if the send may have gone out already.
+ * The send with the address that the network uses for a number with two formats; when the send was accepted, no
+ * session may have been there to look it up. A send that may have gone out keeps its address.
  */
 export async function readdressSend(
   { db, conversations, numbers }: ReaddressDeps,
-  send: Pick<SendRow, "id" | "instance_id" | "account_id" | "jid" | "conversation_id" | "submitted_at">,
-): Promise<ConversationRef | undefined> {
-  const { id, account_id, instance_id, submitted_at } = send;
-  if (submitted_at !== null) return undefined;
+  send: SendRow,
+): Promise<SendRow> {
+  const { id, account_id, instance_id } = send;
+  if (send.submitted_at !== null) return send;
   const jid = await numbers.settle({ id: instance_id, account_id }, send.jid);
-  if (jid === send.jid) return undefined;
+  if (jid === send.jid) return send;
   const person = { type: "contact", phone: phoneOfJid(jid), lid: null, push_name: null } as const;
   const conversation = await conversations.of({ account_id, instance_id, jid, ...person });
   await sql`
@@ -29,5 +29,5 @@ export async function readdressSend(
       else (select max(sent_at) from message m where m.conversation_id = c.id and m.id <> ${id}) end
     where c.id in (select id from conversation where id in (${conversation.id}, ${send.conversation_id})
       order by id for no key update)`.execute(db);
-  return conversation;
+  return { ...send, jid: conversation.jid, to: conversation };
 }

@@ -1,5 +1,32 @@
 import type { Job } from "../../../../engine/engine.ts";
-import type { SendRow, UnknownOutcome } from "../submit-sends.ts";
+import { SEND_ERROR, type SendError, undelivered } from "../send-error.ts";
+import type { FailedSendAttempt, SendRow, UnknownOutcome } from "../submit-sends.ts";
+
+/**
+ * Waits before the second and each later attempt. The fifth attempt is the last; for a send that has waited
+ * long, the second is.
+ */
+const WAITS_MS = [2_000, 10_000, 60_000, 300_000] as const;
+
+/**
+ * One more attempt that did not reach the network while the session was connected, and the wait for the next
+ * one.
+ */
+export function toFailedSendAttempt(
+  { ref }: Pick<Job, "ref">,
+  { id, submitted_at, is_stale }: Pick<SendRow, "id" | "submitted_at" | "is_stale">,
+): FailedSendAttempt {
+  const tries = ((ref as { tries?: number }).tries ?? 0) + 1;
+  const waitMs = is_stale && tries > 1 ? undefined : WAITS_MS[tries - 1];
+  // Random jitter of 20 %, so that sends that failed together are not retried together.
+  const wait_ms = waitMs && waitMs * (0.8 + 0.4 * Math.random());
+  return { message: id, is_doubtful: submitted_at !== null, tries, wait_ms };
+}
+
+/** The error of a send that ends with its last attempt. */
+export function lastAttemptError({ is_doubtful, tries }: FailedSendAttempt, reason: string): SendError {
+  return is_doubtful ? SEND_ERROR.unknownOutcome : undelivered(tries, reason);
+}
 
 /**
  * With the default timeouts the third attempt on one connection ends after two minutes; a dead connection is
@@ -7,7 +34,7 @@ import type { SendRow, UnknownOutcome } from "../submit-sends.ts";
  */
 const LEAVES_CHAT_AFTER = 3;
 
-export interface LostAckOptions {
+export interface RetryOptions {
   /** How long a send with an unknown outcome waits for a receipt before it is retried. */
   doubtWaitMs: number;
   /**
@@ -21,15 +48,19 @@ export interface LostAckOptions {
  * The same id goes out again at once, so the chat pauses only for one lost acknowledgement. After three such
  * attempts the fault lies with this message alone: its retries continue, and its chat no longer waits for it.
  */
-export function retryAfterLostAck(job: Job, send: SendRow, options: LostAckOptions): UnknownOutcome {
+export function retryAfterLostAck(
+  job: Job,
+  send: SendRow,
+  options: RetryOptions,
+): Omit<UnknownOutcome, "id"> {
   const unconfirmed = unconfirmedTries(job, send) + 1;
   const isFirst = unconfirmed === 1 && mayRetry(job, send, options);
   const leaves_chat = unconfirmed >= LEAVES_CHAT_AFTER;
-  return { id: send.id, wait_ms: isFirst ? 0 : options.doubtWaitMs, unconfirmed, leaves_chat };
+  return { wait_ms: isFirst ? 0 : options.doubtWaitMs, unconfirmed, leaves_chat };
 }
 
 /** Whether it skips the wait for a receipt: this connection has had only one attempt. */
-export function isRetriedImmediately(job: Job, send: SendRow, options: LostAckOptions): boolean {
+export function isRetriedImmediately(job: Job, send: SendRow, options: RetryOptions): boolean {
   return unconfirmedTries(job, send) === 1 && mayRetry(job, send, options);
 }
 
@@ -37,7 +68,7 @@ export function isRetriedImmediately(job: Job, send: SendRow, options: LostAckOp
 export function mayRetry(
   { ref }: Pick<Job, "ref">,
   { network, on_unknown, origin, is_restricted, is_overdue }: SendRow,
-  { mostUnconfirmed }: Pick<LostAckOptions, "mostUnconfirmed">,
+  { mostUnconfirmed }: Pick<RetryOptions, "mostUnconfirmed">,
 ): boolean {
   const isGivenUp = unconfirmedOf(ref) >= (mostUnconfirmed[network] ?? Number.POSITIVE_INFINITY);
   return on_unknown === "resend" && origin !== "campaign" && !is_restricted && !is_overdue && !isGivenUp;

@@ -1,0 +1,61 @@
+import type { JobResult } from "../../../../engine/engine.ts";
+import { retryUntilCommitted } from "../../../../engine/retry-until-committed.ts";
+import { faultPoint } from "../../../../platform/fault-point.ts";
+import type { SendOutcome } from "../record-outcome.ts";
+import type { SendError } from "../send-error.ts";
+import { clearSubmitted, type UnknownOutcome, waitForUnknownOutcome } from "../submit-sends.ts";
+import type { SendContext } from "./send-context.ts";
+
+/** The shortest wait before another look at a send. */
+export const TRY_AGAIN_MS = 1000;
+
+/** The row stays as it is; its lane pauses until a send may go out. */
+export const NOT_YET: JobResult = { end: "settled" };
+
+export function retryIn(ms: number): JobResult {
+  return { end: "retry", at: new Date(Date.now() + ms) };
+}
+
+/** Records the outcome, which ends the job in the same commit. */
+export async function endSend(
+  { deps: { engine, outcomes }, job, send }: SendContext,
+  outcome: Omit<SendOutcome, "id" | "job">,
+): Promise<JobResult> {
+  await retryUntilCommitted(engine, job.lane, () =>
+    outcomes.record({ ...outcome, id: send.id, job: job.id }),
+  );
+  faultPoint("send:after-outcome");
+  return { end: "settled", deleted: true };
+}
+
+export function failSend(context: SendContext, error: SendError): Promise<JobResult> {
+  return endSend(context, { status: "failed", at: new Date(), error });
+}
+
+/** Returns the message to its campaign. */
+export async function withdrawSend({ deps, send }: SendContext): Promise<JobResult> {
+  await deps.withdraw(send.id);
+  return { end: "done" };
+}
+
+/** Not attempted, as there was no connection; the outcome of an earlier attempt is still unknown. */
+export async function takeBackSend({ deps: { db, engine }, job, send }: SendContext): Promise<JobResult> {
+  if (send.submitted_at === null) await clearSubmitted(db, engine.node.id, job.lane, send.id);
+  return retryIn(TRY_AGAIN_MS);
+}
+
+/** The outcome is unknown: a receipt may still report it. */
+export async function waitForReceipt(
+  context: SendContext,
+  wait: Omit<UnknownOutcome, "id">,
+): Promise<JobResult> {
+  const { deps, job, send } = context;
+  const { db, engine } = deps;
+  const isOwned = await waitForUnknownOutcome(db, engine.node.id, job, { ...wait, id: send.id });
+  return isOwned ? NOT_YET : loseLane(context);
+}
+
+export function loseLane({ deps: { engine }, job }: SendContext): JobResult {
+  engine.laneLost(job.lane.id);
+  return { end: "settled" };
+}

@@ -1,0 +1,48 @@
+import type { BatchWriter } from "../../../../engine/batch-writer.ts";
+import type { Engine, Job } from "../../../../engine/engine.ts";
+import type { Session } from "../../../../network/driver.ts";
+import type { Db } from "../../../../platform/db/database.ts";
+import type { Semaphore } from "../../../../platform/limits/semaphore.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { OutcomeRecorder } from "../record-outcome.ts";
+import type { ClaimedSend, SendRow, SendSubmission, SendSubmissionResult } from "../submit-sends.ts";
+import type { ReaddressDeps } from "./readdress-send.ts";
+import type { SendCircuitBreakers } from "./send-circuit-breakers.ts";
+import type { RetryOptions } from "./send-retries.ts";
+import type { SendSlot, SendThrottle } from "./send-throttle.ts";
+
+export interface SendRunnerOptions extends ReaddressDeps, RetryOptions {
+  db: Db;
+  engine: Engine;
+  log: Log;
+  outcomes: OutcomeRecorder;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  ackTimeoutMs: number;
+  /** How long a submitted send may still be retried. */
+  sendHoldMs: number;
+  /** Returns an unsubmitted message to its campaign, which decides what to do with it. */
+  withdraw: (id: number) => Promise<void>;
+}
+
+/** What the sends of this process share. */
+export interface SendRunnerDeps extends SendRunnerOptions {
+  throttle: SendThrottle;
+  breakers: SendCircuitBreakers;
+  /** Loads sends; those that need not wait are marked as submitted by the same statement. */
+  loader: Pick<BatchWriter<ClaimedSend, SendRow | undefined>, "write">;
+  submitter: Pick<BatchWriter<SendSubmission, SendSubmissionResult>, "write">;
+  /** The memory for files on their way out. */
+  files: Semaphore;
+}
+
+/** One send while its job runs. */
+export interface SendContext {
+  deps: SendRunnerDeps;
+  job: Job;
+  send: SendRow;
+  /** The right to send within the pauses of its instance. */
+  slot: SendSlot;
+  /** Undefined while the instance is not connected on this node. */
+  session: Session | undefined;
+}
