@@ -8,6 +8,7 @@ import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { actionGroup } from "../actions/action-groups.ts";
 import { type AcceptSendOptions, acceptSend, isAcceptUnknown } from "../send/accept-send.ts";
+import type { ReadInstance } from "../send/sending-instance.ts";
 
 export type IncomingPhoneCall = Extract<NetworkEvent, { type: "call_received" }>;
 
@@ -56,6 +57,7 @@ function toCaller({ jid, lid, phone }: Identity) {
 }
 
 export interface PhoneCallRejecterOptions extends AcceptSendOptions {
+  readInstance: ReadInstance;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   messageOf: (instanceId: number) => Promise<string | null>;

@@ -11,14 +11,9 @@ import type { StoredContent } from "../log/message-view.ts";
 import type { InsertedMessageId, MessageInserter, NewMessage } from "./accept/insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
-import {
-  type ReadInstance,
-  requireConnected,
-  requirePaired,
-  type SendingInstance,
-} from "./sending-instance.ts";
+import type { SendingInstance } from "./sending-instance.ts";
 
-/** A send as its route has parsed it. */
+/** A send that is checked and read, as `prepareSend` returns it. */
 export interface SendRequest {
   instance: SendingInstance;
   recipient: Recipient;
@@ -38,30 +33,11 @@ export interface AcceptSendOptions {
   acceptor: MessageInserter;
   conversations: Conversations;
   numbers: NumberResolver;
-  readInstance: ReadInstance;
-  queue: "postgres" | "off";
   sendHoldMs: number;
   ackTimeoutMs: number;
 }
 
 export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
-
-/** The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
-export async function requireSendable(
-  { queue, engine, readInstance }: AcceptSendOptions,
-  instanceId: number,
-  mode: SendRequest["mode"],
-): Promise<SendingInstance> {
-  if (mode === "sync") return requireConnected(readInstance, instanceId);
-  if (queue === "off") throw queueUnavailable("The queue is switched off.");
-  if (!(await engine.hasLive("sessions"))) throw queueUnavailable("No message worker is running.");
-  return requirePaired(readInstance, instanceId);
-}
-
-/** The error for an async send that could not be carried out now. */
-export function queueUnavailable(message: string, cause?: unknown): GatewayError {
-  return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
-}
 
 /** Accepts a send as a row and a job in one commit; undefined if another request with its key was first. */
 export async function acceptSend(

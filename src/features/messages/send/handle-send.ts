@@ -1,9 +1,5 @@
-import { sql } from "kysely";
 import type { z } from "zod";
-import { createBatchWriter } from "../../../engine/batch-writer.ts";
-import type { Engine } from "../../../engine/engine.ts";
-import { type Db, isDatabaseUnavailable, isTransientDatabaseError } from "../../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { isDatabaseUnavailable } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import {
   AcceptedResponse,
@@ -12,44 +8,21 @@ import {
   OkResponse,
 } from "../../../platform/http/handler.ts";
 import type { Route } from "../../../platform/http/route.ts";
-import type { Conversations, NumberResolver } from "../../contacts/contacts.ts";
+import type { Conversations } from "../../contacts/contacts.ts";
 import type { messagesContract } from "../contract.ts";
 import type { MessageRow } from "../log/message-view.ts";
-import { createMessageInserter } from "./accept/insert-messages.ts";
-import {
-  type AcceptedSend,
-  type AcceptSendOptions,
-  acceptSend,
-  isAcceptUnknown,
-  queueUnavailable,
-  requireSendable,
-  type SendRequest,
-} from "./accept-send.ts";
-import { abandonWait } from "./outcome/abandon-wait.ts";
+import { createMessageInserter, type MessageInserter } from "./accept/insert-messages.ts";
+import { type AcceptedSend, acceptSend, isAcceptUnknown } from "./accept-send.ts";
+import { type AwaitOutcome, createOutcomeWaiter } from "./outcome/await-outcome.ts";
 import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
-import { findEarlierMessage, type IdempotencyKey, idempotencyOf } from "./prepare/idempotency-key.ts";
-import {
-  type ContentKind,
-  findQuoted,
-  type ReadContentOptions,
-  readContent,
-  readRecipient,
-  type SendInput,
-} from "./prepare/read-content.ts";
-import { resolveMentions } from "./prepare/resolve-mentions.ts";
-import { useQuickReply } from "./prepare/use-quick-reply.ts";
-import { requireNewChatAllowed } from "./run/new-chats.ts";
+import { findEarlierMessage, idempotencyOf } from "./prepare/idempotency-key.ts";
+import type { ContentKind, SendInput } from "./prepare/read-content.ts";
+import { type PrepareSendDeps, prepareSend, queueUnavailable, type SendCommand } from "./prepare-send.ts";
 import { sendErrorToGatewayError } from "./send-error.ts";
-import type { ReadInstance } from "./sending-instance.ts";
 
-export interface HandleSendDeps extends ReadContentOptions {
-  db: Db;
-  engine: Engine;
+export interface HandleSendDeps extends PrepareSendDeps {
   conversations: Conversations;
-  numbers: NumberResolver;
-  readInstance: ReadInstance;
   watch: OutcomeWatch;
-  queue: "postgres" | "off";
   sendHoldMs: number;
   ackTimeoutMs: number;
 }
@@ -60,28 +33,18 @@ type SendResponse = OkResponse<SentData> | AcceptedResponse;
 /** The request of any send route. */
 export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
 
-/** A send while its route handles it. */
-interface SendCommand {
-  instance_id: number;
-  kind: ContentKind;
-  input: SendInput;
-  mode: SendRequest["mode"];
-  origin: SendRequest["origin"];
-  idempotency: IdempotencyKey | null;
+interface HandlerDeps extends HandleSendDeps {
+  acceptor: MessageInserter;
+  awaitOutcome: AwaitOutcome;
 }
-
-/** Undefined while it has no outcome. */
-type ReadOutcome = (id: number) => Promise<MessageOutcome | undefined>;
-
-type SenderOptions = HandleSendDeps & AcceptSendOptions & { readDecided: ReadOutcome };
 
 /** Handles send routes: 200 after the network has responded, 202 at once. */
 export function createSendHandler(deps: HandleSendDeps) {
-  const decided = createBatchWriter<number, MessageOutcome | undefined>({
-    write: (ids) => findDecided(deps.db, ids),
-  });
-  const readDecided: ReadOutcome = (id) => decided.write(id);
-  const options = { ...deps, acceptor: createMessageInserter(deps.db), readDecided };
+  const handlerDeps: HandlerDeps = {
+    ...deps,
+    acceptor: createMessageInserter(deps.db),
+    awaitOutcome: createOutcomeWaiter(deps),
+  };
 
   return async (
     route: string,
@@ -91,9 +54,9 @@ export function createSendHandler(deps: HandleSendDeps) {
   ): Promise<SendResponse> => {
     const mode = modeOf(input);
     const idempotency = idempotencyOf(route, idempotencyKey, input);
-    const order = { instance_id, kind, input, mode, origin: originOf(caller), idempotency };
+    const command = { instance_id, kind, input, mode, origin: originOf(caller), idempotency };
     try {
-      return await carryOut(options, order);
+      return await handleSend(handlerDeps, command);
     } catch (error) {
       if (mode === "sync" || isAcceptUnknown(error) || !isDatabaseUnavailable(error)) throw error;
       throw queueUnavailable("The queue's database is not available.", error);
@@ -109,50 +72,22 @@ function originOf(caller: Caller): SendCommand["origin"] {
   return caller.kind === "user" ? "panel" : "api";
 }
 
-async function carryOut(options: SenderOptions, order: SendCommand): Promise<SendResponse> {
-  const earlier = await findFirst(options.db, order);
-  if (earlier) return replay(options, earlier, order);
-  const request = await readRequest(options, order);
-  const taken = await acceptSend(options, request);
-  if (!taken) return replay(options, (await findFirst(options.db, order)) ?? refuseForNow(), order);
-  return order.mode === "async"
-    ? acceptedAnswer(taken)
-    : answerAfterOutcome(options, taken, request.delay_ms);
+async function handleSend(deps: HandlerDeps, command: SendCommand): Promise<SendResponse> {
+  const earlier = await findFirst(deps, command);
+  if (earlier) return replay(deps, earlier, command);
+  const request = await prepareSend(deps, command);
+  const accepted = await acceptSend(deps, request);
+  if (!accepted) return replay(deps, (await findFirst(deps, command)) ?? refuseForNow(), command);
+  return command.mode === "async"
+    ? acceptedResponse(accepted)
+    : responseAfterOutcome(deps, accepted, request.delay_ms);
 }
 
-async function findFirst(db: Db, { instance_id, idempotency }: SendCommand): Promise<MessageRow | undefined> {
+async function findFirst(
+  { db }: HandlerDeps,
+  { instance_id, idempotency }: SendCommand,
+): Promise<MessageRow | undefined> {
   return idempotency ? findEarlierMessage(db, instance_id, idempotency) : undefined;
-}
-
-/** Rejects what can be rejected without the file before the file is fetched. */
-async function readRequest(
-  options: HandleSendDeps & AcceptSendOptions,
-  order: SendCommand,
-): Promise<SendRequest> {
-  const { instance_id, kind, input, mode, origin, idempotency } = order;
-  const quoted = await findQuoted(options.db, instance_id, kind, input);
-  const recipient = readRecipient(kind, input, quoted, options.defaultCountry);
-  const instance = await requireSendable(options, instance_id, mode);
-  if (mode === "sync") await requireNewChatAllowed(options.db, instance, recipient.jid);
-  const said = await useQuickReply(options.db, instance.account_id, kind, input);
-  const content = await readContent(
-    { ...options, account_id: instance.account_id },
-    said.kind,
-    said.input,
-    quoted && { of: quoted, to: recipient.jid },
-  );
-  return {
-    instance,
-    recipient,
-    content: await resolveMentions(options.numbers, instance, content),
-    mode,
-    origin,
-    client_message_id: input.client_message_id ?? null,
-    track_id: input.track_id ?? null,
-    metadata: input.metadata ?? null,
-    delay_ms: input.delay ?? 0,
-    idempotency,
-  };
 }
 
 function refuseForNow(): never {
@@ -166,19 +101,19 @@ function refuseForNow(): never {
  * still open, only its caller receives the outcome. If it ended without one, the repetition waits for it.
  */
 async function replay(
-  options: SenderOptions,
+  deps: HandlerDeps,
   row: MessageRow,
   { mode, input }: SendCommand,
 ): Promise<SendResponse> {
   const headers = { "idempotent-replayed": "true" };
-  if (mode === "async") return acceptedAnswer({ ...row, job_id: row.job_id ?? "" }, headers);
-  if (row.outcome_at !== null) return sentAnswer(row, headers);
+  if (mode === "async") return acceptedResponse({ ...row, job_id: row.job_id ?? "" }, headers);
+  if (row.outcome_at !== null) return sentResponse(row, headers);
   const isBeingAnswered = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
   if (isBeingAnswered) return refuseForNow();
-  return answerAfterOutcome(options, row, input.delay ?? 0, headers);
+  return responseAfterOutcome(deps, row, input.delay ?? 0, headers);
 }
 
-function acceptedAnswer({ id, message_id, job_id }: AcceptedSend, headers = {}): AcceptedResponse {
+function acceptedResponse({ id, message_id, job_id }: AcceptedSend, headers = {}): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
   return new AcceptedResponse(
     { ...queued, message: { id, status: "pending" } },
@@ -186,7 +121,7 @@ function acceptedAnswer({ id, message_id, job_id }: AcceptedSend, headers = {}):
   );
 }
 
-function sentAnswer(row: MessageOutcome, headers = {}): OkResponse<SentData> {
+function sentResponse(row: MessageOutcome, headers = {}): OkResponse<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
   if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
@@ -199,49 +134,17 @@ function sentAnswer(row: MessageOutcome, headers = {}): OkResponse<SentData> {
 /**
  * Returns once the network has responded. After the timeout it returns what is known; events report the rest.
  */
-async function answerAfterOutcome(
-  options: SenderOptions,
+async function responseAfterOutcome(
+  deps: HandlerDeps,
   { id, message_id }: Pick<AcceptedSend, "id" | "message_id">,
   delayMs: number,
   headers = {},
 ): Promise<OkResponse<SentData>> {
-  const { left, cause } = await awaitOutcome(options, id, delayMs).catch(unknownIfAway);
-  if (typeof left === "object") return sentAnswer(left, headers);
+  const { left, cause } = await deps.awaitOutcome(id, deps.ackTimeoutMs + delayMs);
+  if (typeof left === "object") return sentResponse(left, headers);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
     headers,
     cause,
   });
-}
-
-interface WaitResult {
-  left: MessageOutcome | "never_begun" | "unknown";
-  /** Why the outcome is unknown. */
-  cause?: unknown;
-}
-
-async function awaitOutcome(
-  { db, engine, watch, ackTimeoutMs, sendHoldMs, readDecided }: SenderOptions,
-  id: number,
-  delayMs: number,
-): Promise<WaitResult> {
-  const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
-  if (decided) return { left: decided };
-  const left = await abandonWait(db, engine, id, sendHoldMs);
-  if (left === "never_begun") return { left };
-  return { left: (left === "not_waiting" && (await readDecided(id))) || "unknown" };
-}
-
-/** The send was accepted and may have gone out: a caller told to retry soon would send it twice. */
-function unknownIfAway(error: unknown): WaitResult {
-  if (!isTransientDatabaseError(error)) throw error;
-  return { left: "unknown", cause: error };
-}
-
-async function findDecided(db: Db, ids: number[]): Promise<(MessageOutcome | undefined)[]> {
-  const { rows } = await sql<MessageOutcome>`${PREPARED_STATEMENT}
-    select id, message_id, jid, status, sent_at, error from message
-    where id = any(${ids}::bigint[]) and outcome_at is not null`.execute(db);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => byId.get(id));
 }

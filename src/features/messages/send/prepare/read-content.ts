@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { Jid } from "../../../../network/driver.ts";
+import { readVcard } from "../../../../network/read-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
 import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
-import { parseWholeVcard } from "./parse-whole-vcard.ts";
 import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
 
 /** All fields of a send, of any route. */
@@ -141,4 +141,12 @@ function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: s
   if (!cardName.safeParse(card.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
   return { kind: "contact", name: card.name, phone: readPhone("phone", card.phone, defaultCountry) };
+}
+
+/** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */
+function parseWholeVcard(text: string): { name?: string; phone?: string } {
+  const { begins, ends, name, phones } = readVcard(text);
+  if (!begins) throw invalidField("vcard", "does not begin with BEGIN:VCARD");
+  if (!ends) throw invalidField("vcard", "does not end with END:VCARD");
+  return { name, phone: phones[0]?.number };
 }

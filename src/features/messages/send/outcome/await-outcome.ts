@@ -1,29 +1,74 @@
 import { sql } from "kysely";
+import { createBatchWriter } from "../../../../engine/batch-writer.ts";
 import type { Engine } from "../../../../engine/engine.ts";
-import type { Db, Trx } from "../../../../platform/db/database.ts";
+import { type Db, isTransientDatabaseError, type Trx } from "../../../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../../../platform/db/prepared-statement.ts";
 import { recordEvents } from "../../../events/events.ts";
 import { selectMessages } from "../../log/message-view.ts";
 import { failedEvent } from "../../message-events.ts";
 import { deleteOutgoing } from "../outgoing-file.ts";
 import { SEND_ERROR } from "../send-error.ts";
+import type { MessageOutcome, OutcomeWatch } from "./outcome-watch.ts";
+
+export interface AwaitOutcomeDeps {
+  db: Db;
+  engine: Engine;
+  watch: OutcomeWatch;
+  sendHoldMs: number;
+}
+
+/** What the caller of a sync send learns at the end of its wait. */
+export interface WaitResult {
+  left: MessageOutcome | "never_begun" | "unknown";
+  /** Why the outcome is unknown. */
+  cause?: unknown;
+}
+
+/** Waits for the outcome of a send; after `timeoutMs` ends the wait and returns what is known. */
+export type AwaitOutcome = (id: number, timeoutMs: number) => Promise<WaitResult>;
+
+export function createOutcomeWaiter({ db, engine, watch, sendHoldMs }: AwaitOutcomeDeps): AwaitOutcome {
+  const decided = createBatchWriter<number, MessageOutcome | undefined>({
+    write: (ids) => findDecided(db, ids),
+  });
+
+  async function awaitOutcome(id: number, timeoutMs: number): Promise<WaitResult> {
+    const outcome = (await watch.wait(id, timeoutMs)) ?? (await decided.write(id));
+    if (outcome) return { left: outcome };
+    const left = await abandonWait(db, engine, id, sendHoldMs);
+    if (left === "never_begun") return { left };
+    return { left: (left === "not_waiting" && (await decided.write(id))) || "unknown" };
+  }
+
+  return (id, timeoutMs) => awaitOutcome(id, timeoutMs).catch(unknownIfTransient);
+}
+
+/** The send was accepted and may have gone out: a caller told to retry soon would send it twice. */
+function unknownIfTransient(error: unknown): WaitResult {
+  if (!isTransientDatabaseError(error)) throw error;
+  return { left: "unknown", cause: error };
+}
+
+async function findDecided(db: Db, ids: number[]): Promise<(MessageOutcome | undefined)[]> {
+  const { rows } = await sql<MessageOutcome>`${PREPARED_STATEMENT}
+    select id, message_id, jid, status, sent_at, error from message
+    where id = any(${ids}::bigint[]) and outcome_at is not null`.execute(db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
 
 /**
  * The state of the abandoned send: nothing that waits, a send that never began, or one whose outcome will
  * come as an event.
  */
-export type AbandonedSend = "not_waiting" | "never_begun" | "begun";
+type AbandonedSend = "not_waiting" | "never_begun" | "begun";
 
 /**
  * Ends the wait for a sync send. The statement that checks also fails a send that has not begun, so it can
  * never begin later; its key is free again. A send that has begun continues like an async send, with the same
  * time limit. A send whose wait has already ended stays as it is.
  */
-export async function abandonWait(
-  db: Db,
-  engine: Engine,
-  id: number,
-  holdMs: number,
-): Promise<AbandonedSend> {
+async function abandonWait(db: Db, engine: Engine, id: number, holdMs: number): Promise<AbandonedSend> {
   const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id, holdMs));
   engine.wake(lanes);
   return left;

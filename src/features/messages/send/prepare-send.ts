@@ -1,0 +1,137 @@
+import type { Engine } from "../../../engine/engine.ts";
+import type { Jid } from "../../../network/driver.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import type { NumberResolver } from "../../contacts/contacts.ts";
+import { findQuickReply } from "../../quick-replies/quick-replies.ts";
+import type { StoredContent } from "../log/message-view.ts";
+import type { SendRequest } from "./accept-send.ts";
+import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
+import {
+  type ContentKind,
+  findQuoted,
+  type ReadContentOptions,
+  readContent,
+  readRecipient,
+  type SendInput,
+} from "./prepare/read-content.ts";
+import { requireNewChatAllowed } from "./run/new-chats.ts";
+import {
+  type ReadInstance,
+  requireConnected,
+  requirePaired,
+  type SendingInstance,
+} from "./sending-instance.ts";
+
+export interface PrepareSendDeps extends ReadContentOptions {
+  db: Db;
+  engine: Engine;
+  numbers: NumberResolver;
+  readInstance: ReadInstance;
+  queue: "postgres" | "off";
+}
+
+/** A send as its route received it. */
+export interface SendCommand {
+  instance_id: number;
+  kind: ContentKind;
+  input: SendInput;
+  mode: SendRequest["mode"];
+  origin: SendRequest["origin"];
+  idempotency: IdempotencyKey | null;
+}
+
+/** Checks and reads a send. Rejects what can be rejected without the file before the file is fetched. */
+export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): Promise<SendRequest> {
+  const { instance_id, kind, input, mode, origin, idempotency } = command;
+  const quoted = await findQuoted(deps.db, instance_id, kind, input);
+  const recipient = readRecipient(kind, input, quoted, deps.defaultCountry);
+  const instance = await requireSendable(deps, instance_id, mode);
+  if (mode === "sync") await requireNewChatAllowed(deps.db, instance, recipient.jid);
+  const filled = await useQuickReply(deps.db, instance.account_id, kind, input);
+  const content = await readContent(
+    { ...deps, account_id: instance.account_id },
+    filled.kind,
+    filled.input,
+    quoted && { of: quoted, to: recipient.jid },
+  );
+  return {
+    instance,
+    recipient,
+    content: await resolveMentions(deps.numbers, instance, content),
+    mode,
+    origin,
+    client_message_id: input.client_message_id ?? null,
+    track_id: input.track_id ?? null,
+    metadata: input.metadata ?? null,
+    delay_ms: input.delay ?? 0,
+    idempotency,
+  };
+}
+
+/** The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
+async function requireSendable(
+  { queue, engine, readInstance }: PrepareSendDeps,
+  instanceId: number,
+  mode: SendRequest["mode"],
+): Promise<SendingInstance> {
+  if (mode === "sync") return requireConnected(readInstance, instanceId);
+  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  if (!(await engine.hasLive("sessions"))) throw queueUnavailable("No message worker is running.");
+  return requirePaired(readInstance, instanceId);
+}
+
+/** The error for an async send that could not be carried out now. */
+export function queueUnavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
+}
+
+const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;
+
+/**
+ * A text send with its quick reply filled in: the named one, or the one whose `/shortcut` is the whole text.
+ */
+async function useQuickReply(
+  db: Db,
+  accountId: number,
+  kind: ContentKind,
+  input: SendInput,
+): Promise<{ kind: ContentKind; input: SendInput }> {
+  const name = input.quick_reply ?? (BARE_SHORTCUT.test(input.text ?? "") ? input.text : undefined);
+  if (kind !== "text" || name === undefined) return { kind, input };
+  const reply = await findQuickReply(db, accountId, name);
+  if (!reply && input.quick_reply !== undefined)
+    throw invalidField("quick_reply", "is not the shortcut of a quick reply");
+  if (!reply) return { kind, input };
+  const { content, media_url } = reply;
+  if (media_url === null) return { kind, input: { ...input, text: content } };
+  return { kind: "media", input: { ...input, url: media_url, caption: content } };
+}
+
+/**
+ * Names people by the number format that the network knows, in the text too: clients draw a mention only
+ * where the text has `@` and the digits of its address.
+ */
+async function resolveMentions(
+  numbers: NumberResolver,
+  instance: Pick<SendingInstance, "id" | "account_id">,
+  content: StoredContent,
+): Promise<StoredContent> {
+  const { mentions: given = [] } = content;
+  if (given.length === 0) return content;
+  const mentions = await numbers.settleAll(instance, given);
+  if (mentions.every((jid, at) => jid === given[at])) return content;
+  const renamed = new Map(given.map((jid, at) => [digitsOf(jid), digitsOf(mentions[at] ?? jid)]));
+  const rename = (text: string) =>
+    text.replace(/@(\d+)/g, (whole, digits: string) =>
+      renamed.has(digits) ? `@${renamed.get(digits)}` : whole,
+    );
+  const settled = { ...content, mentions: [...new Set(mentions)] };
+  if (settled.kind === "text") return { ...settled, text: rename(settled.text) };
+  if (settled.kind === "media" && settled.caption) return { ...settled, caption: rename(settled.caption) };
+  return settled;
+}
+
+function digitsOf(jid: Jid): string {
+  return jid.slice(0, jid.indexOf("@"));
+}
