@@ -6,6 +6,7 @@ import type { NumberResolver } from "../../contacts/contacts.ts";
 import { findQuickReply } from "../../quick-replies/quick-replies.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import type { SendRequest } from "./accept-send.ts";
+import { requireNewChatAllowed } from "./new-chats.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import {
   type ContentKind,
@@ -15,7 +16,6 @@ import {
   readRecipient,
   type SendInput,
 } from "./prepare/read-content.ts";
-import { requireNewChatAllowed } from "./run/new-chats.ts";
 import {
   type ReadInstance,
   requireConnected,

@@ -5,6 +5,7 @@ import type { Content, SendResult, Session } from "../../../network/driver.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { Semaphore } from "../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
+import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadOutgoingContent } from "./outgoing-file.ts";
 import {
   endSend,
@@ -15,7 +16,6 @@ import {
   waitForReceipt,
   withdrawSend,
 } from "./run/end-send.ts";
-import { isNewChat, lockNewChats } from "./run/new-chats.ts";
 import { readdressSend } from "./run/readdress-send.ts";
 import { SendCircuitBreakers } from "./run/send-circuit-breakers.ts";
 import type { SendContext, SendRunnerDeps, SendRunnerOptions } from "./run/send-context.ts";

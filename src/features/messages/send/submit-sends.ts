@@ -6,7 +6,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";
 import type { MessageRow } from "../log/message-view.ts";
-import { IS_NEW_CHAT_SQL } from "./run/new-chats.ts";
+import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
 /** What a send job reads of its message. */
 export interface SendRow

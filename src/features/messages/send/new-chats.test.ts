@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../../test/gateway.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../../../test/whatsapp-server/silence-log.ts";
-import { trustAuthority } from "../../../../../test/whatsapp-stage.ts";
-import { type Client, createClient } from "../../../../client/client.ts";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
+import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
+import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { type Client, createClient } from "../../../client/client.ts";
 import { lockNewChats } from "./new-chats.ts";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { type Expression, sql } from "kysely";
-import { isGroupJid } from "../../../../network/jid.ts";
-import type { Db } from "../../../../platform/db/database.ts";
-import { GatewayError } from "../../../../platform/gateway-error.ts";
-import { addressesOf } from "../../../contacts/contacts.ts";
+import { isGroupJid } from "../../../network/jid.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
 
 /** Of a message `m`: no message was ever sent or received in its chat; a group is never new. */
 export const IS_NEW_CHAT_SQL = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
