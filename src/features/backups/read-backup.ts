@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
+import { LineSplitter } from "../../platform/text/line-splitter.ts";
 import { BackupFileError, decryptStream } from "./encrypted-stream.ts";
 import { RowDigest } from "./row-digest.ts";
 
-const LINE_END = 10;
 /** How COPY ends its rows; in a row a backslash is never alone. */
 export const COPY_END_MARKER = "\\.";
 
@@ -79,8 +79,7 @@ function openPlain(path: string, backupKey: string): AsyncIterable<Buffer> {
 /** Lines of a stream, many at a time. */
 class Lines {
   readonly #pieces: AsyncIterator<Buffer>;
-  /** The beginning of a line, in pieces: put together once, however long it becomes. */
-  #begun: Buffer[] = [];
+  readonly #splitter = new LineSplitter();
   #ready: Buffer[] = [];
 
   constructor(pieces: AsyncIterable<Buffer>) {
@@ -92,7 +91,7 @@ class Lines {
     while (this.#ready.length === 0) {
       const { value, done } = await this.#pieces.next();
       if (done) throw garbled();
-      this.#cut(value);
+      this.#ready = this.#splitter.add(value);
     }
     return this.#ready.splice(0);
   }
@@ -109,16 +108,6 @@ class Lines {
     } catch (cause) {
       throw new BackupFileError("The backup is garbled.", { cause });
     }
-  }
-
-  #cut(bytes: Buffer): void {
-    let from = 0;
-    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, from)) {
-      const end = bytes.subarray(from, at + 1);
-      this.#ready.push(this.#begun.length === 0 ? end : Buffer.concat([...this.#begun.splice(0), end]));
-      from = at + 1;
-    }
-    if (from < bytes.length) this.#begun.push(bytes.subarray(from));
   }
 }
 
