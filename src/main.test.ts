@@ -66,7 +66,7 @@ describe("a wrong command line", () => {
   test("tells a head of the audit log that cannot be one", async () => {
     const { code, stderr } = await waygate("audit verify --head 9f2c");
     expect(code).toBe(1);
-    expect(stderr.trim()).toBe("--head must be the 64 hexadecimal digits that an earlier run has printed.");
+    expect(stderr.trim()).toBe("--head must be the 64 hexadecimal digits that an earlier run printed.");
   });
 });
 

@@ -74,7 +74,8 @@ describe.skipIf(!executablePath)(title, () => {
     expect(await result.jsonValue()).toEqual({
       data: { status: "sent" },
       event: { event: "message.received" },
-      refusal: "WebhookVerificationError: The signature does not fit.",
+      refusal:
+        "WebhookVerificationError: The signature does not match: check the webhook's secret, and pass the body as the raw bytes that arrived.",
     });
     expect(sent).toEqual({
       "POST /api/v1/instances/7/send-text wg_x": '{"number":"5511988887777","text":"Olá"}',

@@ -28,7 +28,7 @@ describe("the database of `waygate restore`", () => {
   });
 
   test("is asked for when the input has none, or has no end", async () => {
-    await expect(restore("-", "\n")).rejects.toThrow("wants the address of the database");
+    await expect(restore("-", "\n")).rejects.toThrow("reads the address of the database");
     await expect(
       restore(
         "-",
@@ -37,7 +37,7 @@ describe("the database of `waygate restore`", () => {
           .split("")
           .map((x) => x.repeat(1000)),
       ),
-    ).rejects.toThrow("wants the address of the database");
+    ).rejects.toThrow("reads the address of the database");
   });
 
   test("is warned about when its password is an argument, which is not repeated", async () => {

@@ -51,7 +51,7 @@ async function backUp(deps: BackupDeps): Promise<void> {
   const id = await addBackup(deps.db, COMMAND_ACTOR, "command").catch(rethrowAsStartError);
   await runBackup(deps, id, new AbortController().signal);
   const row = await deps.db.selectFrom("backup").selectAll().where("id", "=", id).executeTakeFirst();
-  if (!row?.file) throw new StartError(`The backup failed: ${row?.reason ?? "it is gone"}`);
+  if (!row?.file) throw new StartError(`The backup failed: ${row?.reason ?? "its row was deleted"}`);
   tell(`${deps.directory}/${row.file}`, row.size ?? 0, row.rows ?? {}, row.reason);
 }
 
@@ -130,7 +130,7 @@ async function readDatabaseUrl(
   const url = line.trim();
   if (url === "" || bytes > MOST_URL_BYTES)
     throw new StartError(
-      "`--database-url -` wants the address of the database in one line of the standard input.",
+      "`--database-url -` reads the address of the database from the first line of standard input.",
     );
   return url;
 }
@@ -163,7 +163,7 @@ async function requireSecretKeyOf(
     if (sealed) verifySecretCheck(createSecretBox(key, secretKeySecond?.reveal()), sealed);
   } catch (cause) {
     throw new StartError(
-      "The secret key is not the one that the secrets in this backup are sealed with. Set WAYGATE_SECRET_KEY to that one.",
+      "The secret key is not the one that the secrets in this backup are encrypted with. Set WAYGATE_SECRET_KEY to that key.",
       { cause },
     );
   }

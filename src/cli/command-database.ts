@@ -33,7 +33,9 @@ export async function withCommandContext<Result>(
       throwDatabaseStartError(error, words),
     );
     if (pending.length > 0) {
-      throw new StartError(`${words} has not been made ready by this version. Start the gateway once first.`);
+      throw new StartError(
+        `${words} lacks migrations of this version. Start the gateway once to apply them.`,
+      );
     }
     const { box } = await openSecrets(config, resolve(config.dataDir), database.db);
     return await work({ config, database, box });

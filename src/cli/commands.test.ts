@@ -52,7 +52,7 @@ describe("account create", () => {
       "WAYGATE_SECRET_KEY is required",
     );
     await expect(runCreateAccountCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
-      "not the one that the secrets in this database are sealed with",
+      "not the one that the secrets in this database are encrypted with",
     );
   });
 });

@@ -180,7 +180,7 @@ describe("waygate doctor", () => {
       ],
       [
         "that WhatsApp has not confirmed it for days, and why",
-        [1_043_927_760, 80, "No answer within the time limit."],
+        [1_043_927_760, 80, "No response within the time limit."],
         HERE,
         /^warn .* 80 h ago \(last search: No answer within the time limit\)\. Let this machine reach https/,
       ],
@@ -229,6 +229,6 @@ describe("waygate doctor", () => {
 
   test("starts no database that was never started", async () => {
     const { lines } = await ask({ DATABASE_URL: undefined, WAYGATE_DATA_DIR: join(directory, "data") });
-    expect(lines).toContain("ok    database: its own PostgreSQL is made at the first start.");
+    expect(lines).toContain("ok    database: its own PostgreSQL is created at the first start.");
   });
 });

@@ -48,7 +48,7 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
   const dataDir = resolve(config.dataDir);
   const { found, hasOthers } = await examineStore(config, dataDir);
   return [
-    { what: "settings", grade: "ok", words: "all can be read" },
+    { what: "settings", grade: "ok", words: "all are valid" },
     await checkDisk(dataDir),
     ...found,
     checkSecrets(config),
@@ -70,7 +70,7 @@ interface StoreFindings {
 async function examineStore(config: Config, dataDir: string): Promise<StoreFindings> {
   if (!config.databaseUrl && !(await hasOwnDatabase(dataDir))) {
     return {
-      found: [{ what: "database", grade: "ok", words: "its own PostgreSQL is made at the first start" }],
+      found: [{ what: "database", grade: "ok", words: "its own PostgreSQL is created at the first start" }],
     };
   }
   const undo = new CleanupStack();
@@ -103,8 +103,8 @@ async function examineVersion(config: Config, db: Db): Promise<DoctorFinding> {
 async function examineKeys(config: Config, dataDir: string, db: Db): Promise<DoctorFinding[]> {
   const key = config.secretKey?.reveal() ?? (await findGeneratedKey(dataDir, "secret-key"));
   if (key === undefined) {
-    const mend = "Put it back from a copy, or set WAYGATE_SECRET_KEY.";
-    return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is not there`, mend }];
+    const mend = "Restore it from a copy, or set WAYGATE_SECRET_KEY.";
+    return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is missing`, mend }];
   }
   return [await checkSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
 }
@@ -117,7 +117,8 @@ async function examineLibrary(): Promise<DoctorFinding> {
     return { what, grade: "ok", words: `it loads on Node ${process.version}` };
   } catch (error) {
     const words = `it cannot be loaded on Node ${process.version} (${error instanceof Error ? error.message : error})`;
-    const mend = "Install Waygate again with npm ci, on a Node that package.json names under engines.";
+    const mend =
+      "Install Waygate again with npm ci, on a Node version that package.json allows under engines.";
     return { what, grade: "fail", words, mend };
   }
 }

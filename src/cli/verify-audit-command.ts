@@ -7,7 +7,7 @@ import { startProgressPrinter } from "./progress-printer.ts";
 /** Verifies that the audit log is unchanged. Throws StartError with the first broken entry. */
 export async function runVerifyAuditCommand(env: Env, head: string | undefined): Promise<void> {
   if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
-    throw new StartError("--head must be the 64 hexadecimal digits that an earlier run has printed.");
+    throw new StartError("--head must be the 64 hexadecimal digits that an earlier run printed.");
   const progress = startProgressPrinter();
   const tell = (links: number) => progress.reach(links, "entries hold so far");
   const verdict = await withCommandContext(env, ({ database: { db }, box }) =>
@@ -16,7 +16,7 @@ export async function runVerifyAuditCommand(env: Env, head: string | undefined):
   const { links, pending, broken } = verdict;
   if (broken && broken.position === null && broken.audit_id === 0) {
     throw new StartError(
-      "No entry of the audit log has this --head: it was mistyped, is of another gateway, or the end of the log was cut off.",
+      "No entry of the audit log has this --head: it was mistyped, belongs to another gateway, or the end of the log was cut off.",
     );
   }
   if (broken) {

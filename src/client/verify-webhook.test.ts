@@ -39,7 +39,7 @@ describe("the published vectors", () => {
       else await expect(verified).rejects.toThrow("not JSON");
       const forged = { ...request, body: `${request.body} ` };
       await expect(verifyWebhook(forged, { secret: vector.secret, scheme, now })).rejects.toThrow(
-        "does not fit",
+        "does not match",
       );
     }
   });
@@ -61,7 +61,7 @@ describe("a request", () => {
   test("is refused outside of the tolerance, in the past and in the future", async () => {
     for (const seconds of [-301, 301]) {
       const verified = verifyWebhook(request, { secret: SECRET, now: later(now, seconds) });
-      await expect(verified).rejects.toThrow("too old, or from the future");
+      await expect(verified).rejects.toThrow("outside the tolerance");
     }
     const patient = { secret: SECRET, now: later(now, 301), toleranceSeconds: 600 };
     expect(await verifyWebhook(request, patient)).toBeTypeOf("object");
@@ -134,7 +134,9 @@ describe("deliveries of a gateway", () => {
       for (const known of [old, secret, [secret, old], ["whsec_other", old]]) {
         expect(await verifyWebhook(request, { secret: known, scheme })).toBeTypeOf("object");
       }
-      await expect(verifyWebhook(request, { secret: "whsec_other", scheme })).rejects.toThrow("does not fit");
+      await expect(verifyWebhook(request, { secret: "whsec_other", scheme })).rejects.toThrow(
+        "does not match",
+      );
     }
   });
 });

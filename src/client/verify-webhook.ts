@@ -61,7 +61,10 @@ export async function verifyWebhook<Event = WebhookEvent>(
     scheme === "body"
       ? await isBodySigned(bytes, secrets, read)
       : await isStandardSigned(bytes, secrets, read, { toleranceSeconds, now });
-  if (!isGenuine) throw new WebhookVerificationError("The signature does not fit.");
+  if (!isGenuine)
+    throw new WebhookVerificationError(
+      "The signature does not match: check the webhook's secret, and pass the body as the raw bytes that arrived.",
+    );
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) as Event;
   } catch {
@@ -96,7 +99,9 @@ async function isStandardSigned(
     throw new WebhookVerificationError("webhook-id, webhook-timestamp or webhook-signature is missing.");
   }
   if (Math.abs(now.getTime() / 1000 - Number(sentAt)) > toleranceSeconds) {
-    throw new WebhookVerificationError("The request is too old, or from the future.");
+    throw new WebhookVerificationError(
+      "The timestamp is outside the tolerance: check the clock of this machine.",
+    );
   }
   const signatures = given
     .split(" ")

@@ -92,7 +92,7 @@ class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
   async #write(items: Item[]): Promise<Result[]> {
     const results = await this.#options.write(items);
     if (results.length !== items.length) {
-      throw new Error(`a writer of ${items.length} items answered with ${results.length} results`);
+      throw new Error(`a batch of ${items.length} items returned ${results.length} results`);
     }
     return results;
   }
@@ -103,7 +103,7 @@ class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
 }
 
 function tooMuch(): GatewayError {
-  const sentence = "Too much waits to be written just now. Try again soon.";
+  const sentence = "Too many writes are waiting. Try again in a moment.";
   return new GatewayError("UNAVAILABLE", sentence, { retryAfterSeconds: 2 });
 }
 

@@ -140,7 +140,7 @@ class LaneEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    if (this.#state !== "new") throw new Error("an engine is started once");
+    if (this.#state !== "new") throw new Error("the engine has been started already");
     this.#startedAt = performance.now();
     await this.#node.start();
     try {

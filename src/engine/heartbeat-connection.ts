@@ -63,7 +63,7 @@ export class HeartbeatConnection {
     } catch (error) {
       this.#drop(client);
       const isSilent = error instanceof Error && error.message === "Query read timeout";
-      throw isSilent ? new Error("Connection terminated: no answer in time", { cause: error }) : error;
+      throw isSilent ? new Error("Connection terminated: no response in time", { cause: error }) : error;
     }
   }
 

@@ -15,7 +15,7 @@ export async function addLane(db: Db | Trx, kind: string, key: string): Promise<
     );
     if (rows[0]) return rows[0].id;
   }
-  throw new Error(`lane ${kind} ${key} is neither there nor can it be added`);
+  throw new Error(`lane ${kind} ${key} could be neither found nor inserted`);
 }
 
 /** Removes the lane; the caller must delete its jobs. After the commit: `wake([id], { changed: true })`. */

@@ -17,7 +17,7 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRun
     if (end.end === "retry" && end.error !== undefined)
       log.error({ ...about, err: end.error }, "a job failed");
     if (end.end !== "retry" || !isLastAttempt(job)) return end;
-    return { ...end, end: "give_up", reason: "its attempts are used up" };
+    return { ...end, end: "give_up", reason: "all its attempts have failed" };
   } catch (error) {
     if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "untried" };
     log.error({ ...about, err: error }, "a job threw; it is tried again");

@@ -153,7 +153,10 @@ function missInstance(): never {
 function explain(error: unknown, { baseUrl, onBug }: McpOptions): ToolError {
   if (error instanceof MissingInstanceError) {
     return refuseArguments([
-      { field: "instanceId", issue: "is required: neither WAYGATE_INSTANCE_ID nor the key tells" },
+      {
+        field: "instanceId",
+        issue: "is required: neither WAYGATE_INSTANCE_ID nor the API key names an instance",
+      },
     ]);
   }
   const refusal = toToolError(error, baseUrl);

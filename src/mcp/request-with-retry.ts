@@ -55,7 +55,11 @@ export function toToolError(error: unknown, baseUrl: string): ToolError | undefi
     return { success: false, code: "GATEWAY_UNREACHABLE", message };
   }
   if (error instanceof Error && /^(Timeout|Abort)Error$/.test(error.name)) {
-    return { success: false, code: "GATEWAY_TIMEOUT", message: `The gateway at ${origin} did not answer.` };
+    return {
+      success: false,
+      code: "GATEWAY_TIMEOUT",
+      message: `The gateway at ${origin} did not respond. Check WAYGATE_BASE_URL and that it runs.`,
+    };
   }
   return undefined;
 }

@@ -68,7 +68,7 @@ function reasonOf(answer: RemoteOperationResult): string {
 const NOT_SUPPORTED = {
   outcome: "refused",
   code: "NOT_SUPPORTED",
-  reason: "The network of this instance cannot do that.",
+  reason: "The instance's network does not support this operation.",
   retryable: false,
 } as const;
 
@@ -112,6 +112,6 @@ async function streamMedia(session: Session, ref: unknown): Promise<unknown> {
 function drained(body: PassThrough): Promise<void> {
   return new Promise((resolve, reject) => {
     body.once("drain", resolve);
-    body.once("close", () => reject(new Error("The reader has gone.")));
+    body.once("close", () => reject(new Error("the reader of the response has disconnected")));
   });
 }

@@ -18,11 +18,11 @@ export const SESSION_START_TIMING: SessionStartTiming = {
 
 const WORDS: Readonly<Record<SessionStartFailure, string>> = {
   library_failed:
-    "The gateway cannot load its WhatsApp library. Its operator finds the cause in the log and with `waygate doctor`.",
+    "The gateway cannot load its WhatsApp library. Its log and `waygate doctor` show the cause to the operator.",
   credentials_unreadable:
-    "The gateway cannot read the stored credentials of this instance. Its operator can restore WAYGATE_SECRET_KEY; otherwise log the instance out and pair it again.",
+    "The gateway cannot read the stored credentials of this instance. The operator can restore WAYGATE_SECRET_KEY; otherwise log the instance out and pair it again.",
   session_failed:
-    "The gateway cannot start the session of this instance. Its operator finds the cause in the log.",
+    "The gateway cannot start the session of this instance. Its log shows the cause to the operator.",
 };
 const PASSING = "The gateway cannot reach its database, or its machine is short of resources.";
 

@@ -46,6 +46,8 @@ test("a node beats past the pooler, and refuses with 503 at once while the poole
 test("does not start when the two addresses are two databases", async () => {
   const other = await createTestDatabase();
   const start = gateway.addNode({ WAYGATE_DATABASE_DIRECT_URL: other.url });
-  await expect(start).rejects.toThrow("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
+  await expect(start).rejects.toThrow(
+    "WAYGATE_DATABASE_DIRECT_URL leads to another database than DATABASE_URL. Set both to the same one.",
+  );
   await other.drop();
 });

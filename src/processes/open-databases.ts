@@ -106,7 +106,10 @@ async function requireOneDatabase(direct: Db, { database }: Databases): Promise<
       select pg_try_advisory_xact_lock(${key}) as is_free`.execute(database.db);
     return rows[0]?.is_free === false;
   });
-  if (!isSeen) throw new StartError("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
+  if (!isSeen)
+    throw new StartError(
+      "WAYGATE_DATABASE_DIRECT_URL leads to another database than DATABASE_URL. Set both to the same one.",
+    );
 }
 
 /** The key that seals secrets; must be the key that sealed the secrets in the database. */
@@ -117,7 +120,7 @@ export async function openSecrets(config: Config, dataDir: string, db: Db): Prom
   await requireSecretKey(db, box).catch((cause: unknown) => {
     const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
     throw new StartError(
-      `${whose} is not the one that the secrets in this database are sealed with. Set WAYGATE_SECRET_KEY to that one.`,
+      `${whose} is not the one that the secrets in this database are encrypted with. Set WAYGATE_SECRET_KEY to that key.`,
       { cause },
     );
   });

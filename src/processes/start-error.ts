@@ -21,7 +21,7 @@ const REFUSALS = /^(28\w{3}|3D000|42501|53300|57P03)$/;
 export function throwDatabaseStartError(error: unknown, database: string): never {
   const { code = "", message } = error as { code?: string; message: string };
   if (REFUSALS.test(code))
-    throw new StartError(`${database} refuses: ${message} (${code}).`, { cause: error });
+    throw new StartError(`${database} refused the connection: ${message} (${code}).`, { cause: error });
   if (isDatabaseUnavailable(error)) {
     const reason = code || message;
     throw new StartError(

@@ -63,11 +63,15 @@ describe("a gateway that cannot start", () => {
 
   test.each([
     ["is not there", (url: URL) => Object.assign(url, { port: "9" }), /cannot be reached \(ECONNREFUSED\)/],
-    ["refuses the password", (url: URL) => Object.assign(url, { password: "wrong" }), /refuses: .*\(28P01\)/],
+    [
+      "refuses the password",
+      (url: URL) => Object.assign(url, { password: "wrong" }),
+      /refused the connection: .*\(28P01\)/,
+    ],
     [
       "does not exist",
       (url: URL) => Object.assign(url, { pathname: "/nobody" }),
-      /refuses: .*nobody.*\(3D000\)/,
+      /refused the connection: .*nobody.*\(3D000\)/,
     ],
   ])("says that the database %s", async (_, change, sentence) => {
     const said = await refusal({ DATABASE_URL: change(new URL(story.store.url)).href });

@@ -8,7 +8,10 @@ export { hasOtherAccounts } from "./has-other-accounts.ts";
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {
   if (caller.kind === "user") return caller;
-  throw new GatewayError("AUTH_REQUIRED", "This route needs a sign-in.");
+  throw new GatewayError(
+    "AUTH_REQUIRED",
+    "This route needs a signed-in user: send the token of POST /api/auth/login as Authorization: Bearer.",
+  );
 }
 
 /** On a `manager` route: the reseller whose customers are all that the caller may see; undefined: no such bound. */

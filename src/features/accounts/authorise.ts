@@ -145,7 +145,11 @@ function authRequired(access: Exclude<RouteAccess, "public">): GatewayError {
 
 async function checkKey(known: CredentialCache, route: Route, value: string): Promise<CachedCredential> {
   const key = isApiKey(value) ? await known.findApiKey(digestApiKey(value)) : undefined;
-  if (!key) throw new GatewayError("INVALID_API_KEY", "The API key is not valid.");
+  if (!key)
+    throw new GatewayError(
+      "INVALID_API_KEY",
+      "The API key is not valid. It may have been regenerated: use the instance's current key.",
+    );
   requireActiveAccount(key.account_status);
   requireFeature(route, key.features);
   if (route.access === "key_or_admin" && !key.may_manage) throw managesNothing();
@@ -175,7 +179,8 @@ async function checkToken(
 }
 
 function passwordRequired(): GatewayError {
-  const words = "Give the password again first: POST /api/auth/confirm. It is good for ten minutes.";
+  const words =
+    "Confirm the password first with POST /api/auth/confirm, then repeat this request within ten minutes.";
   return new GatewayError("PASSWORD_REQUIRED", words);
 }
 
@@ -184,7 +189,10 @@ function requireAdmitted(from: readonly Cidr[], ip: string): void {
   const caller = parseIp(ip);
   const forms = caller ? effectiveIps(caller) : [];
   if (from.length === 0 || forms.some((form) => from.some((cidr) => inCidr(form, cidr)))) return;
-  throw new GatewayError("FORBIDDEN", "Administrative tokens are not taken from this address.");
+  throw new GatewayError(
+    "FORBIDDEN",
+    "Administrative tokens are not accepted from this address (WAYGATE_ADMIN_FROM).",
+  );
 }
 
 async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<CachedCredential> {
@@ -194,7 +202,7 @@ async function checkAdmin(adminTokens: readonly Secret[], value: string): Promis
   if (adminTokens.length === 0)
     throw new GatewayError(
       "INVALID_CREDENTIALS",
-      "WAYGATE_ADMIN_TOKEN is not set: no administrative token is valid.",
+      "No administrative token is valid, because WAYGATE_ADMIN_TOKEN is not set.",
     );
   if (right.length === 0)
     throw new GatewayError("INVALID_CREDENTIALS", "The administrative token is not valid.");
@@ -213,9 +221,13 @@ export function requireActiveAccount(status: string): void {
 
 function requireFeature({ feature }: Route, features: Readonly<Record<string, unknown>>): void {
   if (feature === undefined || features[feature] !== false) return;
-  throw new GatewayError("PLAN_FEATURE_DISABLED", `The plan of the account does not include ${feature}.`, {
-    details: { feature },
-  });
+  throw new GatewayError(
+    "PLAN_FEATURE_DISABLED",
+    `The account's plan does not include ${feature}. Ask for a plan that does.`,
+    {
+      details: { feature },
+    },
+  );
 }
 
 /**
@@ -226,7 +238,10 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
   if (instanceId === 0)
     throw invalidField("id", "must be the number of an instance in the path, such as /api/v1/instances/1");
   if (caller.kind === "key" && caller.instance_id !== instanceId) {
-    throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
+    throw new GatewayError(
+      "INSTANCE_FORBIDDEN",
+      "This API key belongs to another instance. Use the key of the instance that the request names.",
+    );
   }
   if (caller.kind !== "user") return null;
   const instance = await known.findInstance(instanceId);
@@ -237,18 +252,22 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
 /** Whether the user's account and role are what the route asks for. */
 function requireStanding({ access, role }: Route, user: User): void {
   if (access === "owner" && user.account_type !== "owner") {
-    throw new GatewayError("FORBIDDEN", "This is for the owner of the gateway.");
+    throw new GatewayError("FORBIDDEN", "Only the owner of the gateway may do this.");
   }
   if (access === "manager" && user.account_type === "client") {
-    throw new GatewayError("FORBIDDEN", "This is for the owner of the gateway and for resellers.");
+    throw new GatewayError("FORBIDDEN", "Only the owner of the gateway and resellers may do this.");
   }
   const isForAdmins = role === "admin" || access === "owner" || access === "manager";
   if (isForAdmins && user.role === "agent") {
-    throw new GatewayError("FORBIDDEN", "An agent may not do this.", { details: { needs: "admin" } });
+    throw new GatewayError(
+      "FORBIDDEN",
+      "The role agent may not do this. Ask an administrator of the account.",
+      { details: { needs: "admin" } },
+    );
   }
 }
 
 /** Without an administrative token its routes are not there. */
 function closed(): GatewayError {
-  return new GatewayError("ROUTE_NOT_FOUND", "There is no such route while WAYGATE_ADMIN_TOKEN is not set.");
+  return new GatewayError("ROUTE_NOT_FOUND", "This route exists only while WAYGATE_ADMIN_TOKEN is set.");
 }

@@ -5,7 +5,7 @@ const MAX_LENGTH = 1024;
 const MIN_DIFFERENT = 5;
 /** Four different words in a row are a passphrase, be they as common as they like. */
 const MOST_WORDS = 3;
-const TOO_COMMON = "is too common; take several words, or let a password manager choose";
+const TOO_COMMON = "is too common; use several words or a password manager";
 
 /** What is wrong with a new password, or undefined. `own` are words that it must not be made of: e-mail, name. */
 export function findPasswordProblem(password: string, own: readonly string[] = []): string | undefined {

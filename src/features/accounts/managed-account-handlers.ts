@@ -93,11 +93,17 @@ async function changeAccount(
   const before = await findAndLockAccount(trx, id, { reseller });
   if (!before) throw noAccount();
   if (before.account_type === "owner" && (change.status ?? change.plan_id ?? change.parent_id)) {
-    throw new GatewayError("CONFLICT", "The owner's account keeps its status, its plan and its place.");
+    throw new GatewayError(
+      "CONFLICT",
+      "The status, plan and parent of the owner's account cannot be changed.",
+    );
   }
   const isBringingBack = change.status !== undefined || change.trial_ends_at !== undefined;
   if (reseller !== undefined && before.held_by_owner && isBringingBack) {
-    throw new GatewayError("FORBIDDEN", "The owner of this gateway has put the account out of service.");
+    throw new GatewayError(
+      "FORBIDDEN",
+      "The owner of the gateway has suspended this account, and only the owner can reactivate it.",
+    );
   }
   await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
   const { parent_id } = change;

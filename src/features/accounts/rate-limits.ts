@@ -118,10 +118,18 @@ function answer(
   if (isGranted) return;
   const [tightest] = standings.filter(({ isShort }) => isShort).toSorted((a, b) => b.resetMs - a.resetMs);
   const retryAfterSeconds = secondsOf(tightest?.resetMs ?? 0);
-  throw new GatewayError("RATE_LIMITED", "Too many requests. Wait before the next one.", {
-    retryAfterSeconds,
-    details: { policy: tightest?.policy, limit_per_minute: tightest?.limit, retry_after: retryAfterSeconds },
-  });
+  throw new GatewayError(
+    "RATE_LIMITED",
+    "Too many requests. Wait for the seconds in Retry-After, then try again.",
+    {
+      retryAfterSeconds,
+      details: {
+        policy: tightest?.policy,
+        limit_per_minute: tightest?.limit,
+        retry_after: retryAfterSeconds,
+      },
+    },
+  );
 }
 
 /** All of them for today's clients, and the one that is used up first for those of yesterday. */

@@ -64,7 +64,7 @@ async function requireRemovable(trx: Trx, id: number): Promise<void> {
   if (Number(customers) === 0) return;
   throw new GatewayError(
     "CONFLICT",
-    `The account has ${customers} customers. Remove them first, or give them another parent_id.`,
+    `The account has ${customers} customers. Remove them first, or change their parent_id.`,
     { details: { customers: Number(customers) } },
   );
 }

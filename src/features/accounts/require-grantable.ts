@@ -27,10 +27,10 @@ export async function requireGrantable(
 ): Promise<void> {
   const reseller = resellerOf(caller);
   if (reseller !== undefined && wanted.account_type !== "client") {
-    throw new GatewayError("FORBIDDEN", "A reseller's customers are clients.");
+    throw new GatewayError("FORBIDDEN", "A reseller can only have accounts of the type client.");
   }
   if (reseller !== undefined && wanted.parent_id !== undefined && wanted.parent_id !== reseller) {
-    throw new GatewayError("FORBIDDEN", "A reseller keeps its customers to itself.");
+    throw new GatewayError("FORBIDDEN", "A reseller cannot move a customer to another parent_id.");
   }
   if (wanted.parent_id) await requireReseller(trx, wanted.parent_id, wanted);
   if (wanted.plan_id !== undefined) await requirePlan(trx, wanted.plan_id, reseller);
@@ -38,7 +38,7 @@ export async function requireGrantable(
 
 async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAccount): Promise<void> {
   if (wanted.account_type !== "client" || parent_id === wanted.id) {
-    throw invalidField("parent_id", "is for clients only");
+    throw invalidField("parent_id", "is allowed only for accounts of the type client");
   }
   const parent = await trx
     .selectFrom("account")
@@ -47,14 +47,15 @@ async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAcc
     .where("removed_at", "is", null)
     .forKeyShare()
     .executeTakeFirst();
-  if (parent?.account_type !== "reseller") throw invalidField("parent_id", "is not a reseller's account");
+  if (parent?.account_type !== "reseller")
+    throw invalidField("parent_id", "must be the id of a reseller's account");
 }
 
 async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
   const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
   // Plans that a reseller is not shown do not exist for it.
   const isThere = plan && (reseller === undefined || isPlanWithin(plan, await planOf(trx, reseller)));
-  if (!isThere) throw invalidField("plan_id", "is not a plan");
+  if (!isThere) throw invalidField("plan_id", "must be the id of a plan that GET /api/admin/plans lists");
 }
 
 /** What a customer gets whose plan nobody names: of a reseller whose own plan allows less than the standard, that one. */

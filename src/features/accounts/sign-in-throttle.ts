@@ -164,7 +164,11 @@ export function networkOf(text: string): string {
 }
 
 function tooMany(seconds: number): GatewayError {
-  return new GatewayError("RATE_LIMITED", "Too many wrong sign-ins. Wait before the next one.", {
-    retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
-  });
+  return new GatewayError(
+    "RATE_LIMITED",
+    "Too many failed sign-ins. Wait for the seconds in Retry-After, then try again.",
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
+    },
+  );
 }

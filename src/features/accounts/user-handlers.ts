@@ -179,7 +179,11 @@ async function requireAdministrator(trx: Trx, account_id: number): Promise<void>
     .where("role", "!=", "agent")
     .limit(1)
     .execute();
-  if (left.length === 0) throw new GatewayError("CONFLICT", "The account needs an administrator.");
+  if (left.length === 0)
+    throw new GatewayError(
+      "CONFLICT",
+      "The account must keep at least one active administrator. Give another user the role admin first.",
+    );
 }
 
 async function hashNew(passwords: PasswordHasher, password: string, words: string[]): Promise<string> {

@@ -133,7 +133,7 @@ export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
       ...NOTHING,
       key: "queue_late",
       severity,
-      message: `${due} jobs of the queue ${name} are due, the oldest for ${lag} s.`,
+      message: `${due} jobs of the queue ${name} are overdue, the oldest by ${lag} s.`,
       recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
     };
   });
@@ -150,7 +150,7 @@ export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
       key: "restored_work_held",
       severity: "warning",
       since: held.restored_at,
-      message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are held back.`,
+      message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are on hold.`,
       recommended_action:
         action === null
           ? 'Release or discard them: POST /api/admin/restored {"action":"release"}, or waygate restore --release.'

@@ -36,7 +36,7 @@ export async function readOverview(db: Db, scope: AccountScope) {
       from instance where removed_at is null and ${seen}
     ) i`.execute(db);
   const [counts] = rows;
-  if (!counts) throw new Error("A count answers one row.");
+  if (!counts) throw new Error("count(*) returned no row");
   const held = scope === undefined ? await readHeldJobs(db) : undefined;
   const { sends = 0, deliveries = 0, others = 0 } = held ?? {};
   return { ...counts, queue: sum(await readQueues(db, scope)), held_back: { sends, deliveries, others } };

@@ -58,7 +58,10 @@ export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backups
 
 async function order({ db, engine }: BackupHandlerDeps, by: AuditActor): Promise<string> {
   if (!(await engine.hasLive("worker"))) {
-    throw new GatewayError("UNAVAILABLE", "No node with the role worker is alive to make the backup.");
+    throw new GatewayError(
+      "UNAVAILABLE",
+      "No node with the role worker is running to make the backup. Start one with worker in WAYGATE_ROLES.",
+    );
   }
   const { id, lane } = await requestBackup(db, by, "request");
   engine.wake([lane]);
@@ -72,7 +75,7 @@ async function waitFor(db: Db, id: string, signal: AbortSignal) {
     await delay(LOOK_EVERY_MS);
     row = await findBackup(db, id);
   }
-  if (!row) throw new Error(`backup ${id} is gone while it is made`);
+  if (!row) throw new Error(`backup ${id} was deleted while it was being made`);
   return toBackup(row);
 }
 

@@ -71,7 +71,7 @@ function inOrderOfNeed<Table extends { name: string; needs: string[] }>(tables: 
   const placed = new Set<Table>();
   function place(table: Table, way: readonly Table[]): void {
     if (placed.has(table)) return;
-    if (way.includes(table)) throw new Error(`the foreign keys of ${table.name} go in a circle`);
+    if (way.includes(table)) throw new Error(`the foreign keys of ${table.name} form a cycle`);
     for (const need of table.needs) {
       const needed = byName.get(need);
       if (needed) place(needed, [...way, table]);

@@ -49,7 +49,8 @@ export async function* decryptStream(
   for await (const { piece, isLast } of inPieces(sealed, SEALED_BYTES, HEADER_BYTES)) {
     if (!opener) {
       opener = readHeader(piece, backupKey);
-      if (isLast) throw new BackupFileError("The backup file is cut short.");
+      if (isLast)
+        throw new BackupFileError("The backup file is incomplete. Copy it again, or use another backup.");
       continue;
     }
     yield openPiece(opener, piece, number, isLast);
@@ -59,11 +60,10 @@ export async function* decryptStream(
 
 function readHeader(header: Buffer, backupKey: string): { header: Buffer; key: Buffer } {
   if (!header.subarray(0, MAGIC.length).equals(MAGIC)) {
-    throw new BackupFileError(
-      "This is not a backup of Waygate, or of a version that this one does not know.",
-    );
+    throw new BackupFileError("This file is not a Waygate backup, or a newer version of Waygate made it.");
   }
-  if (header.length < HEADER_BYTES) throw new BackupFileError("The backup file is cut short.");
+  if (header.length < HEADER_BYTES)
+    throw new BackupFileError("The backup file is incomplete. Copy it again, or use another backup.");
   const id = header.subarray(MAGIC.length, MAGIC.length + KEY_ID_BYTES).toString("hex");
   if (id !== backupKeyId(backupKey)) {
     throw new BackupFileError(
@@ -80,7 +80,8 @@ function openPiece(
   number: number,
   isLast: boolean,
 ): Buffer {
-  if (piece.length < TAG_BYTES) throw new BackupFileError("The backup file is cut short.");
+  if (piece.length < TAG_BYTES)
+    throw new BackupFileError("The backup file is incomplete. Copy it again, or use another backup.");
   const body = piece.subarray(0, piece.length - TAG_BYTES);
   const nonce = nonceOf(number, isLast);
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
@@ -89,7 +90,10 @@ function openPiece(
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]);
   } catch (cause) {
-    throw new BackupFileError("The backup file was altered or is cut short.", { cause });
+    throw new BackupFileError(
+      "The backup file was altered or is incomplete. Copy it again, or use another backup.",
+      { cause },
+    );
   }
 }
 

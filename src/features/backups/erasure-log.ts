@@ -84,7 +84,7 @@ function parse(text: string, path: string): LoggedErasure[] {
   try {
     return lines.map((line) => erasure.parse(JSON.parse(line)));
   } catch (cause) {
-    throw new BackupFileError(`${path} is no list of erasures.`, { cause });
+    throw new BackupFileError(`${path} is not an erasure log of Waygate.`, { cause });
   }
 }
 

@@ -43,11 +43,11 @@ export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAct
     const { rows } = await sql<{ action: HeldJobsAction | null }>`
       select action from restored where exists (select from held_job) for update`.execute(trx);
     const [found] = rows;
-    if (!found) throw new GatewayError("CONFLICT", "Nothing is held back.");
+    if (!found) throw new GatewayError("CONFLICT", "No job is on hold.");
     if (found.action !== null && found.action !== action) {
       throw new GatewayError(
         "CONFLICT",
-        `It was decided to ${found.action} what is held back; that goes on.`,
+        `The jobs on hold already have the decision ${found.action}, which is being carried out.`,
       );
     }
     await sql`update restored set action = ${action}, decided_at = coalesce(decided_at, now())`.execute(trx);
@@ -102,7 +102,7 @@ async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<bo
 
 const DISCARDED = {
   code: "UNKNOWN_OUTCOME",
-  message: "The gateway was restored from a backup in which it was pending, and an operator discarded it.",
+  message: "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
   retryable: false,
 };
 

@@ -52,7 +52,7 @@ function requireKnownSchema({ migrations, app_version }: BackupHeader): void {
   const unknown = migrations.find((name) => !KNOWN_MIGRATIONS.includes(name));
   if (unknown === undefined) return;
   throw new BackupFileError(
-    `The backup is of a newer version of Waygate (${app_version}, schema ${unknown}). Restore it with that one.`,
+    `A newer version of Waygate made this backup (${app_version}, schema ${unknown}). Restore it with that version.`,
   );
 }
 

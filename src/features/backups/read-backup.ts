@@ -43,7 +43,9 @@ export async function* readBackup(path: string, backupKey: string): AsyncGenerat
   const lines = new Lines(openPlain(path, backupKey));
   const found = head.safeParse(await lines.json());
   if (!found.success) {
-    throw new BackupFileError("The backup is of a form that this version of Waygate does not know.");
+    throw new BackupFileError(
+      "This version of Waygate does not know the format of the backup. Restore it with the version that made it.",
+    );
   }
   yield found.data;
   for (const name of found.data.tables) {
@@ -66,7 +68,7 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
   }
   const said = counts.safeParse(await lines.json());
   if (said.data?.rows !== digest.rows || said.data.digest !== digest.hex()) {
-    throw new BackupFileError(`The rows of ${name} are not those that were written.`);
+    throw new BackupFileError(`The rows of ${name} do not match their checksum. Use another backup.`);
   }
 }
 
@@ -106,11 +108,11 @@ class Lines {
     try {
       return JSON.parse(String(line));
     } catch (cause) {
-      throw new BackupFileError("The backup is garbled.", { cause });
+      throw new BackupFileError("The backup is damaged. Use another one.", { cause });
     }
   }
 }
 
 function garbled(): BackupFileError {
-  return new BackupFileError("The backup is garbled.");
+  return new BackupFileError("The backup is damaged. Use another one.");
 }

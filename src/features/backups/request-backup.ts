@@ -34,7 +34,8 @@ export async function addBackup(trx: Db, by: AuditActor, trigger: BackupTable["t
     insert into backup (id, trigger) values (${id}, ${trigger}) on conflict do nothing returning id`.execute(
     trx,
   );
-  if (rows.length === 0) throw new GatewayError("CONFLICT", "A backup is being made already.");
+  if (rows.length === 0)
+    throw new GatewayError("CONFLICT", "A backup is already being made. Wait until it ends.");
   await recordAudit(trx, { by, action: "backup.create", target: { type: "backup", id }, account_id: null });
   return id;
 }

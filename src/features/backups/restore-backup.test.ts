@@ -192,14 +192,14 @@ describe("a restore", () => {
   const flip = (bytes: Buffer, at: number) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1);
 
   test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
-    ["cut off in its head", (bytes) => bytes.subarray(0, 40), /cut short/],
-    ["cut off in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /altered or is cut short/],
+    ["cut off in its head", (bytes) => bytes.subarray(0, 40), /incomplete/],
+    ["cut off in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /altered or is incomplete/],
     // Right behind a piece, where only the seal of the next one is missing.
-    ["cut off between two pieces", (bytes) => bytes.subarray(0, 53 + 262_160), /altered or is cut short/],
-    ["altered in one bit", (bytes) => flip(bytes, bytes.length - 300), /altered or is cut short/],
-    ["altered in its salt", (bytes) => flip(bytes, 30), /altered or is cut short/],
-    ["something else", () => Buffer.from("PK\u0003\u0004 a file of another kind"), /not a backup of Waygate/],
-    ["empty", () => Buffer.alloc(0), /not a backup of Waygate/],
+    ["cut off between two pieces", (bytes) => bytes.subarray(0, 53 + 262_160), /altered or is incomplete/],
+    ["altered in one bit", (bytes) => flip(bytes, bytes.length - 300), /altered or is incomplete/],
+    ["altered in its salt", (bytes) => flip(bytes, 30), /altered or is incomplete/],
+    ["something else", () => Buffer.from("PK\u0003\u0004 a file of another kind"), /not a Waygate backup/],
+    ["empty", () => Buffer.alloc(0), /not a Waygate backup/],
   ])("refuses a file that is %s before it begins, in one line", async (_what, spoil, words) => {
     const spoilt = join(directory, "spoilt.backup");
     await writeFile(spoilt, spoil(await readFile(path)));

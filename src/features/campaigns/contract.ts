@@ -378,7 +378,7 @@ export const campaignsContract = {
     summary: "Write again to the failed recipients, but never to one whom the message may have reached",
     description:
       "A completed campaign goes on at once and needs a free place in the plan's `max_campaigns`; in a paused one the recipients wait for its start. A recipient that failed with `UNKNOWN_OUTCOME`, or whose send began and was not confirmed, stays failed. The file of a completed campaign is kept for 7 days; after that, and once it was erased, a retry is refused with `CAMPAIGN_STATE`. A cancelled campaign, and one whose instance was removed, cannot be retried.",
-    message: "Failed recipients wait again",
+    message: "Failed recipients queued again",
     idempotent: true,
     input: z.object({ id: rowId }),
     output: status.extend({

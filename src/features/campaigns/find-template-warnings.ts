@@ -19,7 +19,7 @@ export async function findTemplateWarnings(db: Db, campaign: CampaignRow): Promi
 
 function strangers({ message_template }: CampaignRow): TemplateWarning[] {
   return invalidPlaceholdersOf(message_template).map((variable) => {
-    return { variable, missing: 0, message: `${variable} is not a variable and goes out as it stands.` };
+    return { variable, missing: 0, message: `${variable} is not a variable and is sent unchanged.` };
   });
 }
 

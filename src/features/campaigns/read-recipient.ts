@@ -69,7 +69,7 @@ export function* readRecipientCsv(bytes: Uint8Array, defaultCountry?: string): G
   const table = readCsvTable(bytes);
   const columns = table.columns.map((name) => name.toLowerCase());
   const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
-  if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
+  if (phoneAt < 0) throw invalidField("file", "the first line has no column named phone, number or whatsapp");
   // Checked before the first recipient is stored.
   if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
   let rows: ParsedRecipient[] = [];

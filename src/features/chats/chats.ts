@@ -90,10 +90,14 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
  * own instance, that one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
  */
 async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
-  if (!("account_id" in caller)) throw new GatewayError("FORBIDDEN", "This is for keys and signed-in users.");
+  if (!("account_id" in caller))
+    throw new GatewayError("FORBIDDEN", "This route needs an API key or a signed-in user.");
   if (caller.kind === "key" && caller.scope === "instance") {
     if (named === undefined || named === caller.instance_id) return [caller.instance_id];
-    throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
+    throw new GatewayError(
+      "INSTANCE_FORBIDDEN",
+      "This API key belongs to another instance. Use the key of the instance that the request names.",
+    );
   }
   if (named !== undefined) return [(await getInstance(db, named, caller.account_id)).id];
   const own = await db

@@ -43,7 +43,7 @@ export function readStateChange(input: StateInput): ChatState {
   const isMeant = input.state && (input.action !== undefined || input[action] === true);
   const wanted = isMeant ? value : !value;
   if (input.duration_seconds !== undefined && !(field === "muted" && wanted)) {
-    throw invalidField("duration_seconds", "goes with mute only");
+    throw invalidField("duration_seconds", "is allowed only with mute");
   }
   if (field !== "muted") return { [field]: wanted };
   const ms = (input.duration_seconds ?? YEAR_SECONDS) * 1000;

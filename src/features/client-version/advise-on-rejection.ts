@@ -31,7 +31,7 @@ export function adviseOnRejection(
     };
   }
   return {
-    message: `${refused}, and web.whatsapp.com names no newer one.`,
+    message: `${refused}, and web.whatsapp.com offers no newer one.`,
     action: "The gateway looks again every day. Update Waygate if this lasts.",
   };
 }

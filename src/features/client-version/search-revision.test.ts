@@ -70,7 +70,7 @@ describe("The search for a client revision", () => {
   test("gives up on a server that does not answer.", async () => {
     web.answer("/sw.js", hang);
     web.answer("/", hang);
-    expect(await search(null, 100)).toEqual({ problem: "No answer within the time limit." });
+    expect(await search(null, 100)).toEqual({ problem: "No response within the time limit." });
   });
 
   test("refuses a revision that is older than the one found before.", async () => {

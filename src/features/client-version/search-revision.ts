@@ -62,11 +62,11 @@ async function ask(
     whose: "operator",
   });
   if (outcome.outcome === "failed") return { problem: outcome.error };
-  if (outcome.status !== 200) return { problem: `The answer was HTTP ${outcome.status}.` };
+  if (outcome.status !== 200) return { problem: `The response was HTTP ${outcome.status}.` };
   const revision = findRevision(outcome.body.toString("latin1"));
   if (revision === undefined) {
     const where = outcome.truncated ? ` in its first ${MAX_BYTES} bytes` : "";
-    return { problem: `The answer names no client revision${where}.` };
+    return { problem: `The response contains no client revision${where}.` };
   }
   const fault = findRevisionProblem(revision, known);
   return fault === undefined ? { revision } : { problem: fault };

@@ -38,7 +38,7 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
         return added.id;
       });
       const [record] = await selectRecords(db, account_id).where("c.id", "=", id).execute();
-      if (!record) throw new Error("A consent that was recorded is not there.");
+      if (!record) throw new Error("the recorded consent was not found");
       return record;
     },
 
@@ -84,7 +84,7 @@ async function findSubject(
   { userId, lead_id, phone }: ConsentInput,
 ): Promise<Subject> {
   const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
-  if (named > 1) throw invalidField("userId", "only one of userId, lead_id and phone says whom it is about");
+  if (named > 1) throw invalidField("userId", "must be the only one of userId, lead_id and phone");
   if (userId !== undefined) await getUser(trx, accountId, userId);
   return {
     user_id: userId ?? null,

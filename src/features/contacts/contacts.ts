@@ -76,7 +76,7 @@ async function synchronise(db: Db, callSession: RunSessionOperation, id: number)
 /** The stored address of a person. */
 async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
   const { jid, type } = resolveRecipient(target, deps.defaultCountry);
-  if (type === "group") throw invalidField("jid", "must be of a person");
+  if (type === "group") throw invalidField("jid", "must be the number or JID of a person");
   return deps.numbers.settle(owner, await deps.conversations.addressOf(owner.id, jid));
 }
 

@@ -107,7 +107,7 @@ test("a lead named by the digits of a LID without a phone is the one that messag
   });
   const { data: other } = await gateway.owner.createLead({ name: "Caio" });
   await expect(gateway.owner.updateLead({ id: other.id, phone: "100011999990099" })).rejects.toMatchObject({
-    message: "phone: is the LID of somebody whose phone is not known",
+    message: "phone: is a LID whose phone number is not known; send the phone number",
   });
   expect((await sales.client.listContacts({ id: sales.id, q: "100011999990099" })).data).toHaveLength(1);
 });

@@ -48,7 +48,8 @@ function readJid(field: string, jid: string): Recipient {
   }
   const id = user.replace(/:\d+$/, "");
   if (known === "g.us") {
-    if (!/^\d{5,25}(-\d{1,15})?$/.test(id)) throw invalidField(field, "is not the jid of a group");
+    if (!/^\d{5,25}(-\d{1,15})?$/.test(id))
+      throw invalidField(field, "is not the JID of a group, such as 120363025246125486@g.us");
     return { jid: groupJid(id), phone: null, lid: null, type: "group" };
   }
   if (known === "lid") {
@@ -61,7 +62,7 @@ function readJid(field: string, jid: string): Recipient {
 /** A number that begins with + or 00 has its country code; any other gets the default country's. */
 function readDigits(field: string, text: string, defaultCountry?: string): string {
   const bare = text.replace(/[+()\-.\s]/g, "");
-  if (!/^\d+$/.test(bare)) throw invalidField(field, "may hold digits and + ( ) - . and spaces only");
+  if (!/^\d+$/.test(bare)) throw invalidField(field, "may contain only digits, spaces and + ( ) - .");
   const isInternational = text.startsWith("+") || bare.startsWith("00");
   const dialled = bare.replace(/^00/, "");
   const digits = defaultCountry && !isInternational ? withCountry(dialled, defaultCountry) : dialled;

@@ -20,11 +20,11 @@ const tags = z.array(label).max(MAX_TAGS).describe("At most 100 of 64 characters
 export const MAX_FIELDS = 100;
 const fieldName = trimmedText(64)
   .min(1)
-  .refine((name) => name !== "__proto__", "is not the name of a field");
+  .refine((name) => name !== "__proto__", "is not a valid name of a field");
 const fieldValue = z.union([boundedText(2000), z.number(), z.boolean(), z.null()]);
 const fieldValues = z
   .record(fieldName, fieldValue)
-  .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `holds more than ${MAX_FIELDS} fields`);
+  .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `has more than ${MAX_FIELDS} fields`);
 
 /** Rows of one import. */
 export const MAX_IMPORTED = 10_000;

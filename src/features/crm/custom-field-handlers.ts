@@ -52,7 +52,7 @@ export function customFieldHandlers(db: Db): FieldHandlers {
 }
 
 function refuseName(): never {
-  throw new GatewayError("CONFLICT", "There is a custom field with this name already.");
+  throw new GatewayError("CONFLICT", "A custom field with this name already exists.");
 }
 
 function refuseUnknown(): never {
@@ -60,8 +60,10 @@ function refuseUnknown(): never {
 }
 
 function requireOptions(type: string, options: readonly string[]): void {
-  if (type === "select" && options.length === 0) throw invalidField("options", "is required for a select");
-  if (type !== "select" && options.length > 0) throw invalidField("options", "is for fields of type select");
+  if (type === "select" && options.length === 0)
+    throw invalidField("options", "is required for fields of the type select");
+  if (type !== "select" && options.length > 0)
+    throw invalidField("options", "is allowed only for fields of the type select");
 }
 
 async function requireSpace(trx: Trx, accountId: number): Promise<void> {
@@ -72,7 +74,7 @@ async function requireSpace(trx: Trx, accountId: number): Promise<void> {
     .where("account_id", "=", accountId)
     .execute();
   if (declared.length < MAX_FIELDS) return;
-  throw new GatewayError("QUOTA_EXCEEDED", `An account can declare ${MAX_FIELDS} custom fields.`, {
+  throw new GatewayError("QUOTA_EXCEEDED", `An account can declare at most ${MAX_FIELDS} custom fields.`, {
     details: { limit: MAX_FIELDS, used: declared.length, left: 0 },
   });
 }

@@ -148,7 +148,7 @@ export async function countLeads(trx: Trx, accountId: number): Promise<number> {
 }
 
 function phoneTaken(): GatewayError {
-  return new GatewayError("CONFLICT", "There is a lead with this phone already.");
+  return new GatewayError("CONFLICT", "A lead with this phone already exists.");
 }
 
 /** The identity of a lead. Digits of a known LID identify that person, by phone if it is known. */
@@ -197,7 +197,7 @@ async function readNewPhone(
 ): Promise<string | null> {
   const { phone, lid } = await readPerson(trx, deps, lead.account_id, given);
   if (lid !== null && lid !== lead.lid)
-    throw invalidField("phone", "is the LID of somebody whose phone is not known");
+    throw invalidField("phone", "is a LID whose phone number is not known; send the phone number");
   return phone;
 }
 
@@ -225,6 +225,6 @@ async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, opt
 
 function unique(tags: readonly string[]): string[] {
   const all = [...new Set(tags)];
-  if (all.length > MAX_TAGS) throw invalidField("tags", `a lead has ${MAX_TAGS} tags at most`);
+  if (all.length > MAX_TAGS) throw invalidField("tags", `a lead can have at most ${MAX_TAGS} tags`);
   return all;
 }

@@ -148,7 +148,7 @@ async function addLead(
     .executeTakeFirst();
   if (!added) {
     written.refused.push(
-      rejectRow(row, "phone: another request has just made this lead. Import the row again"),
+      rejectRow(row, "phone: another request has just created this lead. Import the row again"),
     );
     return;
   }

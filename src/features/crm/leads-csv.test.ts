@@ -142,7 +142,7 @@ test("a plan's limit refuses the rows beyond it, and takes the rest", async () =
 
 test.each([
   ["a column that is not known", ["fone,name", "1,2"], "Columns are id, phone"],
-  ["no column that names a lead", ["name", "Ana"], "names neither a column phone"],
+  ["no column that names a lead", ["name", "Ana"], "has no column named phone"],
   [
     "too many rows",
     ["phone", ...Array.from({ length: 10_001 }, (_, n) => `55219${10_000_000 + n}`)],

@@ -26,7 +26,7 @@ export async function mergeFields(
     else merged.set(name, accept(value, name, byName.get(name)));
   }
   if (merged.size > MAX_FIELDS)
-    throw invalidField("custom_fields", `a lead holds ${MAX_FIELDS} fields at most`);
+    throw invalidField("custom_fields", `a lead can have at most ${MAX_FIELDS} custom fields`);
   return Object.fromEntries(merged);
 }
 

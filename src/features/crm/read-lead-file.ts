@@ -49,10 +49,7 @@ export function readLeadFile(bytes: Uint8Array): LeadFile {
   const table = readCsvTable(bytes);
   const columns = table.columns.map(toColumn);
   if (!columns.includes("phone") && !columns.includes("id"))
-    throw invalidField(
-      "file",
-      "the first line names neither a column phone, number or whatsapp nor a column id",
-    );
+    throw invalidField("file", "the first line has no column named phone, number, whatsapp or id");
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
   if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
   if (table.count() > MAX_IMPORTED) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
@@ -164,7 +161,7 @@ function parseRow(row: Record<string, unknown>): z.output<typeof leadRow> {
 function readId(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw invalidField("id", "must be the number of a lead");
+  throw invalidField("id", "must be the id of a lead");
 }
 
 function readFlag(text = "false"): boolean {

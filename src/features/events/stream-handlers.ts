@@ -74,10 +74,14 @@ function createStreams(feed: EventFeed): OpenStreams {
 }
 
 function tooMany(): GatewayError {
-  return new GatewayError("RATE_LIMITED", `There are ${STREAMS_AT_ONCE} of these streams open already.`, {
-    details: { limit: STREAMS_AT_ONCE },
-    retryAfterSeconds: 30,
-  });
+  return new GatewayError(
+    "RATE_LIMITED",
+    `${STREAMS_AT_ONCE} of these streams are open already. Close one first.`,
+    {
+      details: { limit: STREAMS_AT_ONCE },
+      retryAfterSeconds: 30,
+    },
+  );
 }
 
 /** Until the reader goes, the server stops, or it has lasted long enough. */
@@ -159,5 +163,8 @@ async function lookBack(
 
 function accountOf(caller: Caller): number {
   if (caller.kind === "user") return caller.account_id;
-  throw new GatewayError("AUTH_REQUIRED", "This route needs a sign-in.");
+  throw new GatewayError(
+    "AUTH_REQUIRED",
+    "This route needs a signed-in user: send the token of POST /api/auth/login as Authorization: Bearer.",
+  );
 }

@@ -205,7 +205,7 @@ export const groupsContract = {
       id,
       code: trimmedText(200)
         .transform((given) => given.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
-        .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not an invitation")),
+        .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not the code or link of an invitation")),
     }),
     output: z.object({ jid: z.string() }),
   }),

@@ -125,9 +125,13 @@ export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
 }
 
 function tooManyQuestions(waitMs: number): GatewayError {
-  return new GatewayError("RATE_LIMITED", "The network is asked about groups only so often.", {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  });
+  return new GatewayError(
+    "RATE_LIMITED",
+    "The gateway limits its requests about groups to the network. Wait for the seconds in Retry-After, then try again.",
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    },
+  );
 }
 
 /**

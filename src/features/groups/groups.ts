@@ -162,7 +162,7 @@ async function readPeople(
 ): Promise<Jid[]> {
   const people = given.map((text, nth) => {
     const { jid, type } = readAddress(`participants.${nth}`, text, defaultCountry);
-    if (type === "group") throw invalidField(`participants.${nth}`, "must be a person");
+    if (type === "group") throw invalidField(`participants.${nth}`, "must be a person, not a group");
     return jid;
   });
   return [...new Set(await numbers.settleAll(owner, people))];

@@ -36,12 +36,12 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
     await access(directory, constants.W_OK);
     const { bavail, blocks, bsize } = await statfs(directory);
     const words = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
-    const mend = "Make room, or set WAYGATE_DATA_DIR to a larger disk.";
+    const mend = "Free disk space, or set WAYGATE_DATA_DIR to a larger disk.";
     return { what, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, words, mend) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return { what, grade: "ok", words: `${directory} is made at the first start` };
-    const mend = "Give this user the right to write there, or set WAYGATE_DATA_DIR.";
+    if (code === "ENOENT") return { what, grade: "ok", words: `${directory} is created at the first start` };
+    const mend = "Give this user write access, or set WAYGATE_DATA_DIR to another directory.";
     return { what, grade: "fail", words: `${directory} cannot be written (${code})`, mend };
   }
 }
@@ -53,11 +53,11 @@ export async function checkDatabase(db: Db, words: string): Promise<DoctorFindin
     select current_setting('server_version') as version, clock_timestamp() as now`.execute(db);
   const skewMs = (rows[0]?.now.getTime() ?? 0) - (askedAt + Date.now()) / 2;
   const pending = await findPendingMigrations(db);
-  const behind = `${pending.length} migrations of this version are to come`;
+  const behind = `${pending.length} migrations of this version are pending`;
   return [
-    { what: "database", grade: "ok", words: `${words} answers: PostgreSQL ${rows[0]?.version}` },
+    { what: "database", grade: "ok", words: `${words} responds: PostgreSQL ${rows[0]?.version}` },
     pending.length === 0
-      ? { what: "migrations", grade: "ok", words: "the database has had all of this version" }
+      ? { what: "migrations", grade: "ok", words: "all of this version are applied" }
       : { what: "migrations", grade: "warn", words: behind, mend: "Start the gateway: it applies them." },
     {
       what: "clock",
@@ -65,15 +65,15 @@ export async function checkDatabase(db: Db, words: string): Promise<DoctorFindin
         Math.abs(skewMs),
         SKEW_MS.warn,
         SKEW_MS.fail,
-        `${Math.round(Math.abs(skewMs))} ms from the database's`,
-        "Let NTP set the clocks of this machine and of the database's.",
+        `${Math.round(Math.abs(skewMs))} ms from the database's clock`,
+        "Synchronise this machine and the database's with NTP.",
       ),
     },
   ];
 }
 
 const UNBOUND = {
-  words: "values in the database are sealed in the older format, which does not tie them to their rows",
+  words: "values in the database are encrypted in the older format, which does not bind them to their rows",
   mend: "Run waygate key rotate, and restart the nodes.",
 };
 
@@ -86,8 +86,8 @@ export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFind
     if (row && isUnbound(row.sealed)) return { what, grade: "warn", ...UNBOUND };
     return { what, grade: "ok", words: `key ${box.key_id} opens the secrets of the database` };
   } catch {
-    const words = "it is not the one that the secrets of the database are sealed with";
-    return { what, grade: "fail", words, mend: "Set WAYGATE_SECRET_KEY to that one." };
+    const words = "it is not the one that the secrets of the database are encrypted with";
+    return { what, grade: "fail", words, mend: "Set WAYGATE_SECRET_KEY to that key." };
   }
 }
 
@@ -108,10 +108,10 @@ export function findWeakSecrets(
 export function checkSecrets(config: Config): DoctorFinding {
   const what = "other secrets";
   const weak = findWeakSecrets(config);
-  const mend = "Make new ones: openssl rand -base64 32.";
+  const mend = "Replace them with the output of: openssl rand -base64 32.";
   if (weak.length > 0) return { what, grade: "warn", words: `${weak.join(", ")} can be guessed`, mend };
   if (!config.adminToken)
-    return { what, grade: "ok", words: "no administrative token: its routes are closed" };
+    return { what, grade: "ok", words: "no administrative token is set, so its routes are closed" };
   return { what, grade: "ok", words: "none can be guessed" };
 }
 
@@ -134,7 +134,7 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
   return {
     what,
     grade: "ok",
-    words: `those of the instances ${named.join(", ")}${more} read their whole account`,
+    words: `the keys of the instances ${named.join(", ")}${more} read their whole account`,
   };
 }
 
@@ -142,15 +142,15 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
 export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
   const age = (await findBackupAge(db)) ?? 0;
   const isOld = age > 2 * DAY_MS;
-  const words = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the beginning`;
-  const mend = "Make one: waygate backup. See the list for why the daily one failed.";
+  const words = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the installation`;
+  const mend = "Make one: waygate backup. GET /api/admin/backups shows why the daily one failed.";
   return [
     config.backupKey
       ? { what: "backup key", grade: "ok", words: "set" }
       : {
           what: "backup key",
           grade: "warn",
-          words: "generated in the data directory, beside what it protects",
+          words: "generated, and stored beside the data that it protects",
           mend: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
         },
     { what: "backups", grade: isOld ? "warn" : "ok", words, ...(isOld && { mend }) },
@@ -191,7 +191,7 @@ export async function checkMediaStore({ media }: Config, dataDir: string): Promi
     return { what, grade: "ok", words: `${store.words} can be written` };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    return { what, grade: "fail", words, mend: "Check WAYGATE_MEDIA, its rights and its room." };
+    return { what, grade: "fail", words, mend: "Check WAYGATE_MEDIA, its permissions and its free space." };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -205,11 +205,11 @@ export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">)
     hostname.replace(/^\[|\]$/g, ""),
     Number(port) || (protocol === "ws:" ? 80 : 443),
   );
-  if (reason === undefined) return { what, grade: "ok", words: `${hostname} takes connections` };
+  if (reason === undefined) return { what, grade: "ok", words: `${hostname} accepts connections` };
   const words = `${hostname} cannot be reached (${reason})`;
   if (OFFLINE.has(reason))
     return { what, grade: "warn", words: `${words}: this machine seems to be offline` };
-  return { what, grade: "fail", words, mend: "Let a firewall pass port 443 to it." };
+  return { what, grade: "fail", words, mend: "Allow connections to its port 443 in the firewall." };
 }
 
 function knock(host: string, port: number): Promise<string | undefined> {
@@ -220,7 +220,7 @@ function knock(host: string, port: number): Promise<string | undefined> {
       resolve(reason);
     };
     socket.once("connect", () => end());
-    socket.once("timeout", () => end("no answer"));
+    socket.once("timeout", () => end("no response"));
     socket.once("error", (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
   });
 }
@@ -240,8 +240,8 @@ export async function checkPort(
   if (reason === "EADDRINUSE" && isRunning) {
     return { what, grade: "ok", words: `${port} on ${host} is in use, and a gateway is running` };
   }
-  const mend = "Stop the program that has it, or set WAYGATE_PORT and WAYGATE_HOST.";
-  return { what, grade: "fail", words: `${port} on ${host} cannot be listened to (${reason})`, mend };
+  const mend = "Stop the program that uses it, or set WAYGATE_PORT and WAYGATE_HOST.";
+  return { what, grade: "fail", words: `${port} on ${host} cannot be used (${reason})`, mend };
 }
 
 function graded(value: number, warnAt: number, failAt: number, words: string, mend: string) {

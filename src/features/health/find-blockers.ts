@@ -46,40 +46,42 @@ interface Rule extends ProductionBlocker {
 const RULES: readonly Rule[] = [
   {
     key: "database_unavailable",
-    message: "The database does not answer within a second: see that it runs and that DATABASE_URL is right.",
+    message:
+      "The database does not respond within one second: check that it runs and that DATABASE_URL is right.",
     blocks: ({ skewMs }) => skewMs === undefined,
   },
   {
     key: "migrations_pending",
     message:
-      "The database has not had all migrations of this version: restart a node of this version, which applies them.",
+      "The database lacks migrations of this version: restart a node of this version, which applies them.",
     blocks: ({ pendingMigrations = [] }) => pendingMigrations.length > 0,
   },
   {
     key: "clock_skew",
-    message: "The clock is more than 30 seconds away from the database's: let NTP set both.",
+    message:
+      "This machine's clock and the database's differ by more than 30 seconds: synchronise both with NTP.",
     blocks: ({ skewMs = 0 }) => Math.abs(skewMs) > MAX_SKEW_MS,
   },
   {
     key: "no_live_worker",
-    message: "No node with the role worker is alive: start one with worker in WAYGATE_ROLES.",
+    message: "No node with the role worker is running: start one with worker in WAYGATE_ROLES.",
     blocks: ({ hasWorker }) => hasWorker !== true,
   },
   {
     key: "no_live_session_host",
-    message: "No node with the role sessions is alive: start one with sessions in WAYGATE_ROLES.",
+    message: "No node with the role sessions is running: start one with sessions in WAYGATE_ROLES.",
     blocks: ({ hasSessionHost }) => hasSessionHost !== true,
   },
   {
     key: "disk_nearly_full",
     message:
-      "Less than 5 % of the volume of the data directory is free: make room, or move it to a larger one.",
+      "Less than 5 % of the volume of the data directory is free: delete files, or move it to a larger one.",
     blocks: ({ freeDisk = 1 }) => freeDisk < MIN_FREE_DISK,
   },
   {
     key: "media_store_full",
     message:
-      "The media store has no room left, and files that come in wait: make room, or shorten WAYGATE_MEDIA_RETENTION.",
+      "The media store is full, and inbound files wait: free disk space, or shorten WAYGATE_MEDIA_RETENTION.",
     blocks: ({ isMediaStoreFull = false }) => isMediaStoreFull,
   },
   {
@@ -96,7 +98,8 @@ const RULES: readonly Rule[] = [
   {
     key: "weak_secret",
     isPrivate: true,
-    message: "A token can be guessed: `waygate doctor` names it. Make a new one: openssl rand -base64 32.",
+    message:
+      "A token can be guessed: `waygate doctor` names it. Replace it with the output of openssl rand -base64 32.",
     blocks: ({ weakSecrets }) => weakSecrets.length > 0,
   },
   {
@@ -109,24 +112,24 @@ const RULES: readonly Rule[] = [
     key: "no_backup_key",
     isPrivate: true,
     message:
-      "The backup key lies beside what it protects: set WAYGATE_BACKUP_KEY, and keep a copy elsewhere.",
+      "The backup key is stored beside the data that it protects: set WAYGATE_BACKUP_KEY, and keep a copy elsewhere.",
     blocks: ({ hasBackupKey, isProduction }) => !hasBackupKey && isProduction,
   },
   {
     key: "no_recent_backup",
-    message: "No backup of the last two days is verified: see GET /api/admin/backups for the reason.",
+    message: "No backup of the last two days has been verified: GET /api/admin/backups shows the reason.",
     blocks: ({ backupAgeMs = 0, isProduction }) => backupAgeMs > MAX_BACKUP_AGE_MS && isProduction,
   },
   {
     key: "held_back",
     message:
-      "What was pending in the restored backup is held back: release or discard it (waygate restore --release).",
+      "The jobs that were pending in the restored backup are on hold: release or discard them (waygate restore --release).",
     blocks: ({ isHoldingBack = false }) => isHoldingBack,
   },
   {
     key: "sessions_failing",
     message:
-      "The gateway cannot start the sessions of some instances: `waygate doctor` says why, and the log has the errors.",
+      "The gateway cannot start the sessions of some instances: `waygate doctor` shows why, and the log has the errors.",
     blocks: ({ hasFailedStart = false }) => hasFailedStart,
   },
 ];
@@ -144,7 +147,7 @@ export function findBlockers(
 
 const HIDDEN: ProductionBlocker = {
   key: "operator_only",
-  message: "`waygate doctor` and /health with the administrative token name the rest.",
+  message: "`waygate doctor` and /health with the administrative token list the others.",
 };
 
 function isPublicHttp(baseUrl: string): boolean {

@@ -56,7 +56,7 @@ beforeEach(() => {
         source: "built-in",
         searching: true,
         found_at: null,
-        problem: "No answer within the time limit.",
+        problem: "No response within the time limit.",
       }),
     },
   };

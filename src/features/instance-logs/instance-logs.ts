@@ -28,7 +28,7 @@ export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContra
         const { rows, pagination } = await readLog(db, type, { id, limit, cursor, showUrl });
         return new OkResponse({ ...NOTHING, [type]: rows }, { beside: { pagination } });
       }
-      if (cursor) throw invalidField("cursor", "goes with a type");
+      if (cursor) throw invalidField("cursor", "is allowed only with type");
       const pages = await Promise.all(
         LOG_TYPES.map(async (one) => [one, await readLog(db, one, { id, limit, showUrl })] as const),
       );

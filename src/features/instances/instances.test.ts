@@ -196,7 +196,7 @@ describe("creating an instance", () => {
     await expect.poll(() => gateway.engine.laneOf("session", String(id))).toBeDefined();
   });
 
-  it("needs a sign-in", async () => {
+  it("needs a signed-in user", async () => {
     const refused = await gateway.call("POST /api/v1/instances", { name: "x" });
     expect([refused.status, refused.body.code]).toEqual([401, "AUTH_REQUIRED"]);
   });

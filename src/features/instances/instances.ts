@@ -155,7 +155,10 @@ function accountOf(caller: Caller): number | undefined {
 function getAccountOf(caller: Caller): number {
   const account = accountOf(caller);
   if (account !== undefined) return account;
-  throw new GatewayError("AUTH_REQUIRED", "This route needs a sign-in.");
+  throw new GatewayError(
+    "AUTH_REQUIRED",
+    "This route needs a signed-in user: send the token of POST /api/auth/login as Authorization: Bearer.",
+  );
 }
 
 /** A key creates in its own account; the administrative token anywhere, in the owner's account unless told. */
@@ -163,7 +166,10 @@ async function chooseAccount(db: Db, caller: Caller, asked: number | undefined):
   if (caller.kind === "admin") return asked ?? getOwnerAccount(db);
   const own = getAccountOf(caller);
   if (asked === undefined || asked === own) return own;
-  throw new GatewayError("FORBIDDEN", "Only the administrative token creates instances in other accounts.");
+  throw new GatewayError(
+    "FORBIDDEN",
+    "Only the administrative token may create instances in other accounts.",
+  );
 }
 
 async function getOwnerAccount(db: Db): Promise<number> {
@@ -175,5 +181,8 @@ async function getOwnerAccount(db: Db): Promise<number> {
     .limit(1)
     .executeTakeFirst();
   if (owner) return owner.id;
-  throw new GatewayError("NOT_FOUND", "There is no owner's account.");
+  throw new GatewayError(
+    "NOT_FOUND",
+    "There is no account of the type owner. Name the account of the new instance.",
+  );
 }

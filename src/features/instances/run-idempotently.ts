@@ -57,7 +57,10 @@ export async function findStoredResponse(
     .executeTakeFirst();
   if (!first) return undefined;
   if (!first.fingerprint.equals(Buffer.from(fingerprint, "hex"))) {
-    throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
+    throw new GatewayError(
+      "IDEMPOTENCY_MISMATCH",
+      "The Idempotency-Key was already used with another body. Use a new key for a new request.",
+    );
   }
   if (!first.answer) throw new Error("An answer was claimed and committed without being kept.");
   return {

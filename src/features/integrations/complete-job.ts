@@ -47,7 +47,7 @@ export function createTaskJob(
   task: Record<string, unknown>,
   { inbound = false, first = false, ...options }: TaskOptions,
 ): NewJob {
-  if (inbound && inbound_lane === null) throw new Error("the provider is not told anything");
+  if (inbound && inbound_lane === null) throw new Error("the integration has no lane for inbound events");
   return {
     ...options,
     lane: inbound && inbound_lane !== null ? inbound_lane : lane,

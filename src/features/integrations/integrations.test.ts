@@ -69,7 +69,7 @@ describe("integrations", () => {
     const elsewhere = { ...shown.config, webhook_url: "http://localhost:9/webhook/in" };
     await expect(client().saveIntegration({ ...of("n8n"), config: elsewhere })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      details: { fields: [{ field: "token", issue: "must be given anew for another address" }] },
+      details: { fields: [{ field: "token", issue: "must be sent again when the address changes" }] },
     });
   });
 

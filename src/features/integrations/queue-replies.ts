@@ -84,7 +84,10 @@ export async function queueReplies(
   return messages.map(({ message_id }, index) => {
     const id = taken[index];
     if (typeof id === "object")
-      throw new GatewayError("MESSAGE_QUOTA_EXCEEDED", "The messages of this month are used up.");
+      throw new GatewayError(
+        "MESSAGE_QUOTA_EXCEEDED",
+        "The messages that the account's plan allows this month are used up.",
+      );
     return id === undefined ? undefined : { id, message_id };
   });
 }

@@ -59,7 +59,7 @@ function readFields(
     if (fields[name] === "" || fields[name] === null) delete fields[name];
     if (!isMaskOf(fields[name], before?.secrets[name])) continue;
     if (parseUrlOrigin(fields[provider.address]) !== parseUrlOrigin(before?.config[provider.address]))
-      throw invalidField(name, "must be given anew for another address");
+      throw invalidField(name, "must be sent again when the address changes");
     fields[name] = before?.secrets[name];
   }
   return fields;

@@ -44,7 +44,7 @@ export async function toReplies(
     }
     const content = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) throw error;
-      failures.push(`The file ${nameOf(part)} of the answer was not sent. ${error.message}`);
+      failures.push(`The file ${nameOf(part)} of the reply was not sent. ${error.message}`);
       return part.caption ? { kind: "text" as const, text: part.caption } : undefined;
     });
     if (content) replies.push({ content, ...delay });
@@ -80,7 +80,8 @@ async function fetchFile(
     ...(caption && { caption }),
     ...(file_name && { file_name }),
   };
-  if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
+  if (leftMs <= 0)
+    throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply could not be fetched in time.");
   return readMedia(named, { db, outgoing, maxBytes, converter, account_id, downloadMs: leftMs });
 }
 

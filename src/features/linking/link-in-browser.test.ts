@@ -261,7 +261,7 @@ describe.skipIf(!executablePath)(title, () => {
     const other = await stranger.newPage();
     for (const [address, words] of [
       [url, "opened in another browser"],
-      [`${gateway.url}/link/${"A".repeat(43)}`, "not valid any more"],
+      [`${gateway.url}/link/${"A".repeat(43)}`, "no longer valid"],
     ] as const) {
       await other.goto(address);
       await other.getByRole("alert").getByText(words).waitFor({ timeout: PATIENCE_MS });

@@ -47,7 +47,7 @@ function ofInstances(
       const { token, expires_at } = await db.transaction().execute(async (trx) => {
         const row = await lockInstance(trx, id);
         if (row.status === "connected")
-          throw new GatewayError("CONFLICT", "The instance is linked already. Log it out first.");
+          throw new GatewayError("CONFLICT", "The instance is already linked. Log it out first.");
         await recordAudit(trx, instanceAuditEntry(by, "instance.create_link", row));
         return createLink(trx, row);
       });

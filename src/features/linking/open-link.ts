@@ -84,7 +84,7 @@ async function selectLink(db: Db, token: string) {
     requireActiveAccount(status);
     return open;
   }
-  throw new GatewayError("NOT_FOUND", "This link is not valid any more. Ask for a new link.");
+  throw new GatewayError("NOT_FOUND", "This link is no longer valid. Ask for a new one.");
 }
 
 function newSecret(): string {

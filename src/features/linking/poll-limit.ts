@@ -38,7 +38,7 @@ function release(open: Map<string, number>, key: string): void {
 function tooMany(limit: number): GatewayError {
   return new GatewayError(
     "RATE_LIMITED",
-    `${limit} requests wait for a change already. Close other tabs of this page, or try again later.`,
+    `${limit} requests are already waiting for a change. Close other tabs of this page, or try again later.`,
     { details: { limit }, retryAfterSeconds: 20 },
   );
 }

@@ -46,7 +46,7 @@ export async function requireUnlinked(
   link: OpenLink,
 ): Promise<void> {
   if (!isLinked(await getInstance(db, link.instance_id), link)) return;
-  throw new GatewayError("CONFLICT", "The phone is linked, so this link is good for nothing more.");
+  throw new GatewayError("CONFLICT", "The phone is linked already, so this link is no longer needed.");
 }
 
 /** Whether the instance was connected after the link was made, or is so already. */

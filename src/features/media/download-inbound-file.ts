@@ -56,7 +56,7 @@ class BoundedDownload {
   }
 
   async take(piece: Uint8Array): Promise<void> {
-    if (this.#isClosed) throw new Error("Nobody waits for this file any more.");
+    if (this.#isClosed) throw new Error("No request waits for this file any longer.");
     this.#heardAt = performance.now();
     this.#bytes += piece.byteLength;
     this.isTooLarge = this.#bytes > this.#limits.maxBytes;

@@ -97,7 +97,7 @@ async function findRow(db: Db, { message, media, instance }: FileSelector): Prom
 
 async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | undefined> {
   const { content } = row;
-  if (content.kind !== "media") throw invalidField("message_id", "names a message without a file");
+  if (content.kind !== "media") throw invalidField("message_id", "is the id of a message without a file");
   const described = {
     message_id: row.message_id,
     mime_type: row.media_mime_type ?? content.mime_type,
@@ -129,7 +129,7 @@ async function* readWaiting(
   if (bytes === size) return;
   const row = await findRow(deps.db, { message });
   if (row?.media_status !== "ready" || row.name === null || row.media_sha256 === null)
-    throw new Error("The file went away while it was read.");
+    throw new Error("The file was deleted while it was being read.");
   const rest = bytes === 0 ? undefined : { start: bytes, end: size - 1 };
   yield* (await readStored(deps, row, row.name, row.media_sha256, rest)) as AsyncIterable<Buffer>;
 }
@@ -147,7 +147,7 @@ async function readStored(
   if (!stream && isElsewhere)
     throw new GatewayError(
       "UNAVAILABLE",
-      "The file is in the folder of a node that cannot be asked just now.",
+      "The file is stored on another node, which cannot be reached now. Try again later.",
       {
         retryAfterSeconds: 30,
       },
@@ -173,7 +173,7 @@ async function* unchanged(stream: Readable, sha256: string, log: Log): AsyncGene
   }
   if (hash.digest("hex") !== sha256) {
     log.error({ reason: sha256 }, "a file in the media store is not the one that was stored");
-    throw new Error("The stored file was changed.");
+    throw new Error("The stored file does not match its checksum.");
   }
   if (last) yield last;
 }
@@ -219,25 +219,25 @@ const REFUSALS: Record<string, [ErrorCode, string]> = {
   not_supported: ["NOT_SUPPORTED", "The session cannot fetch files."],
   [STORAGE_QUOTA_REASON]: [
     "STORAGE_QUOTA_EXCEEDED",
-    "The file was not kept: the account's plan has no room left for files (max_storage_mb).",
+    "The file was not stored: the account has used up its plan's storage (max_storage_mb).",
   ],
-  too_large: ["MEDIA_DOWNLOAD_FAILED", "The file is larger than this gateway keeps (WAYGATE_MEDIA_MAX_MB)."],
+  too_large: ["MEDIA_DOWNLOAD_FAILED", "The file is larger than this gateway stores (WAYGATE_MEDIA_MAX_MB)."],
 };
 
 function failed(reason: string | null): GatewayError {
   const [code, sentence] = REFUSALS[reason ?? ""] ?? [
     "MEDIA_DOWNLOAD_FAILED",
-    "The network did not give the file out, also after several tries.",
+    "The network did not return the file in several attempts.",
   ];
   return new GatewayError(code, sentence);
 }
 
 function expired(): GatewayError {
-  return new GatewayError("MEDIA_EXPIRED", "The file is there no longer.");
+  return new GatewayError("MEDIA_EXPIRED", "The file no longer exists.");
 }
 
 function notYet(): GatewayError {
-  return new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file has not arrived yet; try again.", {
+  return new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file has not arrived yet. Try again later.", {
     retryAfterSeconds: 30,
   });
 }

@@ -36,15 +36,19 @@ export async function requireStorageQuota(
   if (storage.left === null || storage.left + storedBytes >= bytes) return;
   const { limit } = storage;
   const [used, left] = [storage.used - storedBytes, storage.left + storedBytes];
-  throw new GatewayError("STORAGE_QUOTA_EXCEEDED", `The plan allows ${limit} MB of stored files.`, {
-    details: {
-      quota: "max_storage_mb",
-      limit,
-      used_bytes: used,
-      left_bytes: Math.max(0, left),
-      wanted_bytes: bytes,
+  throw new GatewayError(
+    "STORAGE_QUOTA_EXCEEDED",
+    `The file exceeds the ${limit} MB of stored files that the account's plan allows. Delete files, or ask for a larger plan.`,
+    {
+      details: {
+        quota: "max_storage_mb",
+        limit,
+        used_bytes: used,
+        left_bytes: Math.max(0, left),
+        wanted_bytes: bytes,
+      },
     },
-  });
+  );
 }
 
 /**

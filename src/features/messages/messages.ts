@@ -137,9 +137,13 @@ async function chooseInstance(
 ): Promise<number> {
   if (caller.kind === "key") {
     if (named === undefined || named === caller.instance_id) return caller.instance_id;
-    throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
+    throw new GatewayError(
+      "INSTANCE_FORBIDDEN",
+      "This API key belongs to another instance. Use the key of the instance that the request names.",
+    );
   }
-  if (caller.kind !== "user") throw new GatewayError("FORBIDDEN", "Sending is for keys and signed-in users.");
+  if (caller.kind !== "user")
+    throw new GatewayError("FORBIDDEN", "Sending needs an API key or a signed-in user.");
   if (named === undefined) throw invalidField("instance_id", "is required");
   return (await getInstance(db, named, caller.account_id)).id;
 }

@@ -65,7 +65,8 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
 
 async function deletePlan(trx: Trx, id: number, by: AuditActor): Promise<{ id: number }> {
   const { name } = await lockPlan(trx, id, "for update");
-  if (BUILT_IN.has(name)) throw new GatewayError("CONFLICT", `The plan ${name} is built in and stays.`);
+  if (BUILT_IN.has(name))
+    throw new GatewayError("CONFLICT", `The plan ${name} is built in and cannot be deleted.`);
   await requireUnused(trx, id, name);
   await trx.deleteFrom("plan").where("id", "=", id).execute();
   await recordAudit(trx, { by, action: "plan.delete", target: { type: "plan", id }, account_id: null });
@@ -81,7 +82,7 @@ async function requireUnused(trx: Trx, id: number, name: string): Promise<void> 
   if (Number(accounts) === 0) return;
   throw new GatewayError(
     "CONFLICT",
-    `${accounts} accounts have the plan ${name}. Give them another one first.`,
+    `${accounts} accounts have the plan ${name}. Give them another plan first.`,
     {
       details: { accounts: Number(accounts) },
     },
@@ -117,16 +118,19 @@ function lockPlan(trx: Trx, id: number, mode: "for update" | "for change" = "for
 
 function requireChangeable(plan: Plan, { name }: { name?: string }): void {
   if (plan.name === "unlimited") {
-    throw new GatewayError("CONFLICT", "The plan unlimited is the owner's own and has no limits.");
+    throw new GatewayError(
+      "CONFLICT",
+      "The plan unlimited belongs to the owner's account and cannot be changed.",
+    );
   }
   if (BUILT_IN.has(plan.name) && name !== undefined && name !== plan.name) {
-    throw new GatewayError("CONFLICT", `The plan ${plan.name} is built in and keeps its name.`);
+    throw new GatewayError("CONFLICT", `The plan ${plan.name} is built in and cannot be renamed.`);
   }
 }
 
 function refuseTakenName(error: unknown): never {
   if (isUniqueViolation(error)) {
-    throw new GatewayError("CONFLICT", "There is a plan of that name.", { cause: error });
+    throw new GatewayError("CONFLICT", "A plan with this name already exists.", { cause: error });
   }
   throw error;
 }

@@ -39,7 +39,7 @@ const media = z
   })
   .refine(
     ({ url, base64 }) => (url === undefined) !== (base64 === undefined),
-    "takes exactly one of url and base64",
+    "needs exactly one of url and base64",
   );
 
 const location = z.object({

@@ -21,7 +21,8 @@ export async function scanPendingPairing(deps: ScanDeps, id: number, phone: stri
     await deps.connectInstance(id);
     scanned = await until(deps, () => scanShown(deps, id, phone));
   }
-  if (scanned === undefined) throw new GatewayError("CONNECT_FAILED", "The instance showed no QR to scan.");
+  if (scanned === undefined)
+    throw new GatewayError("CONNECT_FAILED", "The instance shows no QR code. Connect it first.");
   const number = scanned;
   await until(deps, async () => isConnectedWith(number, await getSandboxInstance(deps, id)) || undefined);
   const { jid, lid, status } = await getSandboxInstance(deps, id);

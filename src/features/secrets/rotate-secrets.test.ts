@@ -103,7 +103,7 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
 it("stops at a secret of a key that it was not given, and loses nothing", async () => {
   const { db } = test.database;
   const third = createSecretBox("Wq5Lk2Rn8Vx3Bp6Mz9Gj4Fd7Tc1Hs0Yb");
-  await expect(rotateSecrets(db, third)).rejects.toThrow("is sealed with another WAYGATE_SECRET_KEY");
+  await expect(rotateSecrets(db, third)).rejects.toThrow("is encrypted with another WAYGATE_SECRET_KEY");
   await requireSecretKey(db, fresh);
 });
 
@@ -122,13 +122,15 @@ it("opens only values that name their place once everything was resealed", async
     .where("id", "=", 7)
     .executeTakeFirstOrThrow();
   expect(() => box.open(proxy ?? Buffer.alloc(0), encryptionContextOf("instance", "proxy", 7))).toThrow(
-    "The sealed value instance.proxy of 7 is sealed in an older format",
+    "The stored secret instance.proxy of 7 is encrypted in an older format",
   );
   await db
     .updateTable("secret_check")
     .set({ sealed: sealUnbound(NEW, "another value") })
     .execute();
-  await expect(requireSecretKey(db, createSecretBox(NEW))).rejects.toThrow("a value of another place");
+  await expect(requireSecretKey(db, createSecretBox(NEW))).rejects.toThrow(
+    "a value that was sealed for another row",
+  );
 });
 
 describe("a gateway's secrets", () => {

@@ -68,7 +68,7 @@ async function rotateColumn(
     if (seen === 0) return count;
   }
   throw new Error(
-    `${nameOf(column)} still has secrets of another key or an older format: is a node running that writes them?`,
+    `${nameOf(column)} still has secrets of another key or an older format. Stop any node that still writes them, and run this again.`,
   );
 }
 

@@ -30,24 +30,28 @@ export function createSessionOperationRunner({
     const session = await reachSession(instanceId);
     if (!session) throw sessionUnreachable();
     const asked = call(session);
-    if (!asked) throw new GatewayError("NOT_SUPPORTED", "The network of this instance cannot do that.");
+    if (!asked)
+      throw new GatewayError("NOT_SUPPORTED", "The instance's network does not support this operation.");
     return unwrapOperationResult(await withTimeout(asked, timeoutMs));
   };
 }
 
 /** No node has the session at this moment. */
 export function sessionUnreachable(): GatewayError {
-  return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
+  return new GatewayError("UNAVAILABLE", "The session cannot be reached now. Try again in a moment.", {
+    retryAfterSeconds: 5,
+  });
 }
 
 function undecided(reason: string): GatewayError {
-  const sentence = "The node that has the session did not say whether it was done.";
+  const sentence =
+    "The node with the session did not report whether the operation was done. Check before you repeat it.";
   return new GatewayError("SEND_TIMEOUT", sentence, { cause: new Error(reason) });
 }
 
 /** The value of a call; what the network refuses is thrown. */
 export function unwrapOperationResult<Value>(result: OperationResult<Value> | undefined): Value {
-  if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
+  if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not respond in time.");
   if (result.outcome === "done") return result.value;
   if (result.outcome === "unreachable") throw sessionUnreachable();
   if (result.outcome === "unknown") throw undecided(result.reason);

@@ -68,9 +68,13 @@ export async function logoutInstance(
   const isDone = async ({ lane }: InstanceRow) => !(await hasControlJob(deps.db, lane, "logout"));
   const row = await wait(deps, id, LOGOUT_WAIT_MS, signal, isDone);
   if (await isDone(row)) return row;
-  throw new GatewayError("UNAVAILABLE", "The logout was taken and is not finished yet.", {
-    retryAfterSeconds: 5,
-  });
+  throw new GatewayError(
+    "UNAVAILABLE",
+    "The logout was accepted and has not finished yet. Read the status of the instance in a few seconds.",
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 interface ControlRequest {
@@ -164,9 +168,13 @@ function connectFailed(row: InstanceRow): GatewayError {
   const { status, last_disconnect_reason: reason } = row;
   const pairing_error = toPairingErrorView(row);
   if (pairing_error) return pairingFailed(pairing_error, { status, reason, pairing_error });
-  return new GatewayError("CONNECT_FAILED", "The instance could not be connected.", {
-    details: { status, reason },
-  });
+  return new GatewayError(
+    "CONNECT_FAILED",
+    "The instance could not be connected. details.reason says why; connect it again.",
+    {
+      details: { status, reason },
+    },
+  );
 }
 
 function pairingFailed(

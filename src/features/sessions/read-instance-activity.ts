@@ -33,6 +33,6 @@ export async function readInstanceActivity(db: Db, instanceId: number): Promise<
       ) f) as last_errors
     from day`.execute(db);
   const [row] = rows;
-  if (!row) throw new Error("An aggregate answers one row.");
+  if (!row) throw new Error("the aggregate returned no row");
   return row;
 }

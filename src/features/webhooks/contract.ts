@@ -33,9 +33,9 @@ const customHeaders = z
     boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
       .refine((name) => !RESERVED_HEADER.test(name), "is a header that the gateway sets itself"),
-    boundedText(4096).regex(/^[\t\x20-\x7e]*$/, "may hold visible ASCII only"),
+    boundedText(4096).regex(/^[\t\x20-\x7e]*$/, "may contain only visible ASCII characters"),
   )
-  .refine((headers) => Object.keys(headers).length <= 20, "holds more than 20 headers")
+  .refine((headers) => Object.keys(headers).length <= 20, "has more than 20 headers")
   .describe(
     "Sent with every delivery. A value sent back masked stays as it is; another origin of `url` needs all of them anew.",
   );

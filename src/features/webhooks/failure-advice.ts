@@ -13,16 +13,16 @@ const BY_CLASS: Readonly<Record<string, string>> = {
   dns: "Check the host name of the webhook's url.",
   invalid_url: "Correct the webhook's url.",
   protocol: "Check that the webhook's url leads to an HTTP server.",
-  reset: "Read the log of the receiver: it closed the connection without an answer.",
-  timeout_total: "Let the receiver answer 2xx first and do its work afterwards.",
+  reset: "Read the log of the receiver: it closed the connection without a response.",
+  timeout_total: "Let the receiver respond with 2xx first and do its work afterwards.",
   tls: "Check the certificate of the receiver.",
 };
 
 const BY_STATUS: Readonly<Record<number, string>> = {
-  401: "Give the receiver the secret of this webhook, or the webhook the headers that the receiver asks for.",
-  403: "Give the receiver the secret of this webhook, or the webhook the headers that the receiver asks for.",
+  401: "Give the receiver the secret of this webhook, or give the webhook the headers that the receiver requires.",
+  403: "Give the receiver the secret of this webhook, or give the webhook the headers that the receiver requires.",
   404: "Check the path of the webhook's url.",
-  405: "Let the receiver take POST at the webhook's url.",
+  405: "Let the receiver accept POST at the webhook's url.",
 };
 
 /** Advice for a failing receiver. */
@@ -31,5 +31,5 @@ export function failureAdvice({ status_code, error_class }: FailedWebhookAttempt
   const known = BY_STATUS[status_code];
   if (known !== undefined) return known;
   if (status_code >= 300 && status_code < 400) return "Set the webhook's url to the address of the redirect.";
-  return "Read the log of the receiver, and let it answer 2xx.";
+  return "Read the log of the receiver, and let it respond with 2xx.";
 }

@@ -82,7 +82,7 @@ describe("a receiver", () => {
     expect(waiting).toMatchObject({
       attempts: 1,
       response_status: null,
-      error: "No answer within the time limit.",
+      error: "No response within the time limit.",
     });
     await story.gateway.advance(42_000);
     await delivery(event_id, webhook.id, ({ attempts }) => attempts === 2);

@@ -17,7 +17,8 @@ export async function recoverDeliveries(
   for (let after: FailedDeliveryPage = { at: since, id: 0 }; ; ) {
     const { lane, failed, found } = await db.transaction().execute(async (trx) => {
       const webhook = await lockWebhook(trx, id, webhookId);
-      if (!webhook.is_active) throw new GatewayError("CONFLICT", "The webhook is not active.");
+      if (!webhook.is_active)
+        throw new GatewayError("CONFLICT", "The webhook is not active. Activate it first.");
       const some = await lockFailed(trx, webhookId, after);
       return { lane: webhook.lane, failed: some, found: await queueAgain(trx, some) };
     });

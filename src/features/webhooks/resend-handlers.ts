@@ -15,7 +15,7 @@ export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): Rese
     const event = await getEvent(db, instanceId, eventId);
     const webhooks = await db.transaction().execute((trx) => queueResend(trx, event, only));
     if (webhooks.length === 0) {
-      throw new GatewayError("CONFLICT", "No active webhook wants this event.", {
+      throw new GatewayError("CONFLICT", "No active webhook subscribes to this event.", {
         details: { event: event.event },
       });
     }

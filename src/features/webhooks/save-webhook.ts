@@ -81,9 +81,9 @@ function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
   const known = supportedEvents(format, asked);
   const lacking = asked.find((name) => !known.includes(name));
   if (lacking !== undefined)
-    throw invalidField("events", `${lacking} has no counterpart in the format ${format}`);
+    throw invalidField("events", `${lacking} is not supported by the format ${format}`);
   const names = supportedEvents(format, expandEvents(events));
-  if (names.length === 0) throw invalidField("events", `holds nothing that has a counterpart in ${format}`);
+  if (names.length === 0) throw invalidField("events", `has no event that the format ${format} supports`);
   return names;
 }
 
@@ -96,9 +96,13 @@ function sealToken(box: SecretBox, id: number, token: string | null | undefined)
 async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
   const there = await selectWebhooks(trx, instanceId).limit(MAX_WEBHOOKS_PER_INSTANCE).execute();
   if (there.length < MAX_WEBHOOKS_PER_INSTANCE) return;
-  throw new GatewayError("QUOTA_EXCEEDED", `An instance can have ${MAX_WEBHOOKS_PER_INSTANCE} webhooks.`, {
-    details: { limit: MAX_WEBHOOKS_PER_INSTANCE },
-  });
+  throw new GatewayError(
+    "QUOTA_EXCEEDED",
+    `An instance can have at most ${MAX_WEBHOOKS_PER_INSTANCE} webhooks. Delete one first.`,
+    {
+      details: { limit: MAX_WEBHOOKS_PER_INSTANCE },
+    },
+  );
 }
 
 function sealHeaders(box: SecretBox, id: number, headers: Record<string, string> | undefined): Buffer | null {
@@ -176,13 +180,13 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
   if (headers === undefined && names.length > 0)
     throw invalidField(
       "headers",
-      `must be given anew for another address (${names.join(", ")}); send {} for none`,
+      `must be sent again when the address changes (${names.join(", ")}); send {} for none`,
     );
   const masked = Object.entries(headers ?? {}).find(([, value]) => value === SECRET_MASK);
-  if (masked) throw invalidField(`headers.${masked[0]}`, "must be given anew for another address");
+  if (masked) throw invalidField(`headers.${masked[0]}`, "must be sent again when the address changes");
   const isKept = row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
   if (isKept)
-    throw invalidField("format_token", "must be given anew for another address; send null for none");
+    throw invalidField("format_token", "must be sent again when the address changes; send null for none");
 }
 
 /** The filter depends on the format: events without a counterpart are not queued. */
@@ -211,7 +215,7 @@ function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretB
     if (value !== SECRET_MASK) return [name, value];
     const known = before[name];
     if (known === undefined)
-      throw invalidField(`headers.${name}`, "is masked, and there is no value to keep");
+      throw invalidField(`headers.${name}`, "is masked, but no value is stored; send the value itself");
     return [name, known];
   });
   return Object.fromEntries(kept) as Record<string, string>;

@@ -176,7 +176,7 @@ describe("what is secret", () => {
       { input: { headers: { "X-Plain": "new", Authorization: "****" } }, field: "headers.Authorization" },
     ];
     for (const { input, field } of refusals) {
-      const issue = expect.stringContaining("must be given anew for another address");
+      const issue = expect.stringContaining("must be sent again when the address changes");
       await expect(change({ url: elsewhere.url, ...input })).rejects.toMatchObject({
         code: "VALIDATION_ERROR",
         details: { fields: [{ field, issue }] },

@@ -90,7 +90,7 @@ describe("a webhook in the format of another gateway", () => {
     const given = { format: "uazapi", format_token: TOKEN } as const;
     const webhook = await story.addWebhook(given);
     await client.updateDefaultWebhook({ id, url: story.receiver.url, ...given });
-    const issue = "must be given anew for another address; send null for none";
+    const issue = "must be sent again when the address changes; send null for none";
     const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "format_token", issue }] } };
     for (const change of [{ url: elsewhere.url }, { url: elsewhere.url, format_token: "****" }]) {
       const moved = client.updateWebhook({ id, webhookId: webhook.id, ...change });

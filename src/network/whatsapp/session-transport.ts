@@ -72,7 +72,7 @@ export function createSessionTransport(
 }
 
 function requireAllowed(hosts: MediaHosts, url: URL): void {
-  if (!hosts.allows(url)) throw new Error(`WhatsApp keeps no files at ${url.host}.`);
+  if (!hosts.allows(url)) throw new Error(`${url.host} is not a file host of WhatsApp.`);
 }
 
 function dispatcherOf({ proxy, lookup }: SessionTransportOptions, egress: SessionEgress): Dispatcher {

@@ -126,7 +126,7 @@ describe("the end of a connection", () => {
     const listener = await pair({ timing: { pingMs: 200, deafMs: 1_500 } });
     await stage.control.end(stage.phone.number, "silent");
     const { detail } = await listener.heard("disconnected");
-    expect(detail).toContain("nothing was heard");
+    expect(detail).toContain("nothing was received");
     await listener.heard("connected", 2);
     await listener.message(await stage.contact.says(text("there again")));
     expect(listener.all("qr")).toHaveLength(1);

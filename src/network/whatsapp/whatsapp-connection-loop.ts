@@ -120,7 +120,7 @@ export class WhatsAppConnectionLoop {
     }
     this.#isOver = true;
     this.#hub.lives.delete(this);
-    this.#rejectOnline(new Error("The session is over."));
+    this.#rejectOnline(new Error("The session has ended."));
   }
 
   async #step(): Promise<Next> {
@@ -203,7 +203,7 @@ export class WhatsAppConnectionLoop {
     try {
       if (this.#isStopped()) return "end";
       const { keys } = this.#credentials;
-      if (!keys) throw new Error("The credentials have no room for keys.");
+      if (!keys) throw new Error("The credentials have no key store.");
       const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
       this.#opening = connection;
       if (this.#isStopped()) await connection.close();

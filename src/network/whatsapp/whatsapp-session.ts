@@ -33,7 +33,7 @@ const NOT_DONE: OperationResult<never> = { outcome: "failed", reason: "The sessi
 const NO_CEREMONY: OperationResult<never> = {
   outcome: "refused",
   code: "CONFLICT",
-  reason: "No passkey is asked for now. Connect the instance and scan its QR first.",
+  reason: "WhatsApp requests no passkey now. Connect the instance and scan its QR code first.",
 };
 
 interface SendActionOptions {

@@ -214,7 +214,7 @@ describe("readConfig", () => {
 
   it("takes a way past a pooler only beside the pooler's own", () => {
     const direct = { WAYGATE_DATABASE_DIRECT_URL: "postgres://db:5432/waygate" };
-    expect(problemsOf(direct)).toEqual(["WAYGATE_DATABASE_DIRECT_URL needs DATABASE_URL beside it"]);
+    expect(problemsOf(direct)).toEqual(["WAYGATE_DATABASE_DIRECT_URL requires DATABASE_URL"]);
     const pooled = { DATABASE_URL: "postgres://pooler:6432/waygate", WAYGATE_SECRET_KEY: OTHER_KEY };
     expect(readConfig({ ...pooled, ...direct })).toMatchObject({
       databaseDirectUrl: direct.WAYGATE_DATABASE_DIRECT_URL,

@@ -144,7 +144,7 @@ function contradictions(values: Partial<Settings>): string[] {
     );
   }
   if (values.databaseDirectUrl !== undefined && "databaseUrl" in values && values.databaseUrl === undefined) {
-    problems.push("WAYGATE_DATABASE_DIRECT_URL needs DATABASE_URL beside it");
+    problems.push("WAYGATE_DATABASE_DIRECT_URL requires DATABASE_URL");
   }
   if (isSame(values.secretKeySecond, values.secretKey)) {
     problems.push("WAYGATE_SECRET_KEY_SECOND must not be the same as WAYGATE_SECRET_KEY");
@@ -159,9 +159,7 @@ function contradictions(values: Partial<Settings>): string[] {
     problems.push("WAYGATE_NETWORK must be whatsapp when WAYGATE_SANDBOX is off");
   }
   if (values.whatsappRootKey !== undefined && "whatsappUrl" in values && !isLoopbackUrl(values.whatsappUrl)) {
-    problems.push(
-      "WAYGATE_WHATSAPP_ROOT_KEY is honoured only when WAYGATE_WHATSAPP_URL is a loopback address",
-    );
+    problems.push("WAYGATE_WHATSAPP_ROOT_KEY is allowed only if WAYGATE_WHATSAPP_URL is a loopback address");
   }
   return problems;
 }

@@ -88,7 +88,7 @@ async function readKept(path: string): Promise<string | undefined> {
   });
   if (text === undefined) return undefined;
   const value = text.trim();
-  if (value.length < 16) throw new Error(`${path} is empty or cut short; put the file back from a backup.`);
+  if (value.length < 16) throw new Error(`${path} is empty or incomplete. Restore the file from a copy.`);
   return value;
 }
 

@@ -25,7 +25,7 @@ async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buff
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const made = await findSealed(db, name);
-  if (!made) throw new Error(`The key ${name} was made and is not there.`);
+  if (!made) throw new Error(`The key ${name} was created and could not be read back.`);
   return made;
 }
 

@@ -24,5 +24,6 @@ export async function requireSecretKey(db: Db, box: SecretBox): Promise<void> {
  */
 export function verifySecretCheck(box: SecretBox, sealed: Buffer): void {
   if (isUnbound(sealed)) box.acceptUnbound();
-  if (box.open(sealed, PLACE) !== WORD) throw new Error("secret_check holds a value of another place.");
+  if (box.open(sealed, PLACE) !== WORD)
+    throw new Error("secret_check has a value that was sealed for another row.");
 }

@@ -51,7 +51,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
       `Waygate cannot start its own PostgreSQL. ${reason}\n` +
-        "To use a PostgreSQL (15 or newer) of yours instead, set DATABASE_URL.",
+        "To use your own PostgreSQL (15 or newer) instead, set DATABASE_URL.",
       { cause: error },
     );
   }

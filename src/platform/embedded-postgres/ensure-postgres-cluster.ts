@@ -38,7 +38,7 @@ async function removeHalfMade(home: PostgresHome): Promise<void> {
 async function makeCluster(home: PostgresHome, binaries: PostgresBinaries, sync: boolean): Promise<void> {
   if (await isPresent(home.path)) {
     throw new Error(
-      `${home.path} is there, but no database in ${home.data}. Put that back, or move the former away.`,
+      `${home.path} exists, but there is no database in ${home.data}. Restore the database, or move ${home.path} away.`,
     );
   }
   const draft = `${home.path}.init-${randomBytes(4).toString("hex")}`;

@@ -32,7 +32,7 @@ export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
   if (barrier === undefined) return inside;
   if (await isPresent(inside.data)) {
     throw new Error(
-      `${barrier} keeps user ${inside.runner.uid}, whose database is in ${inside.data}, out of it.`,
+      `User ${inside.runner.uid}, who owns the database in ${inside.data}, may not enter ${barrier}. Give that user access to the directory.`,
     );
   }
   await mkdir(SHARED_DIR, { recursive: true });
@@ -72,9 +72,9 @@ async function refuseForeignPointer(dataDir: string, runner: PostgresRunner | un
   const remedy =
     target === own
       ? "Only root can start it"
-      : `This directory was moved or copied. Move ${target} to ${own} to go on with it`;
+      : `This directory was moved or copied. Move ${target} to ${own} to keep using it`;
   throw new Error(
-    `The database of ${dataDir} is in ${target}. ${remedy}, or delete ${pointerIn(dataDir)} to begin with an empty one.`,
+    `The database of ${dataDir} is in ${target}. ${remedy}, or delete ${pointerIn(dataDir)} to start with an empty one.`,
   );
 }
 

@@ -59,7 +59,7 @@ export async function launchPostmaster(
   const postmaster = watch(child.pid, port, exited);
   if (await isReady(home, postmaster)) return postmaster;
   throw new Error(
-    `PostgreSQL ended while starting. It said:\n${await readPostgresLogFrom(home.log, logStart)}`,
+    `PostgreSQL exited while it was starting. Its output:\n${await readPostgresLogFrom(home.log, logStart)}`,
   );
 }
 

@@ -134,7 +134,7 @@ function refuseUnknown(
   const allowed = allowedMethods(path);
   if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", unknownRouteMessage(path));
   reply.header("allow", allowed.join(", "));
-  throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
+  throw new GatewayError("METHOD_NOT_ALLOWED", `This route accepts only ${allowed.join(", ")}.`);
 }
 
 /** The HTTP error hook: turns any thrown value into the envelope. */
@@ -184,5 +184,5 @@ function isCutOff({ raw }: FastifyRequest): boolean {
 }
 
 function cutOff(cause: unknown): GatewayError {
-  return new GatewayError("VALIDATION_ERROR", "The body did not arrive whole.", { cause });
+  return new GatewayError("VALIDATION_ERROR", "The body did not arrive completely.", { cause });
 }

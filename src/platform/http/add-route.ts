@@ -145,7 +145,7 @@ async function refuseAway(route: Route, request: FastifyRequest, read: ReadBody)
   const cause = request.databaseAway;
   const input = await read().catch(() => undefined);
   if (!input || !route.accepted?.wanted?.(input as Record<string, unknown>)) return cause;
-  const sentence = "The queue cannot be reached just now. Try again soon.";
+  const sentence = "The queue cannot be reached now. Try again in a moment.";
   return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
 }
 

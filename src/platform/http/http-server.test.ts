@@ -306,7 +306,7 @@ describe("answers", () => {
     expect(body).toMatchObject({
       success: false,
       code: "INTERNAL",
-      message: "Something went wrong on our side.",
+      message: "The gateway failed to handle this request. Its log has the error under the request_id.",
     });
     expect(body.details).toBeUndefined();
     const line = lines.find(({ level, request_id }) => level === "error" && request_id === body.request_id);
@@ -487,7 +487,7 @@ describe("input", () => {
     const twice = await ask("/pets/7/portrait", { method: "POST", headers: KEY, body: form });
     expect(twice.body).toMatchObject({
       code: "VALIDATION_ERROR",
-      message: "The body carries more than one file.",
+      message: "The body contains more than one file. Send one file per request.",
     });
     for (const type of ["multipart/form-data; boundary=x", "multipart/form-data"]) {
       const broken = await post("/pets/7/portrait", "nothing of the kind", { ...KEY, "content-type": type });

@@ -40,7 +40,7 @@ export function readCredential(rawHeaders: readonly string[]): Credential | unde
   }
   const [first, ...others] = found;
   if (others.some((other) => other.value !== first?.value)) {
-    throw new GatewayError("VALIDATION_ERROR", "The request carries two different credentials. Send one.");
+    throw new GatewayError("VALIDATION_ERROR", "The request has two different credentials. Send only one.");
   }
   return first;
 }
@@ -62,7 +62,7 @@ export function rejectCredentialsInQuery(query: Readonly<Record<string, unknown>
   if (!carried) return;
   throw new GatewayError(
     "VALIDATION_ERROR",
-    "A credential must not stand in the query string. Send it in a header, and replace it: it may have been logged.",
+    "Credentials are not accepted in the query string. Send them in a header, and replace this one: it may have been logged.",
   );
 }
 

@@ -18,7 +18,7 @@ export type RejectedRequestLogOptions = Pick<RateLimitedWarningsOptions<Rejected
 export function createRejectedRequestLog(options: RejectedRequestLogOptions): LogRejectedRequest {
   return createRateLimitedWarnings({
     ...options,
-    message: "a caller was refused",
+    message: "a request was rejected",
     sourceOf: ({ ip }) => String(ip),
   });
 }

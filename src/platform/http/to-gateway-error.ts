@@ -20,18 +20,22 @@ export function toGatewayError(error: unknown): GatewayError {
   const known = OF_THE_SERVER[code];
   if (known) return new GatewayError(...known, { cause: error });
   if (DISK_FULL.has(code)) {
-    const sentence = "The storage of the gateway is full.";
+    const sentence = "The gateway's storage is full. Its operator has to free disk space.";
     return new GatewayError("STORAGE_FULL", sentence, { cause: error, retryAfterSeconds: 60 });
   }
   if (isDatabaseUnavailable(error)) {
-    const sentence = "The database cannot be reached just now. Try again soon.";
+    const sentence = "The database cannot be reached now. Try again in a moment.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 2 });
   }
   if (isTransientDatabaseError(error)) {
-    const sentence = "Too many requests want the same row just now. Try again soon.";
+    const sentence = "Too many requests change the same data at once. Try again in a moment.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 1 });
   }
-  return new GatewayError("INTERNAL", "Something went wrong on our side.", { cause: error });
+  return new GatewayError(
+    "INTERNAL",
+    "The gateway failed to handle this request. Its log has the error under the request_id.",
+    { cause: error },
+  );
 }
 
 function codeOf(error: unknown): string {

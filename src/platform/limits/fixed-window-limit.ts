@@ -13,9 +13,13 @@ export function createFixedWindowLimit(perMinute: number, what: string): (id: nu
     const now = performance.now();
     const recent = (uses.get(id) ?? []).filter((at) => now - at < MINUTE_MS);
     if (recent.length >= perMinute) {
-      throw new GatewayError("RATE_LIMITED", `${what} can be tested ${perMinute} times a minute.`, {
-        retryAfterSeconds: Math.ceil((MINUTE_MS - (now - (recent[0] ?? now))) / 1000),
-      });
+      throw new GatewayError(
+        "RATE_LIMITED",
+        `${what} can be tested at most ${perMinute} times per minute. Try again in a minute.`,
+        {
+          retryAfterSeconds: Math.ceil((MINUTE_MS - (now - (recent[0] ?? now))) / 1000),
+        },
+      );
     }
     uses.set(id, [...recent, now]);
     if (uses.size > REMEMBERED) uses.clear();

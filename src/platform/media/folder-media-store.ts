@@ -80,7 +80,7 @@ export class FolderMediaStore implements MediaStore {
   }
 
   #pathOf(name: string): string {
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a stored file`);
+    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not the name of a stored file`);
     return join(this.#root, name);
   }
 

@@ -65,13 +65,13 @@ class Converter {
 
   async toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote> {
     const reader = findDemuxer(mimeType);
-    if (!reader) throw invalidField("type", `${mimeType} cannot be made into a voice note`);
+    if (!reader) throw invalidField("type", `${mimeType} cannot be converted to a voice note`);
     const { end, output } = await this.#onFile(audio, (path) =>
       this.#read(2 * OUTPUT_BYTES, voiceArgs(reader, path)),
     );
     if (end === "missing") throw notSupported();
     if (end === "failed" || output.length === 0)
-      throw invalidField("file", "is no audio that can be made into a voice note");
+      throw invalidField("file", "is not an audio file that can be converted to a voice note");
     return { bytes: output, ...(await this.measureVoice(() => oneOf(output))) };
   }
 
@@ -163,6 +163,6 @@ function gifArgs(path: string, target: string): string[] {
 function notSupported(): GatewayError {
   return new GatewayError(
     "NOT_SUPPORTED",
-    "This audio cannot go as a voice note: ffmpeg, which would convert it, is not installed here (WAYGATE_FFMPEG). Send Ogg Opus, or send it as audio.",
+    "This audio cannot be sent as a voice note: ffmpeg, which would convert it, is not installed (WAYGATE_FFMPEG). Send Ogg Opus, or send it as audio.",
   );
 }

@@ -108,8 +108,8 @@ describe("a folder", () => {
     "has no file called %j, and says so before it looks",
     async (name) => {
       const store = await openStore(undefined);
-      await expect(store.open(name)).rejects.toThrow(/no name/);
-      await expect(store.remove(name)).rejects.toThrow(/no name/);
+      await expect(store.open(name)).rejects.toThrow(/not the name/);
+      await expect(store.remove(name)).rejects.toThrow(/not the name/);
     },
   );
 

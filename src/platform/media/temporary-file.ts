@@ -73,10 +73,14 @@ export async function emptyDirectory(path: string): Promise<void> {
 /** Rethrows an error; a full disk becomes STORAGE_FULL. */
 export function throwStorageFull(cause: unknown): never {
   if (!isDiskFull(cause)) throw cause;
-  throw new GatewayError("STORAGE_FULL", "There is no room left to store files.", {
-    cause,
-    retryAfterSeconds: 60,
-  });
+  throw new GatewayError(
+    "STORAGE_FULL",
+    "The gateway's storage is full, so the file was not stored. Its operator has to free disk space.",
+    {
+      cause,
+      retryAfterSeconds: 60,
+    },
+  );
 }
 
 export function isDiskFull(error: unknown): boolean {

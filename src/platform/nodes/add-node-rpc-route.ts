@@ -98,7 +98,7 @@ async function run(handlers: NodeRpcHandlers, request: FastifyRequest, body: str
   if (!handler || !(await isStillWanted(request))) return NOT_OWNED_HERE;
   return handler(input).catch((cause: unknown) => {
     // A 503 would claim that nothing was done.
-    throw new GatewayError("INTERNAL", "The call failed.", { cause });
+    throw new GatewayError("INTERNAL", "The operation failed on the other node.", { cause });
   });
 }
 

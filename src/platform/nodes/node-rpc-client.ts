@@ -68,7 +68,7 @@ async function send(agent: Agent, secret: string, call: NodeRpcRequest): Promise
   const body = encodeMessage({ name, input });
   const identity = { target: url, nonce: newNonce() };
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error("the other node took too long")), timeoutMs);
+  const timer = setTimeout(() => late.abort(new Error("the other node did not respond in time")), timeoutMs);
   try {
     const answer = await request(new URL(NODE_RPC_PATH, url), {
       method: "POST",
@@ -117,6 +117,6 @@ async function read({
     outcome: "unreachable",
     // Once the operation runs, every failure is a 500.
     executed: statusCode >= 500 && statusCode !== 503,
-    reason: `the other node answered ${statusCode}`,
+    reason: `the other node responded with ${statusCode}`,
   };
 }

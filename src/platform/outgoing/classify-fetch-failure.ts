@@ -31,11 +31,11 @@ const TEXT: Readonly<Record<Exclude<FetchFailureCode, "invalid_url">, string>> =
   blocked: BLOCKED_MESSAGE,
   dns: "The host name could not be resolved.",
   refused: "The connection was refused.",
-  reset: "The connection was closed before the answer.",
+  reset: "The connection was closed before the response.",
   tls: "No secure connection could be made.",
   timeout_connect: "No connection within the time limit.",
-  timeout_total: "No answer within the time limit.",
-  protocol: "The request or its answer is not valid HTTP.",
+  timeout_total: "No response within the time limit.",
+  protocol: "The request or its response is not valid HTTP.",
 };
 
 const BY_CODE: readonly [RegExp, keyof typeof TEXT][] = [

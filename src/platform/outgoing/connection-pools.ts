@@ -9,7 +9,7 @@ const MAX_ORIGINS = 500;
 const LINES_PER_ORIGIN = 4;
 const CONNECT_MS = 5000;
 
-const CLOSED = new ClosedError("outgoing calls are closed");
+const CLOSED = new ClosedError("outgoing requests are closed");
 
 const LIMITS = {
   pipelining: 1,

@@ -52,7 +52,9 @@ class LookupQueue {
 
   ask(hostname: string): Promise<LookupAddress[]> {
     if ((this.#restsUntil.get(hostname) ?? 0) > performance.now()) {
-      return Promise.reject(new DnsResolutionError("the name failed slowly and rests"));
+      return Promise.reject(
+        new DnsResolutionError("a recent lookup of the name failed slowly; it is repeated later"),
+      );
     }
     const asked = this.#asked.get(hostname) ?? newlyAsked();
     asked.at = performance.now();

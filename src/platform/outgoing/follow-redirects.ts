@@ -42,7 +42,7 @@ export async function followRedirects<Request extends Hop, Outcome extends Answe
     if (hops === MAX_REDIRECTS)
       return failed("too_many_redirects", `The address redirects more than ${MAX_REDIRECTS} times.`, began);
     const totalMs = first.totalMs - msSince(began);
-    if (totalMs <= 0) return failed("timeout_total", "No answer within the time limit.", began);
+    if (totalMs <= 0) return failed("timeout_total", "No response within the time limit.", began);
     request = { ...next, totalMs };
   }
 }

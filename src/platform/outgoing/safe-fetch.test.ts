@@ -210,7 +210,7 @@ describe("a hostile receiver", () => {
   const TIMED_OUT = {
     outcome: "failed",
     failure: "timeout_total",
-    error: "No answer within the time limit.",
+    error: "No response within the time limit.",
   };
 
   it("that accepts and never answers is left at the deadline, and its socket is cut", async () => {

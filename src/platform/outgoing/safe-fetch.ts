@@ -238,7 +238,7 @@ async function exchange<Body extends object>(
     return { status: answer.statusCode, headers: flat(answer.headers), ...body };
   } finally {
     const isWhole = answer?.body.readableEnded === true;
-    line.end(isWhole ? undefined : new Error("the call did not end well"));
+    line.end(isWhole ? undefined : new Error("the outgoing request failed"));
   }
 }
 

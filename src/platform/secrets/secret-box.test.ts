@@ -38,14 +38,14 @@ describe("a secret box", () => {
 
   it("refuses bytes of another key, and says so", () => {
     expect(() => other.open(box.seal("x", HERE), HERE)).toThrow(
-      "The sealed value webhook.secret of 12 is sealed with another WAYGATE_SECRET_KEY.",
+      "The stored secret webhook.secret of 12 is encrypted with another WAYGATE_SECRET_KEY.",
     );
   });
 
   it("refuses another key even when the key id was copied over", () => {
     const forged = Buffer.from(box.seal("x", HERE));
     forged.write(other.key_id, 1, "hex");
-    expect(() => other.open(forged, HERE)).toThrow("was changed, or was sealed for another row or column");
+    expect(() => other.open(forged, HERE)).toThrow("was changed, or was encrypted for another row or column");
   });
 
   it("notices a change of any single bit", () => {
@@ -64,7 +64,7 @@ describe("a secret box", () => {
     }
     expect(() => box.open(Buffer.concat([sealed, Buffer.of(0)]), HERE)).toThrow();
     expect(() => box.open(Buffer.from("plain text that was stored by mistake, long enough"), HERE)).toThrow(
-      "is not a sealed text",
+      "is not an encrypted value",
     );
   });
 
@@ -81,14 +81,14 @@ describe("a secret box", () => {
       ["webhook", "secret", 1, 2, "session", "a"],
     ] as [string, string, ...(string | number)[]][]) {
       expect(() => box.open(sealed, encryptionContextOf(table, column, ...key))).toThrow(
-        `The sealed value ${table}.${column} of ${key[0]} was changed, or was sealed for another row or column.`,
+        `The stored secret ${table}.${column} of ${key[0]} was changed, or was encrypted for another row or column.`,
       );
     }
   });
 
   it("opens a value of the older format only where such values may still be", () => {
     const old = sealUnbound(KEY, "from before");
-    expect(() => box.open(old, HERE)).toThrow("webhook.secret of 12 is sealed in an older format");
+    expect(() => box.open(old, HERE)).toThrow("webhook.secret of 12 is encrypted in an older format");
     const lenient = createSecretBox(KEY);
     lenient.acceptUnbound();
     expect(lenient.open(old, HERE)).toBe("from before");

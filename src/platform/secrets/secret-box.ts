@@ -65,10 +65,11 @@ export function createSecretBox(secretKey: string, second?: string): SecretBox {
     },
     open(sealed, place) {
       const isKnown = sealed[0] === BOUND || isUnbound(sealed);
-      if (sealed.length < BODY_AT || !isKnown) throw new Error(`${wordsOf(place)} is not a sealed text.`);
+      if (sealed.length < BODY_AT || !isKnown)
+        throw new Error(`${wordsOf(place)} is not an encrypted value.`);
       if (isUnbound(sealed) && !acceptsUnbound) throw new Error(`${wordsOf(place)} ${TOO_OLD}`);
       const sealer = keys.find(({ id }) => sealed.subarray(1, HEADER_BYTES).equals(id));
-      if (!sealer) throw new Error(`${wordsOf(place)} is sealed with another WAYGATE_SECRET_KEY.`);
+      if (!sealer) throw new Error(`${wordsOf(place)} is encrypted with another WAYGATE_SECRET_KEY.`);
       return decrypt(sealer.key, sealed, place);
     },
     acceptUnbound() {
@@ -78,7 +79,7 @@ export function createSecretBox(secretKey: string, second?: string): SecretBox {
 }
 
 const TOO_OLD =
-  "is sealed in an older format, although every value of this database names its place: it was put there from elsewhere.";
+  "is encrypted in an older format, although this database accepts only the new one: it was written by something else.";
 
 function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   return {
@@ -96,7 +97,7 @@ function toBytes({ table, column, key }: EncryptionContext): Buffer {
  * Only the first part of a key may be shown: it is a row id or a fixed name, the others may be personal data.
  */
 function wordsOf({ table, column, key: [first = ""] }: EncryptionContext): string {
-  return `The sealed value ${table}.${column} of ${first}`;
+  return `The stored secret ${table}.${column} of ${first}`;
 }
 
 function decrypt(key: Buffer, sealed: Buffer, place: EncryptionContext): string {
@@ -109,7 +110,7 @@ function decrypt(key: Buffer, sealed: Buffer, place: EncryptionContext): string 
   try {
     return decipher.update(sealed.subarray(BODY_AT), undefined, "utf8") + decipher.final("utf8");
   } catch (cause) {
-    throw new Error(`${wordsOf(place)} was changed, or was sealed for another row or column.`, { cause });
+    throw new Error(`${wordsOf(place)} was changed, or was encrypted for another row or column.`, { cause });
   }
 }
 

@@ -84,7 +84,7 @@ function isRecording(
 /** Some installations use a URL for themselves that only browsers reach. */
 function addressOf({ integration }: ChatwootContext, { data_url }: Attachment): string {
   const { url: base, files_from_url } = chatwootConfigOf(integration);
-  if (!data_url || !URL.canParse(data_url)) throw new AgentFileError("The attachment has no address.", false);
+  if (!data_url || !URL.canParse(data_url)) throw new AgentFileError("The attachment has no URL.", false);
   if (!files_from_url) return data_url;
   const { pathname, search } = new URL(data_url);
   return `${new URL(base).origin}${pathname}${search}`;

@@ -101,10 +101,10 @@ function toError({ reason, words, verdict }: ChatwootError, field: string): Gate
 async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
   const { accounts } = take(await chatwoot.profile(), "access_token");
   const account = accounts.find(({ id }) => id === account_id);
-  if (!account) throw invalidField("account_id", "is not an account of the user whose token this is");
+  if (!account) throw invalidField("account_id", "is not an account of the user that owns the token");
   if (account.role === "administrator") return;
   const words =
-    "belongs to a user who is not an administrator of the account, which registering the webhook needs";
+    "belongs to a user who is not an administrator of the account. Use an administrator's token: registering the webhook needs it";
   throw invalidField("access_token", words);
 }
 
@@ -166,7 +166,7 @@ function requireOurs(
   const host = URL.canParse(found) ? new URL(found).host : "another address";
   throw new GatewayError(
     "CONFLICT",
-    `The inbox already tells ${host} what agents write. Remove that webhook there, or save with "force": true to take the inbox over.`,
+    `The inbox already has a webhook to ${host}. Remove that webhook in Chatwoot, or save with "force": true to replace it.`,
     { details: { reason: "webhook_taken", host } },
   );
 }

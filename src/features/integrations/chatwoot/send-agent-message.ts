@@ -33,12 +33,7 @@ export async function sendAgentMessage(
 ): Promise<JobResult> {
   const words = agentMessageText(chatwootConfigOf(desk.integration), message);
   if (words === undefined)
-    return fail(
-      desk,
-      job,
-      message,
-      `Messages of the kind ${message.content_type} cannot be sent by WhatsApp.`,
-    );
+    return fail(desk, job, message, `WhatsApp cannot send messages of the type ${message.content_type}.`);
   const parts: Part[] = [];
   try {
     const route = await findRecipient(desk, message.conversation);

@@ -29,7 +29,7 @@ export async function testInbox(deps: IntegrationDeps, integration: Integration)
     success: fault === undefined,
     message:
       fault?.message ??
-      `Chatwoot ${details.version} takes the messages and tells this gateway what agents write.`,
+      `Chatwoot ${details.version} accepts messages and reports the agents' replies to this gateway.`,
     status_code: fault ? fault.status_code : 200,
     duration_ms: Math.round(performance.now() - began),
     details,

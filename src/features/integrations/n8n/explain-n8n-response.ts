@@ -20,7 +20,7 @@ export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): st
   if (isNotActive(outcome)) return `${notActive(config)} (${said})`;
   if (isUnauthorised(outcome)) return `${refused(config)} Events wait for a day. (${said})`;
   const { status } = outcome;
-  if (status >= 200 && status < 300) return "The workflow took the event.";
+  if (status >= 200 && status < 300) return "The workflow accepted the event.";
   if (status === 413) return `The event is larger than n8n takes (N8N_PAYLOAD_SIZE_MAX). (${said})`;
   if (status === 500)
     return `The workflow has failed, or its answer has: look at its executions in n8n. (${said})`;

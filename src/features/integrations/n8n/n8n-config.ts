@@ -4,7 +4,7 @@ import { EVENT_NAMES } from "../../events/contract.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
 import { replyLimitFields } from "../reply-limit.ts";
 
-const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may hold visible ASCII only");
+const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may contain only visible ASCII characters");
 
 /** Headers that a delivery sets itself, or that belong to one hop. */
 const RESERVED =

@@ -82,7 +82,7 @@ describe("the answer of a workflow", () => {
     for (const type of ["text/plain", "text/html; charset=utf-8"])
       expect(read("Hello, Ana", type).replies).toEqual([{ text: "Hello, Ana" }]);
     expect(read("<html><body>Oops</body></html>", "text/html").replies).toEqual([]);
-    expect(read("", "text/plain").problem).toMatch(/answered with nothing/);
+    expect(read("", "text/plain").problem).toMatch(/returned an empty response/);
   });
 
   test("is a file where its type is one", () => {

@@ -34,17 +34,17 @@ const FILE_TYPE =
   /^(image|audio|video|font|model)\/|^application\/(?!(?:.{0,180}\+)?(?:json|xml)$|x-www-form-urlencoded$|(?:x-)?(?:javascript|ndjson|yaml)$)/;
 
 const USE_RESPOND_NODE =
-  'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and answer there with {"output": "..."}; an empty text keeps silent.';
+  'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and return {"output": "..."} there; an empty text sends nothing.';
 
 /** What a text with quotes or line breaks needs if it is inserted between quotes by hand. */
 const WRITE_JSON =
   "Let the node Respond to Webhook build it with an expression: {{ JSON.stringify({ output: $json.output }) }}.";
 
 /** n8n returns 200 without a body for a workflow that failed before its node Respond to Webhook. */
-const NOTHING = "The workflow has answered with nothing; it may have failed: look at its executions in n8n.";
+const NOTHING = "The workflow returned an empty response. It may have failed: check its executions in n8n.";
 
 const TOO_LARGE =
-  "The answer of the workflow is too large: 256 KB are read, of a file 5 MB. Answer with the address of a larger file as mediaUrl.";
+  "The workflow's response is too large: the limit is 256 KB, for a file 5 MB. Return the address of a larger file as mediaUrl.";
 
 /** An object or a list of objects, lists or texts; a person's text in brackets does not match. */
 const LIKE_JSON = /^\s*[{[]\s*["{[]/;
@@ -90,10 +90,13 @@ function readPlain(text: string, type: string): WorkflowReplies {
   if (text.trimStart().startsWith("<"))
     return {
       replies: [],
-      problem: `The workflow has answered with a page (${type || "no type"}). ${USE_RESPOND_NODE}`,
+      problem: `The workflow returned a web page (${type || "no type"}). ${USE_RESPOND_NODE}`,
     };
   if (isBrokenJson(text, type))
-    return { replies: [], problem: `The answer is not valid JSON, so nothing of it was sent. ${WRITE_JSON}` };
+    return {
+      replies: [],
+      problem: `The workflow's response is not valid JSON, so nothing was sent. ${WRITE_JSON}`,
+    };
   const replies = toText(text);
   if (replies.length > 0) return { replies };
   return { replies, problem: `${NOTHING} ${USE_RESPOND_NODE}` };

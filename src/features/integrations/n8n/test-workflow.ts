@@ -56,7 +56,7 @@ function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
     ...(file && { file: { mime_type: file.mime_type, size: file.bytes.length } }),
   }));
   const summary = problem ?? `Its answer holds ${replies.length} message(s) for the chat.`;
-  return { ...answered, would_send, message: `The workflow took the event. ${summary}` };
+  return { ...answered, would_send, message: `The workflow accepted the event. ${summary}` };
 }
 
 /** A test message: it has every flat field, and names no chat that could get a reply. */

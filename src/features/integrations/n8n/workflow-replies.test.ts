@@ -103,7 +103,7 @@ describe("what a workflow answers", () => {
     await answer("x".repeat(300 * 1024), "text/plain");
     const ana = newPerson();
     await told.story.say(ana, "hi");
-    expect((await told.status("warning")).last_error).toMatch(/too large: 256 KB/);
+    expect((await told.status("warning")).last_error).toMatch(/too large: the limit is 256 KB/);
     expect(told.n8n.executions).toHaveLength(1);
   });
 
@@ -135,7 +135,7 @@ describe("what a workflow answers", () => {
     await answer([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
     expect(await told.test()).toMatchObject({
       success: true,
-      message: "The workflow took the event. Its answer holds 2 message(s) for the chat.",
+      message: "The workflow accepted the event. Its answer holds 2 message(s) for the chat.",
       details: {
         content_type: "application/json; charset=utf-8",
         answer: expect.stringContaining("one"),

@@ -99,7 +99,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     await story.say(ana, "hi");
     expect(await story.heard(ana, 1)).toEqual(["after it"]);
     const { last_error } = await read();
-    expect(last_error).toContain(`The file ${files.at("/no-such-audio")} of the answer was not sent.`);
+    expect(last_error).toContain(`The file ${files.at("/no-such-audio")} of the reply was not sent.`);
     expect(last_error).not.toContain("secret");
   });
 

@@ -13,10 +13,10 @@ export const savedTypebotConfig = z.object({
   base_url: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, "").replace(/\/api$/, "")),
   public_id: trimmedText(200).regex(
     /^[\w.-]+$/,
-    "is the last part of the bot's address, such as my-typebot-x1y2z3",
+    "must be the last part of the bot's address, such as my-typebot-x1y2z3",
   ),
   api_token: boundedText(4096)
-    .regex(/^[\x21-\x7e]+$/, "may hold visible ASCII only")
+    .regex(/^[\x21-\x7e]+$/, "may contain only visible ASCII characters")
     .optional(),
   trigger: z.enum(["all", "keyword"]).default("all"),
   trigger_operator: z.enum(["equals", "contains", "startsWith", "regex"]).default("equals"),

@@ -144,14 +144,14 @@ async function findInChat(
 ): Promise<MessageRow[]> {
   const addresses = await Promise.all(logged.map(({ jid }) => conversations.addressOf(instance.id, jid)));
   const rows = logged.filter((_, at) => isSamePerson(addresses[at] ?? named, named));
-  if (rows.length === 0 && logged.length > 0)
-    throw invalidField("number", "names another chat than the one in which the message stands");
+  if (rows.length === 0 && logged.length > 0) throw invalidField("number", "is not the chat of the message");
   return rows;
 }
 
 /** A group message has the same id in every log, so one log may contain it in several chats. */
 function inOneChat(rows: MessageRow[]): MessageRow[] {
-  if (new Set(rows.map((row) => row.jid)).size > 1) throw invalidField("message_ids", "must be of one chat");
+  if (new Set(rows.map((row) => row.jid)).size > 1)
+    throw invalidField("message_ids", "must all belong to one chat");
   return rows;
 }
 
@@ -167,7 +167,7 @@ function isSamePerson(jid: Jid, named: Jid): boolean {
 function notLogged(): GatewayError {
   return new GatewayError(
     "MESSAGE_NOT_FOUND",
-    "The message is not in the log: name its chat by number or jid.",
+    "The message is not in the log. Name its chat with number or jid.",
   );
 }
 

@@ -56,7 +56,7 @@ function isSpelling(presence: PresenceInput["presence"]): presence is keyof type
 async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: number) {
   const session = await reachSession(id);
   if (!session) {
-    throw new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", {
+    throw new GatewayError("UNAVAILABLE", "The session cannot be reached now. Try again in a moment.", {
       retryAfterSeconds: 5,
     });
   }

@@ -34,7 +34,7 @@ export function toWordQuery({
   const ofType = isWord ? typeQuery(instance_ids, type) : undefined;
   if (q === undefined) return ofType;
   const ofWords = searchQuery(instance_ids, q);
-  if (!ofWords) throw invalidField("q", "must have a letter or a digit");
+  if (!ofWords) throw invalidField("q", "must contain a letter or a digit");
   return ofType ? sql`(${ofWords} && ${ofType})` : ofWords;
 }
 

@@ -14,7 +14,7 @@ export async function listReceipts(db: Db, message: MessageRow) {
   if (!message.from_me || message.chat_type !== "group")
     throw new GatewayError(
       "CONFLICT",
-      "Receipts of persons are kept for messages that this instance has sent to a group. GET .../messages/:messageId shows the status of this one.",
+      "Receipts per person exist only for messages that this instance sent to a group. Read the status of this message with GET .../messages/:messageId.",
       { details: { reason: "no_receipts" } },
     );
   const rows = await db

@@ -149,10 +149,14 @@ async function lookUp(
     if (found === null && isLast) throw cause;
     await delay(ms);
   }
-  throw new GatewayError("SEND_TIMEOUT", "The database did not say whether the message was taken.", {
-    cause,
-    details: { message_id: message.message_id, sent: "unknown" },
-  });
+  throw new GatewayError(
+    "SEND_TIMEOUT",
+    "The database did not confirm whether the message was accepted. Look for details.message_id in the log before you send it again.",
+    {
+      cause,
+      details: { message_id: message.message_id, sent: "unknown" },
+    },
+  );
 }
 
 async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Promise<{ id: number } | null> {

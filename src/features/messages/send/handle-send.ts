@@ -91,9 +91,13 @@ async function findFirst(
 }
 
 function refuseForNow(): never {
-  throw new GatewayError("IDEMPOTENCY_IN_PROGRESS", "The first request with this key has no outcome yet.", {
-    retryAfterSeconds: 2,
-  });
+  throw new GatewayError(
+    "IDEMPOTENCY_IN_PROGRESS",
+    "The first request with this Idempotency-Key has not finished. Try again in a few seconds.",
+    {
+      retryAfterSeconds: 2,
+    },
+  );
 }
 
 /**

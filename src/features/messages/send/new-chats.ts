@@ -38,7 +38,7 @@ export async function requireNewChatAllowed(
   if (until === null || until.getTime() <= Date.now() || !(await isNewChat(db, id, jid))) return;
   throw new GatewayError(
     "REACHOUT_TIMELOCK",
-    "The network lets this account begin no new chats for a while.",
+    "WhatsApp does not let this number start new chats for a while.",
     {
       retryAfterSeconds: Math.ceil((until.getTime() - Date.now()) / 1000),
       details: { until: until.toISOString(), jid },

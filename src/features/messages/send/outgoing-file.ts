@@ -67,7 +67,8 @@ export class OutgoingFile {
 
 function refuseWhenFull(cause: unknown): never {
   if (!isDatabaseFull(cause)) throw cause;
-  const sentence = "There is no room left to store files.";
+  const sentence =
+    "The gateway's storage is full, so the file was not stored. Its operator has to free disk space.";
   throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
 }
 

@@ -13,11 +13,15 @@ export interface SendError {
 
 /** The gateway's own errors for sends and actions. */
 export const SEND_ERROR = {
-  notBegun: { code: "SEND_TIMEOUT", message: "The send did not begin in time.", retryable: true },
-  notConfirmed: { code: "SEND_TIMEOUT", message: "The network did not confirm it in time.", retryable: true },
+  notBegun: { code: "SEND_TIMEOUT", message: "The send did not start in time.", retryable: true },
+  notConfirmed: {
+    code: "SEND_TIMEOUT",
+    message: "The network did not confirm the message in time.",
+    retryable: true,
+  },
   unknownOutcome: {
     code: "UNKNOWN_OUTCOME",
-    message: "The network did not confirm the message; it may have arrived.",
+    message: "The network did not confirm the message, but it may have arrived.",
     retryable: false,
   },
   neverConnected: {
@@ -43,11 +47,15 @@ export const SEND_ERROR = {
   neverReached: {
     code: "SEND_FAILED",
     message:
-      "Sends to several chats did not reach the network, and none was tried again within the hold time.",
+      "Sends to several chats did not reach the network, and the pause that followed outlasted the hold time.",
     retryable: true,
   },
-  fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
-  restricted: { code: "ACCOUNT_RESTRICTED", message: "The account may not send now.", retryable: false },
+  fileGone: { code: "SEND_FAILED", message: "The message's file no longer exists.", retryable: false },
+  restricted: {
+    code: "ACCOUNT_RESTRICTED",
+    message: "The account is not active, so it cannot send.",
+    retryable: false,
+  },
   sandboxOff: { code: "FORBIDDEN", message: SANDBOX_OFF, retryable: false },
   notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
 } satisfies Record<string, SendError>;
@@ -56,7 +64,7 @@ const REASON_LENGTH = 200;
 
 /** No attempt reached the network, so the same message may be sent again. */
 export function undelivered(tries: number, reason: string): SendError {
-  const times = tries === 1 ? "in one try" : `in ${tries} tries`;
+  const times = tries === 1 ? "in one attempt" : `in ${tries} attempts`;
   const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
   return { code: "SEND_FAILED", message, retryable: true };
 }
@@ -73,7 +81,7 @@ export function toSendError({
 
 /** New chats are closed to the instance until then. */
 export function newChatsLocked(until: Date): SendError {
-  const message = "The network lets this account begin no new chats for a while.";
+  const message = "WhatsApp does not let this number start new chats for a while.";
   return { code: "REACHOUT_TIMELOCK", message, retryable: true, until: until.toISOString() };
 }
 

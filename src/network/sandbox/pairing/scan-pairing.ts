@@ -54,7 +54,7 @@ async function pairWith(
   wanted: string | undefined,
 ): Promise<ScanResult> {
   if (pairing.phone !== null && wanted !== undefined && wanted !== pairing.phone) {
-    return { outcome: "refused", reason: "The pairing code was asked for by another number." };
+    return { outcome: "refused", reason: "The pairing code was requested for another number." };
   }
   const { client, account_id } = network;
   const phone = wanted ?? pairing.phone ?? (await freeNumber(network));

@@ -5,7 +5,7 @@ export const NOT_CONNECTED: SendResult = {
   reason: "The session is not connected.",
   is_offline: true,
 };
-export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not answered." };
+export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not responded." };
 
 export function refusedResult(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
   return { outcome: "refused", code, reason, retryable: false };

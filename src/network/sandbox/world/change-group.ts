@@ -43,7 +43,7 @@ export async function createGroup(
 ): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
   const jid = await insertGroup(acting, acting.me.phone, subject);
   const made = await lockGroup(acting, jid);
-  if (!made) throw new Error(`The group ${jid} was not made.`);
+  if (!made) throw new Error(`The group ${jid} was not created.`);
   const { results, admitted } = admissions(made, people);
   const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
   for (const member of who) await addMember(acting, jid, member);

@@ -193,7 +193,7 @@ describe("A gateway", () => {
     await waitUntil(async () => (await statusOf(instance)).status === "error");
     const { reason } = await statusOf(instance);
     expect(reason).toContain(`outdated: WhatsApp refuses version 2.3000.${FIRST}`);
-    expect(reason).toContain("web.whatsapp.com names no newer one");
+    expect(reason).toContain("web.whatsapp.com offers no newer one");
     const asked = web.asked.length;
     await running.advance(HOUR_MS);
     expect(await logins()).toEqual([FIRST]);

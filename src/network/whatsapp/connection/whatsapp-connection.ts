@@ -64,7 +64,8 @@ export class WhatsAppConnection {
     let connection: WhatsAppConnection | undefined;
     const desk = new ConnectionContext({
       ...options,
-      onLost: () => connection?.end({ code: PAIRING_LOST_CODE, detail: "the pairing is somebody else's" }),
+      onLost: () =>
+        connection?.end({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
       onPeer: (entry) => connection?.hearPeer(entry),
     });
     try {
@@ -135,7 +136,7 @@ export class WhatsAppConnection {
   async opened(): Promise<boolean> {
     const { sock } = this.#socket;
     const late = setTimeout(
-      () => this.end({ code: TIMED_OUT_CODE, detail: "the network did not answer" }),
+      () => this.end({ code: TIMED_OUT_CODE, detail: "the network did not respond" }),
       this.#options.hub.timing.connectMs,
     );
     const open = new Promise<boolean>((resolve) => {
@@ -237,7 +238,7 @@ export class WhatsAppConnection {
   #listenForLife(): void {
     const silentMs = performance.now() - this.#hearing.heardAt;
     if (silentMs > this.#options.hub.timing.deafMs) {
-      this.end({ code: TIMED_OUT_CODE, detail: `nothing was heard for ${Math.round(silentMs / 1000)} s` });
+      this.end({ code: TIMED_OUT_CODE, detail: `nothing was received for ${Math.round(silentMs / 1000)} s` });
     }
   }
 

@@ -27,7 +27,8 @@ export class BoundedResponseHandler implements Handler {
 
   onResponseStart(...args: ArgumentsOf<"onResponseStart">): void {
     const [, status] = args;
-    if (status >= 300 && status < 400) throw new Error(`The file host answered with a redirect (${status}).`);
+    if (status >= 300 && status < 400)
+      throw new Error(`The file host responded with a redirect (${status}).`);
     this.#handler.onResponseStart?.(...args);
   }
 

@@ -25,7 +25,7 @@ export async function downloadMedia(
   onChunk: OnChunk,
   options: DownloadMediaOptions,
 ): Promise<"done" | "gone"> {
-  if (!isMediaRef(ref)) throw new Error("This is no file of this network.");
+  if (!isMediaRef(ref)) throw new Error("This is not a file of the WhatsApp network.");
   await options.learnHosts();
   const sealed = (await fetchSealed(ref.path, options)) ?? (await fetchAgain(ref, options));
   if (!sealed) return "gone";
@@ -51,7 +51,7 @@ async function fetchSealed(
   if (status >= 200 && status < 300) return body;
   body.destroy();
   if (GONE.has(status)) return undefined;
-  throw new Error(`The file host answered with ${status}.`);
+  throw new Error(`The file host responded with ${status}.`);
 }
 
 /** Baileys checks neither the MAC nor the hash, so the file is decrypted here. */
@@ -60,7 +60,7 @@ async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): 
     Buffer.from(ref.key, "base64"),
     toBaileysMediaType(ref.type),
   );
-  if (!macKey) throw new Error("The key of the file seals nothing.");
+  if (!macKey) throw new Error("The file's key has no part for its MAC.");
   const cipher = createDecipheriv("aes-256-cbc", cipherKey, iv);
   const seal = createHmac("sha256", macKey).update(iv);
   const hash = createHash("sha256");
@@ -80,6 +80,6 @@ async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): 
   await pass(cipher.final());
   const isSealed = seal.digest().subarray(0, SEAL_LENGTH).equals(last);
   if (!isSealed || hash.digest("base64") !== ref.sha256) {
-    throw new Error("The file from the network is not the one that was sent.");
+    throw new Error("The downloaded file does not match the checksum of the message.");
   }
 }

@@ -70,12 +70,12 @@ describe("a file that was sent to us", () => {
     const bytes = randomBytes(1_000);
     const ref = await receive(bytes);
     await stage.control.fault({ fault: "broken_seal" });
-    await expect(fetchFile(ref)).rejects.toThrow("not the one that was sent");
+    await expect(fetchFile(ref)).rejects.toThrow("does not match the checksum");
     expect(await fetchFile(ref)).toEqual(bytes);
   });
 
   it("is no file when the reference is none", async () => {
-    await expect(fetchFile({ some: "thing" })).rejects.toThrow("no file of this network");
+    await expect(fetchFile({ some: "thing" })).rejects.toThrow("not a file of the WhatsApp network");
   });
 
   it("may fail for now, and be fetched later", async () => {
@@ -113,7 +113,7 @@ describe("a file that the network has no longer", () => {
     const ref = await receive(bytes);
     await stage.control.expireMedia();
     await stage.control.fault({ fault: "receipt_lost" });
-    await expect(fetchFile(ref)).rejects.toThrow("did not answer");
+    await expect(fetchFile(ref)).rejects.toThrow("did not respond");
     expect(await fetchFile(ref)).toEqual(bytes);
   });
 

@@ -53,7 +53,7 @@ function hear({ ev }: WASocket, id: string, ms: number): Promise<Update | undefi
       else finish(found.media);
     };
     const watch = ({ connection }: { connection?: string }): void => {
-      if (connection === "close") fail("The connection ended before the phone answered.");
+      if (connection === "close") fail("The connection ended before the phone responded.");
     };
     const timer = setTimeout(fail, ms, "The phone did not answer.");
     ev.on("messages.media-update", look);

@@ -27,7 +27,8 @@ export async function changeAppState(sock: WASocket, change: ChatModification, j
     const code = Number(error.code);
     if (code === CONFLICT && tries < TRIES) continue;
     throw (
-      toOperationError(code, error.text ?? "") ?? new Error(`The network did not take the change (${code}).`)
+      toOperationError(code, error.text ?? "") ??
+      new Error(`The network did not accept the change (${code}).`)
     );
   }
 }
@@ -56,7 +57,11 @@ async function settingsKey({ authState }: WASocket): Promise<string> {
     await pause(LOOK_EVERY_MS);
   }
   const keyId = authState.creds.myAppStateKeyId;
-  if (!keyId) throw new OperationError("CONFLICT", "The phone has not shared the key of its settings yet.");
+  if (!keyId)
+    throw new OperationError(
+      "CONFLICT",
+      "The phone has not shared the key of its chat settings yet. Try again later.",
+    );
   return keyId;
 }
 

@@ -84,7 +84,7 @@ async function findPerson(
 
 async function personOf(people: IdentityStore, jid: Jid): Promise<Identity> {
   const person = isGroupJid(jid) ? undefined : await people.identify(jid);
-  if (!person) throw new OperationError("VALIDATION_ERROR", "This is the address of no person.");
+  if (!person) throw new OperationError("VALIDATION_ERROR", "This is not the address of a person.");
   return person;
 }
 
@@ -135,7 +135,7 @@ async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocke
   if (isLidJid(person.jid) && isBlocked) {
     throw new OperationError(
       "VALIDATION_ERROR",
-      "The network does not tell the number of this person, and needs it to block.",
+      "Blocking needs the phone number of this person, and the network does not reveal it.",
     );
   }
   const lid = person.lid ?? (await lidsOf(sock, [person.jid])).get(person.jid);

@@ -56,7 +56,7 @@ async function create(desk: OperationContext, subject: string, asked: readonly J
   // Baileys counts the people whom the network rejected among the members.
   const made = getBinaryNodeChild(answer, "group");
   const id = made?.attrs.id;
-  if (!made || !id) throw new Error("The network did not name the new group.");
+  if (!made || !id) throw new Error("The network returned no id of the new group.");
   const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), people);
   return { group: await get(desk, plainJid(id) ?? groupJid(id)), results };
 }
@@ -114,7 +114,7 @@ async function update(desk: OperationContext, group: Jid, change: GroupChange): 
 
 async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
   const code = await sock.groupInviteCode(group);
-  if (!code) throw new Error("The network did not tell the invitation.");
+  if (!code) throw new Error("The network returned no invitation.");
   return code;
 }
 
@@ -127,9 +127,9 @@ async function join({ sock }: OperationContext, code: string): Promise<Jid> {
     if (group) return group;
   } catch (error) {
     if (!NO_INVITATION.includes(errorCodeOf(error) ?? 0)) throw error;
-    throw new OperationError("NOT_FOUND", "There is no such invitation, or it was taken back.");
+    throw new OperationError("NOT_FOUND", "There is no such invitation, or it was revoked.");
   }
-  throw new OperationError("CONFLICT", "An admin of the group has to agree first.");
+  throw new OperationError("CONFLICT", "An admin of the group must approve the request first.");
 }
 
 async function leave(desk: OperationContext, group: Jid): Promise<null> {

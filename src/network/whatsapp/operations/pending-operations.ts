@@ -15,7 +15,7 @@ export class PendingOperations {
     const end = new Promise<never>((_, reject) => {
       giveUp = reject;
     });
-    const timer = setTimeout(giveUp, ANSWER_MS, new Error("The network did not answer."));
+    const timer = setTimeout(giveUp, ANSWER_MS, new Error("The network did not respond."));
     this.#open.add(giveUp);
     if (this.#isOver) giveUp(CLOSED);
     try {
@@ -34,4 +34,4 @@ export class PendingOperations {
   }
 }
 
-const CLOSED = new Error("The connection ended before the network answered.");
+const CLOSED = new Error("The connection ended before the network responded.");

@@ -5,7 +5,7 @@ import { messageErrorReasonOf } from "../wire/whatsapp-error.ts";
 
 const NO_ACK: SendResult = {
   outcome: "unknown",
-  reason: "The connection ended before the network answered.",
+  reason: "The connection ended before the network responded.",
 };
 
 /** The network temporarily blocks new chats for this account. */
@@ -74,7 +74,7 @@ function refuseReachout(until: Date | undefined): SendResult {
   return {
     outcome: "refused",
     code: "REACHOUT_TIMELOCK",
-    reason: "The network does not let this account begin new chats for a while.",
+    reason: "WhatsApp does not let this number start new chats for a while.",
     retryable: false,
     ...(until && { until }),
   };

@@ -97,7 +97,7 @@ class Pairing {
     const onExpiry = () => this.#stream.inOrder(() => this.#showNext());
     this.#references = new QrReferences({ timing, onExpiry });
     this.#code = this.#openCode();
-    this.#connecting = setTimeout(() => this.#stop("the network did not answer"), timing.connectMs);
+    this.#connecting = setTimeout(() => this.#stop("the network did not respond"), timing.connectMs);
   }
 
   async run(): Promise<PairingResult> {

@@ -89,7 +89,7 @@ export class PairingCode {
           1,
           MOST_REF_BYTES,
         );
-        if (!ref) throw new Error("The answer has no reference.");
+        if (!ref) throw new Error("The response has no reference.");
         stream.inOrder(() => this.#accept({ code, ephemeral, ref, expiresAt, entries: 0 }));
       })
       .catch((error) => this.#fail(helloError(error)));

@@ -4,7 +4,7 @@ import { QueryRejectedError } from "./registration-stream.ts";
 /** What happened, and what the user can do. */
 const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
   qr_expired: {
-    message: "No phone has completed the link while the QR codes were shown.",
+    message: "No phone completed the link while the QR codes were shown.",
     action:
       "Connect again and scan the code that is shown then. If the phone says that it could not link the device, remove a device under Linked devices, or wait an hour and try again.",
   },
@@ -40,13 +40,12 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
   link_not_completed: {
     message:
-      "The phone took the code and did not complete the link: the code was mistyped, or the phone has reached its limit of linked devices.",
+      "The phone accepted the code but did not complete the link: the code was mistyped, or the phone has reached its limit of linked devices.",
     action:
       "Look at the phone. If it calls the code wrong, enter it again; otherwise remove a device under Linked devices. Connect again when no code is shown.",
   },
   phone_refused: {
-    message:
-      "The phone answered a QR code or a pairing code that is not valid any more, so the link was refused.",
+    message: "The phone used a QR code or a pairing code that is no longer valid, so the link was refused.",
     action: "Scan or enter the code that is shown now. If none is shown, connect again.",
   },
   not_stored: {
@@ -55,21 +54,21 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
       "If the phone lists the device under Linked devices, remove it there. Connect again once the database works; `/health` shows whether it does.",
   },
   passkey_expired: {
-    message: "Nobody confirmed with the passkey while WhatsApp waited for it.",
+    message: "The passkey confirmation did not arrive while WhatsApp waited for it.",
     action: "Connect again, scan the new code, and sign the challenge at once.",
   },
   passkey_no_answer: {
     message:
-      "The passkey was accepted, and the phone did not link. It may have its maximum of linked devices, or WhatsApp limits new links for some hours.",
+      "The passkey was accepted, but the phone did not link. It may have reached its limit of linked devices, or WhatsApp limits new links for some hours.",
     action:
       "On the phone, remove a device under Linked devices, then connect again. If that does not help, wait a day.",
   },
   passkey_not_confirmed: {
-    message: "Nobody confirmed that the phone shows the same code.",
+    message: "The confirmation that the phone shows the same code did not arrive in time.",
     action: "Connect again, and confirm when the two codes are the same.",
   },
   passkey_failed: {
-    message: "WhatsApp or the phone broke off the confirmation with the passkey.",
+    message: "WhatsApp or the phone aborted the confirmation with the passkey.",
     action: "Connect again and begin anew. If it happens again, update Waygate.",
   },
   passkey_cancelled: {
@@ -81,7 +80,7 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
     action: "Connect again, scan the new code, and sign the challenge at once.",
   },
   client_outdated: {
-    message: "WhatsApp does not accept this version of its web client any more.",
+    message: "WhatsApp no longer accepts this version of its web client.",
     action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to the current version and restart.",
   },
   connection_failed: {

@@ -280,10 +280,10 @@ export class PasskeyCeremony {
 }
 
 const REQUEST = "passkey_request_options";
-const NO_CHALLENGE = "No passkey is asked for now. Connect the instance and scan its QR first.";
-const NO_CODE = "No code waits for a confirmation now. Read the state with GET .../passkey.";
+const NO_CHALLENGE = "WhatsApp requests no passkey now. Connect the instance and scan its QR code first.";
+const NO_CODE = "No code needs a confirmation now. Read the state with GET .../passkey.";
 const SUPERSEDED = "WhatsApp has sent another challenge in the meantime. Fetch it and sign that one.";
-const UNANSWERED = "WhatsApp did not answer. Send the assertion again.";
+const UNANSWERED = "WhatsApp did not respond. Send the assertion again.";
 
 function readRequest(node: BinaryNode): PasskeyOptions | undefined {
   return readPasskeyOptions(childOf(node, REQUEST)?.content);

@@ -57,7 +57,7 @@ export function readPasskeyAssertion(
 function clientDataFault(bytes: Buffer, { challenge }: PasskeyOptions): AssertionError | undefined {
   const data = parseObject(bytes.toString());
   if (data?.type !== "webauthn.get")
-    return invalid("`response.clientDataJSON` is no `webauthn.get` of WebAuthn.");
+    return invalid("`response.clientDataJSON` is not a WebAuthn `webauthn.get`.");
   if (typeof data.origin !== "string" || !ORIGIN.test(data.origin))
     return invalid("The assertion was not made on https://web.whatsapp.com. Sign the challenge there.");
   if (data.challenge === challenge) return undefined;

@@ -113,7 +113,7 @@ export class RegistrationStream {
     const answer = new Promise<BinaryNode>((resolve, reject) => {
       const fail = (message: string) => reject(new QueryTimeoutError(message));
       const timer = setTimeout(fail, timeoutMs, "WhatsApp did not answer in time.");
-      void closed.then(() => fail("The connection ended before the answer."));
+      void closed.then(() => fail("The connection ended before the response."));
       sock.ws.on(event, resolve);
       stop = () => {
         clearTimeout(timer);

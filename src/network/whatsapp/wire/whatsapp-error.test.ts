@@ -8,9 +8,9 @@ const libraryError = (text: string, data: number) => Object.assign(new Error(tex
 describe("a refusal of the network", () => {
   it.each([
     ["forbidden", 403, "FORBIDDEN", "member"],
-    ["item-not-found", 404, "NOT_FOUND", "nobody"],
+    ["item-not-found", 404, "NOT_FOUND", "does not know"],
     ["not-acceptable", 406, "VALIDATION_ERROR", "values"],
-    ["conflict", 409, "CONFLICT", "somebody else"],
+    ["conflict", 409, "CONFLICT", "another device"],
     ["resource-limit", 419, "CONFLICT", "full"],
   ])("%s (%s) of a call has a code and words of ours", (text, number, code, word) => {
     const told = toFailedResult(libraryError(text, number));

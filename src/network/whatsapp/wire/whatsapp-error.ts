@@ -8,42 +8,45 @@ export interface WhatsAppError {
 const NOT_ALLOWED: WhatsAppError = {
   code: "FORBIDDEN",
   reason:
-    "The network does not let the instance do this. In a group it may have to be a member, or an admin.",
+    "The network does not allow the instance to do this. In a group it may have to be a member or an admin.",
 };
 const GONE: WhatsAppError = {
   code: "NOT_FOUND",
-  reason: "The network knows nobody and nothing of this name.",
+  reason: "The network does not know this address.",
 };
 
 /** Meaning of the network's error codes for operations. */
 const OF_CALLS: Record<number, WhatsAppError> = {
-  400: { code: "VALIDATION_ERROR", reason: "The network did not understand what it was asked." },
+  400: { code: "VALIDATION_ERROR", reason: "The network did not understand the request." },
   401: NOT_ALLOWED,
   403: NOT_ALLOWED,
   404: GONE,
   405: NOT_ALLOWED,
   406: { code: "VALIDATION_ERROR", reason: "The network does not accept one of the values." },
-  409: { code: "CONFLICT", reason: "It is so already, or somebody else has changed it at the same moment." },
+  409: {
+    code: "CONFLICT",
+    reason: "It has this value already, or another device changed it at the same moment. Read it again.",
+  },
   410: GONE,
   419: { code: "CONFLICT", reason: "The group is full." },
-  429: { code: "RATE_LIMITED", reason: "The network wants fewer questions." },
+  429: { code: "RATE_LIMITED", reason: "The network limits requests of this kind. Try again later." },
 };
 
 /** Their meaning for sends; 463 is handled separately, with its own code. */
 const OF_MESSAGES: Record<number, string> = {
   400: "The network did not understand the message.",
-  401: "The network does not let the instance write here.",
-  403: "The network does not let the instance write here.",
-  404: "There is nobody at this address any more.",
-  406: "The network does not accept what the message says.",
-  410: "There is nobody at this address any more.",
-  429: "The network wants fewer messages from this instance.",
-  479: "The network takes the message for malformed: the recipient may have new devices. It can be sent again.",
+  401: "The network does not allow the instance to send to this chat.",
+  403: "The network does not allow the instance to send to this chat.",
+  404: "This address no longer exists.",
+  406: "The network does not accept the content of the message.",
+  410: "This address no longer exists.",
+  429: "The network limits the messages of this instance. Send more slowly.",
+  479: "The network considers the message malformed: the recipient may have new devices. Send it again.",
 };
 
 /** Maps the network's code to the error of an operation; unknown codes get a generic one. */
 export function operationErrorOf(number: number): WhatsAppError {
-  return OF_CALLS[number] ?? { code: "SEND_FAILED", reason: `The network refused it (${number}).` };
+  return OF_CALLS[number] ?? { code: "SEND_FAILED", reason: `The network refused the request (${number}).` };
 }
 
 /** Why the network rejected a message, with its code for further searches. */

@@ -110,7 +110,7 @@ function closing(reply: FastifyReply, refusal: GatewayError): GatewayError {
 function crumbs(): GatewayError {
   return new GatewayError(
     "VALIDATION_ERROR",
-    `The body comes in chunks of less than ${LEAST_PIECE_BYTES} bytes. Send larger chunks, or Content-Length.`,
+    `The body arrives in chunks smaller than ${LEAST_PIECE_BYTES} bytes. Send larger chunks, or Content-Length.`,
   );
 }
 

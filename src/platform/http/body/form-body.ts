@@ -122,7 +122,11 @@ class ArrivingForm {
   }
 
   async #openFile(head: MultipartHeader): Promise<void> {
-    if (this.#file) throw new GatewayError("VALIDATION_ERROR", "The body carries more than one file.");
+    if (this.#file)
+      throw new GatewayError(
+        "VALIDATION_ERROR",
+        "The body contains more than one file. Send one file per request.",
+      );
     const { spool } = this.#reading;
     this.#file = { head, sink: spool ? await spool.open() : memorySink() };
   }

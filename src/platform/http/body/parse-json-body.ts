@@ -29,7 +29,7 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new GatewayError("VALIDATION_ERROR", "The body is not in UTF-8.", { cause });
+    throw new GatewayError("VALIDATION_ERROR", "The body is not encoded in UTF-8.", { cause });
   }
 }
 
@@ -66,14 +66,14 @@ class BodyShape {
 
   addNext(): void {
     const fields = (this.#fields[this.depth] ?? 0) + 1;
-    if (fields > MAX_FIELDS) throw tooMuch(`has an object of more than ${MAX_FIELDS} fields`);
+    if (fields > MAX_FIELDS) throw tooMuch(`contains an object with more than ${MAX_FIELDS} fields`);
     this.#fields[this.depth] = fields;
     this.#addValue();
   }
 
   #addValue(): void {
     this.#values++;
-    if (this.#values > this.#maxValues) throw tooMuch(`is made of more than ${this.#maxValues} values`);
+    if (this.#values > this.#maxValues) throw tooMuch(`contains more than ${this.#maxValues} values`);
   }
 }
 

@@ -31,8 +31,8 @@ function describeIssue(issue: RawIssue): string {
   // A check, such as a maximum, is attached to the schema that it belongs to.
   const schema = (issue.schema ?? issue.inst) as Schema | undefined;
   if (issue.code === "too_small" || issue.code === "too_big") return describeSize(issue, schema);
-  if (issue.code === "invalid_format") return FORMATS[issue.format] ?? "has the wrong form";
-  if (issue.code === "unrecognized_keys") return "has fields that are not known";
+  if (issue.code === "invalid_format") return FORMATS[issue.format] ?? "has the wrong format";
+  if (issue.code === "unrecognized_keys") return "has unknown fields";
   if (issue.code === "invalid_key") return "has a name that is not allowed";
   if (issue.code === "not_multiple_of") return `must be a multiple of ${issue.divisor}`;
   return schema === undefined ? "is not valid" : mustBe(schema);
@@ -59,8 +59,8 @@ function describeSize(issue: RawIssue & { code: "too_small" | "too_big" }, schem
     return limit === 1 ? "must not be empty" : `must have at least ${limit} characters`;
   }
   if (issue.origin === "number" || issue.origin === "int") return describeRange(schema, issue.code, limit);
-  if (issue.code === "too_big") return `must hold at most ${limit} entries`;
-  return limit === 1 ? "must not be empty" : `must hold at least ${limit} entries`;
+  if (issue.code === "too_big") return `must have at most ${limit} entries`;
+  return limit === 1 ? "must not be empty" : `must have at least ${limit} entries`;
 }
 
 function describeRange(schema: Schema | undefined, code: string, limit: number): string {

@@ -55,11 +55,15 @@ export function countedByQuotaSql(month: string) {
 /** The error for a message whose account has used up its month. */
 export function quotaExceeded({ limit, used }: ExceededQuota): GatewayError {
   const resets_at = nextMonthStart();
-  return new GatewayError("MESSAGE_QUOTA_EXCEEDED", `The plan allows ${limit} messages a month.`, {
-    retryAfterSeconds: Math.ceil((resets_at.getTime() - Date.now()) / 1000),
-    details: {
-      quota: "max_messages",
-      ...{ limit, used, left: Math.max(0, limit - used), resets_at: resets_at.toISOString() },
+  return new GatewayError(
+    "MESSAGE_QUOTA_EXCEEDED",
+    `The account has used up the ${limit} messages that its plan allows this month.`,
+    {
+      retryAfterSeconds: Math.ceil((resets_at.getTime() - Date.now()) / 1000),
+      details: {
+        quota: "max_messages",
+        ...{ limit, used, left: Math.max(0, limit - used), resets_at: resets_at.toISOString() },
+      },
     },
-  });
+  );
 }

@@ -68,7 +68,7 @@ async function fitVoiceNote(
 async function fitSticker(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
   if (told.mime_type === STICKER_TYPE) return { ...told, ...readWebpMetadata(told.file.head) };
   if (told.file.size > PICTURE_BYTES)
-    throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker has 16 MiB at most.");
+    throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
   const bytes = await toSticker(await readWhole(told, db), "file");
   return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
 }

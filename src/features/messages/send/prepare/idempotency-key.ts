@@ -38,7 +38,10 @@ export async function findEarlierMessage(
     .executeTakeFirst();
   const row = found && (await selectMessages(db).where("m.id", "=", found.message).executeTakeFirst());
   if (row && found.fingerprint.toString("hex") !== given) {
-    throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
+    throw new GatewayError(
+      "IDEMPOTENCY_MISMATCH",
+      "The Idempotency-Key was already used with another body. Use a new key for a new request.",
+    );
   }
   return row;
 }

@@ -30,7 +30,7 @@ export function inferKind(input: SendInput): ContentKind {
   if (input.quick_reply !== undefined) return "text";
   if (input.text !== undefined) return input.message_id === undefined ? "text" : "reply";
   if (input.name !== undefined && input.phone !== undefined) return "contact";
-  throw invalidField("type", "is required: nothing says what to send");
+  throw invalidField("type", "is required: the request has no text, file, location or contact to send");
 }
 
 function isKind(type: SendInput["type"]): type is ContentKind {
@@ -136,8 +136,8 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
 /** A contact card is given as the object `contact`, as a vCard, or as `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
   const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
-  if (card.name === undefined) throw invalidField("name", "is required: the name on the card");
-  if (card.phone === undefined) throw invalidField("phone", "is required: the phone on the card");
+  if (card.name === undefined) throw invalidField("name", "is required: the name of the contact");
+  if (card.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
   if (!cardName.safeParse(card.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
   return { kind: "contact", name: card.name, phone: readPhone("phone", card.phone, defaultCountry) };

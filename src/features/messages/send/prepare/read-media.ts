@@ -74,7 +74,7 @@ export async function readMedia(
     await requireStorageQuota(db, account_id, file.size, file.size);
     const isGif = input.gif_playback === true;
     if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
-      throw invalidField("gif_playback", "is for videos: the file is not one");
+      throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");
     const gif = isGif && told.media_type === "video" && { gif_playback: true };
     const fitted = await convertMedia({ file, sha256, ...told, ...gif }, options);
     return toStored(fitted, input, source);
