@@ -100,7 +100,7 @@ describe("waygate doctor", () => {
     [
       "a secret key that is another",
       { WAYGATE_SECRET_KEY: "a".concat(KEY) },
-      /^fail {2}secret key: .*sealed with/,
+      /^fail {2}secret key: .*encrypted with/,
     ],
     [
       "a database that is away",
@@ -182,7 +182,7 @@ describe("waygate doctor", () => {
         "that WhatsApp has not confirmed it for days, and why",
         [1_043_927_760, 80, "No response within the time limit."],
         HERE,
-        /^warn .* 80 h ago \(last search: No answer within the time limit\)\. Let this machine reach https/,
+        /^warn .* 80 h ago \(last search: No response within the time limit\)\. Let this machine reach https/,
       ],
       [
         "that no search has succeeded yet",
@@ -224,7 +224,7 @@ describe("waygate doctor", () => {
     const { port } = network.address() as { port: number };
     const { isWell, lines } = await ask({ WAYGATE_PORT: String(port) });
     expect(isWell).toBe(false);
-    expect(lines.at(-1)).toMatch(/^fail {2}port: \d+ on 127.0.0.1 cannot be listened to \(EADDRINUSE\)/);
+    expect(lines.at(-1)).toMatch(/^fail {2}port: \d+ on 127.0.0.1 cannot be used \(EADDRINUSE\)/);
   });
 
   test("starts no database that was never started", async () => {

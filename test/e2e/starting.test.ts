@@ -48,7 +48,7 @@ describe("a gateway that cannot start", () => {
   test("says that the secret key is not the one of the data", async () => {
     const said = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
     expect(said).toMatch(
-      /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are sealed with[^\n]*$/,
+      /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are encrypted with[^\n]*$/,
     );
   });
 

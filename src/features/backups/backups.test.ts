@@ -261,7 +261,7 @@ describe("a restore", () => {
     });
     await quietly(() => runHeldJobsCommand({ ...env, DATABASE_URL: target.url }, "discard"));
     await expect(runHeldJobsCommand({ ...env, DATABASE_URL: target.url }, "release")).rejects.toThrow(
-      "decided to discard",
+      "already have the decision discard",
     );
     await sql`update job set run_at = now()`.execute(db);
     const gotBroken = broken.received.length;

@@ -55,7 +55,7 @@ function hear({ ev }: WASocket, id: string, ms: number): Promise<Update | undefi
     const watch = ({ connection }: { connection?: string }): void => {
       if (connection === "close") fail("The connection ended before the phone responded.");
     };
-    const timer = setTimeout(fail, ms, "The phone did not answer.");
+    const timer = setTimeout(fail, ms, "The phone did not respond.");
     ev.on("messages.media-update", look);
     ev.on("connection.update", watch);
   });

@@ -112,7 +112,7 @@ export class RegistrationStream {
     let stop = () => {};
     const answer = new Promise<BinaryNode>((resolve, reject) => {
       const fail = (message: string) => reject(new QueryTimeoutError(message));
-      const timer = setTimeout(fail, timeoutMs, "WhatsApp did not answer in time.");
+      const timer = setTimeout(fail, timeoutMs, "WhatsApp did not respond in time.");
       void closed.then(() => fail("The connection ended before the response."));
       sock.ws.on(event, resolve);
       stop = () => {

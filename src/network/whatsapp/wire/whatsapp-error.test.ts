@@ -20,13 +20,15 @@ describe("a refusal of the network", () => {
 
   it("that nobody knows keeps its number, and trouble of the network's own is no refusal", () => {
     expect(toFailedResult(libraryError("strange", 487))).toMatchObject({
-      ...{ code: "SEND_FAILED", reason: "The network refused it (487)." },
+      ...{ code: "SEND_FAILED", reason: "The network refused the request (487)." },
     });
     expect(toFailedResult(libraryError("internal-server-error", 500))).toMatchObject({ outcome: "failed" });
   });
 
   it("of a message is told in words, with its number behind them", () => {
-    expect(messageErrorReasonOf("403")).toBe("The network does not let the instance write here (403).");
+    expect(messageErrorReasonOf("403")).toBe(
+      "The network does not allow the instance to send to this chat (403).",
+    );
     expect(messageErrorReasonOf("999")).toBe("The network refused the message (999).");
   });
 });
