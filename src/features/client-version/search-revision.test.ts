@@ -63,7 +63,7 @@ describe("The search for a client revision", () => {
     web.answer("/sw.js", (response) => void response.writeHead(400).end());
     web.answer("/", text("nothing"));
     expect(await search()).toEqual({
-      problem: "/sw.js: The answer was HTTP 400. /: The answer names no client revision.",
+      problem: "/sw.js: The response was HTTP 400. /: The response contains no client revision.",
     });
   });
 

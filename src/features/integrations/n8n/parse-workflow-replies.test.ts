@@ -65,7 +65,7 @@ describe("the answer of a workflow", () => {
   ])("%j is broken JSON and reaches nobody", (said, type) => {
     const { replies, problem } = read(Buffer.from(said), type);
     expect(replies).toEqual([]);
-    expect(problem).toMatch(/not valid JSON, so nothing of it was sent.*JSON\.stringify/);
+    expect(problem).toMatch(/not valid JSON, so nothing was sent.*JSON\.stringify/);
   });
 
   test("may begin with a bracket where it is plain text, and with a byte order mark", () => {

@@ -55,7 +55,7 @@ function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
     ...reply,
     ...(file && { file: { mime_type: file.mime_type, size: file.bytes.length } }),
   }));
-  const summary = problem ?? `Its answer holds ${replies.length} message(s) for the chat.`;
+  const summary = problem ?? `Its response contains ${replies.length} message(s) for the chat.`;
   return { ...answered, would_send, message: `The workflow accepted the event. ${summary}` };
 }
 

@@ -127,7 +127,7 @@ describe("what a workflow answers", () => {
     await told.story.say(ana, "hi");
     expect(await told.story.heard(ana, texts.length)).toEqual(texts);
     expect((await told.status("warning")).last_error).toMatch(
-      /The file http:.*nope\.png of the answer was not sent/,
+      /The file http:.*nope\.png of the reply was not sent/,
     );
   });
 
@@ -135,7 +135,7 @@ describe("what a workflow answers", () => {
     await answer([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
     expect(await told.test()).toMatchObject({
       success: true,
-      message: "The workflow accepted the event. Its answer holds 2 message(s) for the chat.",
+      message: "The workflow accepted the event. Its response contains 2 message(s) for the chat.",
       details: {
         content_type: "application/json; charset=utf-8",
         answer: expect.stringContaining("one"),
@@ -145,7 +145,7 @@ describe("what a workflow answers", () => {
     told.n8n.activate("in");
     expect(await told.test()).toMatchObject({
       success: true,
-      message: expect.stringMatching(/took the event\. n8n has answered "Workflow was started".*Set Respond/),
+      message: expect.stringMatching(/accepted the event\. n8n has answered "Workflow was started".*Set Respond/),
       details: { would_send: [] },
     });
     const { body } = told.n8n.executions.at(-1) ?? {};

@@ -98,7 +98,7 @@ describe("a send that does not reach the wire", () => {
     await waitUntil(async () => (await messageOf(messageId)).status === "failed");
     expect((await messageOf(messageId)).error).toMatchObject({
       code: "SEND_FAILED",
-      message: expect.stringContaining("in 5 tries"),
+      message: expect.stringContaining("in 5 attempts"),
       retryable: true,
     });
     // One more when the network names the address of a person for the first time.
