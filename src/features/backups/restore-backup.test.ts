@@ -230,7 +230,9 @@ describe("a restore", () => {
     );
     const future = { path: join(directory, "newer.backup"), backupKey: KEY };
     await write(newer.url, future.path);
-    await expect(checkBackup(future)).rejects.toThrow(/newer version of Waygate made this backup \(1, schema 9999-future\)/);
+    await expect(checkBackup(future)).rejects.toThrow(
+      /newer version of Waygate made this backup \(1, schema 9999-future\)/,
+    );
     await expect(restoreBackup(target.url, future, [])).rejects.toThrow(/newer version/);
     expect(await isUntouched(target)).toBe(true);
     await target.database.pool.query("create table mine (id int)");

@@ -145,7 +145,9 @@ describe("what a workflow answers", () => {
     told.n8n.activate("in");
     expect(await told.test()).toMatchObject({
       success: true,
-      message: expect.stringMatching(/accepted the event\. n8n has answered "Workflow was started".*Set Respond/),
+      message: expect.stringMatching(
+        /accepted the event\. n8n has answered "Workflow was started".*Set Respond/,
+      ),
       details: { would_send: [] },
     });
     const { body } = told.n8n.executions.at(-1) ?? {};
