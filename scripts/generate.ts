@@ -46,15 +46,16 @@ function sectionOf({ section }: SettingInfo): string {
   return section === undefined ? "" : `\n## ${section}\n\n| Variable | Default | Meaning |\n|---|---|---|\n`;
 }
 
-function rowOf({ env, shown, preset, description }: SettingInfo): string {
-  const standard = shown ?? (preset === undefined || preset === "" ? "not set" : `\`${preset}\``);
+function rowOf({ env, displayed, defaultValue, description }: SettingInfo): string {
+  const standard =
+    displayed ?? (defaultValue === undefined || defaultValue === "" ? "not set" : `\`${defaultValue}\``);
   return `| \`${env}\` | ${standard} | ${description} |\n`;
 }
 
 function envExample(): string {
-  const entries = listSettings().map(({ section, env, preset, description }) => {
+  const entries = listSettings().map(({ section, env, defaultValue, description }) => {
     const title = section === undefined ? "" : `\n# --- ${section} ---\n`;
-    return `${title}\n${commentOf(description)}\n# ${env}=${preset ?? ""}\n`;
+    return `${title}\n${commentOf(description)}\n# ${env}=${defaultValue ?? ""}\n`;
   });
   return `${ENV_HEAD}${entries.join("")}`;
 }

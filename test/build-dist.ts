@@ -13,7 +13,7 @@ export async function buildDist(): Promise<void> {
   await mkdir(join(ROOT, "dist"), { recursive: true });
   while ((await findStale()) !== undefined) {
     const lock = await acquireFileLock(join(ROOT, "dist/.building"));
-    if (lock.held) return build().finally(lock.release);
+    if (lock.isAcquired) return build().finally(lock.release);
     await sleep(100);
   }
 }

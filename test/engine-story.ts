@@ -47,13 +47,13 @@ export async function createEngineStory(): Promise<EngineStory> {
     add,
     rest,
     async start(id, kinds, options = {}) {
-      const times = { beatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000, pollMs: 100 };
+      const times = { heartbeatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000, pollMs: 100 };
       const fixed = {
         database: ofNodes,
         log,
         node_id: id,
         roles: ["worker", "sessions"] as const,
-        takeAtOnce: true,
+        claimImmediately: true,
       };
       const engine = createEngine({ ...fixed, ...times, ...options });
       for (const kind of kinds) engine.register(kind);

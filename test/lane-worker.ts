@@ -7,24 +7,32 @@ import { openDatabase } from "../src/platform/db/database.ts";
 export interface LaneWorkerOptions {
   url: string;
   node_id: string;
-  takeAtOnce: boolean;
+  claimImmediately: boolean;
   /** How long a job takes; null: for ever. */
   jobMs: number | null;
-  budget?: number;
-  times: { beatMs: number; deadAfterMs: number; selfFenceMs: number };
+  nodeConcurrency?: number;
+  times: { heartbeatMs: number; deadAfterMs: number; selfFenceMs: number };
 }
 
-const { url, times, jobMs, budget, node_id, takeAtOnce }: LaneWorkerOptions = JSON.parse(
+const { url, times, jobMs, nodeConcurrency, node_id, claimImmediately }: LaneWorkerOptions = JSON.parse(
   process.argv[2] ?? "{}",
 );
 const database = openDatabase(url);
 const log = pino({ level: "warn" }, pino.destination({ dest: 2, sync: true }));
-const engine = createEngine({ database, log, node_id, takeAtOnce, roles: ["worker"], pollMs: 100, ...times });
+const engine = createEngine({
+  database,
+  log,
+  node_id,
+  claimImmediately,
+  roles: ["worker"],
+  pollMs: 100,
+  ...times,
+});
 engine.register({
   kind: "k",
   role: "worker",
-  width: 4,
-  budget,
+  laneConcurrency: 4,
+  nodeConcurrency,
   async run(job) {
     await database.pool.query(
       "insert into ledger (job, lane, grp, pos, attempts, node) values ($1, $2, $3, $4, $5, $6)",

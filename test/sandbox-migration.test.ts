@@ -95,11 +95,11 @@ it("lets a number that two accounts have be claimed by the account that has its 
   const tokens = await rows("select token from sandbox.device");
   expect(tokens.every(({ token }) => /^[0-9a-f]{64}$/.test(String(token)))).toBe(true);
   const [one, other] = [open("token 2", first), open("token 3", second)];
-  expect((await one.heard("connected")).me.phone).toBe(BOTH);
-  expect((await other.heard("connected")).me.phone).toBe(BOTH);
+  expect((await one.waitForEvent("connected")).me.phone).toBe(BOTH);
+  expect((await other.waitForEvent("connected")).me.phone).toBe(BOTH);
   const claimed = await rows("select account_id from sandbox.device where phone = $1 order by id", BOTH);
   expect(claimed).toEqual([{ account_id: first }, { account_id: second }]);
-  expect((await open("token 2", second).heard("logged_out")).reason).toBe("unlinked");
+  expect((await open("token 2", second).waitForEvent("logged_out")).reason).toBe("unlinked");
 });
 
 it("shows each account what its numbers could see, and what both could see to both", async () => {

@@ -79,7 +79,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
       return listener;
     },
     async kill() {
-      driver.abandon();
+      driver.terminate();
       if (!pool.ending) await pool.end();
     },
   };

@@ -6,12 +6,12 @@ const routes: readonly [string, Route][] = Object.entries(contract);
 
 describe("routes without a credential", () => {
   test("are never held up only where they tell the health", () => {
-    const named = routes.filter(([, route]) => route.neverHeldUp).map(([name]) => name);
+    const named = routes.filter(([, route]) => route.isExemptFromLimits).map(([name]) => name);
     expect(named).toEqual(["health", "healthReady", "healthLive"]);
   });
 
   test("cost their callers something, but for the health", () => {
-    const free = routes.filter(([, { cost = 1, neverHeldUp }]) => cost < 1 && !neverHeldUp);
+    const free = routes.filter(([, { cost = 1, isExemptFromLimits }]) => cost < 1 && !isExemptFromLimits);
     expect(free.map(([name]) => name)).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ import { worldOf } from "./whatsapp-world.ts";
 export const QUICK: Partial<WhatsAppTiming> = {
   // A slow machine is no deaf network; who waits for the end of it says how long.
   connectMs: 30_000,
-  settleMs: 20,
+  flushMs: 20,
   backoffMs: 20,
   backoffMaxMs: 200,
   retryMs: 50,
@@ -45,7 +45,7 @@ export interface WhatsAppStage extends OperationStage {
 }
 
 export interface WhatsAppStageOptions
-  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "load" | "egress"> {
+  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "loadBaileys" | "egress"> {
   shortQr?: boolean;
 }
 
@@ -66,8 +66,8 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     phone: phoneOn(control, phone.phone),
     contact: contactOn(control, contact.phone, phone.phone),
     world: worldOf(control, phone.phone, contact.phone),
-    nobody: phoneJid("5511900000000"),
-    arrivals: (id) => control.arrivals(id),
+    unregisteredJid: phoneJid("5511900000000"),
+    countDeliveries: (id) => control.arrivals(id),
     expireFiles: () => control.expireMedia({ phones: true }),
     open(own = {}, { credentials = keepInMemory(), ...session } = {}) {
       const its = createDriver(server, own);
@@ -76,10 +76,10 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
       opened.push(listener);
       return listener;
     },
-    abandon: (listener) => drivers.get(listener)?.abandon(),
+    abandon: (listener) => drivers.get(listener)?.terminate(),
     async stop() {
       await Promise.all(opened.map(({ session }) => session.disconnect()));
-      driver.abandon();
+      driver.terminate();
       const unhandled = await control.unhandled();
       const { arrivals } = await control.ledger();
       await server.close();
@@ -91,7 +91,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
 
 export function createDriver(
   server: WhatsAppServer,
-  { shortQr, timing, socket, log, versions, load, egress }: WhatsAppStageOptions,
+  { shortQr, timing, socket, log, versions, loadBaileys, egress }: WhatsAppStageOptions,
 ) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
@@ -101,7 +101,7 @@ export function createDriver(
     socket,
     log,
     versions,
-    load,
+    loadBaileys,
     ...(egress && { egress }),
   });
 }
@@ -142,15 +142,15 @@ function contactOn(control: WhatsAppControl, number: string, phone: string): Con
   return {
     jid: phoneJid(number),
     number,
-    async says(content, { group: isGroup } = {}) {
+    async sendMessage(content, { group: isGroup } = {}) {
       return (await control.say(number, isGroup ? await groupOf() : phone, toSaid(content))) as MessageId;
     },
-    edits: async (id, text) => void (await control.edit(number, phone, id, text)),
-    deletes: async (id) => void (await control.delete(number, phone, id)),
-    reacts: async (id, reaction) => void (await control.react(number, phone, id, reaction)),
-    reads: (id) => control.read(number, [id]),
-    calls: async () => void (await control.call(number, phone)),
-    seen: async () => (await control.seen(number)).flatMap(toSeen),
+    editMessage: async (id, text) => void (await control.edit(number, phone, id, text)),
+    deleteMessage: async (id) => void (await control.delete(number, phone, id)),
+    reactTo: async (id, reaction) => void (await control.react(number, phone, id, reaction)),
+    markRead: (id) => control.read(number, [id]),
+    startPhoneCall: async () => void (await control.call(number, phone)),
+    observed: async () => (await control.seen(number)).flatMap(toSeen),
     file: (id) => control.file(number, id),
   };
 }
@@ -237,7 +237,7 @@ export function keepInMemory(): MemoryCredentials {
         });
         return new Map(found);
       },
-      letters: async (ids) =>
+      readJournal: async (ids) =>
         [...letterList.values()].filter(({ id }) => ids === undefined || ids.includes(id)),
       async commit(change) {
         await store.beforeCommit();
@@ -247,9 +247,9 @@ export function keepInMemory(): MemoryCredentials {
           if (value === null) texts.delete(`${kind} ${id}`);
           else texts.set(`${kind} ${id}`, value);
         }
-        for (const letter of change.letters)
+        for (const letter of change.journal_entries)
           letterList.set(letter.id, { ...letterList.get(letter.id), ...letter });
-        for (const id of change.forgotten_letters) letterList.delete(id);
+        for (const id of change.deleted_journal_ids) letterList.delete(id);
         return "kept";
       },
     },

@@ -39,7 +39,7 @@ export function worldOf(control: WhatsAppControl, phone: string, contact: string
       const { lid, jid } = await control.person(number);
       await control.changeSetting(phone, { contact: { fullName: name, lidJid: lid } }, jid);
     },
-    async rejectedCalls() {
+    async rejectedPhoneCalls() {
       const seen = await control.seen(contact);
       return seen.flatMap((one) => (one.type === "call" && one.state === "reject" ? [one.id] : []));
     },

@@ -15,7 +15,7 @@ export class DemoOutput {
     this.#print(`\n${this.#isBold ? `\u001b[1m${line}\u001b[0m` : line}`);
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.#print(`   ${text}`);
   }
 
@@ -27,7 +27,7 @@ export class DemoOutput {
   }
 
   /** Prints a line outside the steps. */
-  aside(text: string): void {
+  printAside(text: string): void {
     this.#print(`\n${text}`);
   }
 

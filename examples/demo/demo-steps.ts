@@ -15,7 +15,7 @@ export async function signInAsOwner(
 ) {
   output.step("Sign in");
   const { token, accountId } = await createClient({ baseUrl: url }).login(owner);
-  output.say(`POST /api/auth/login as ${owner.email}: a token for account ${accountId}.`);
+  output.print(`POST /api/auth/login as ${owner.email}: a token for account ${accountId}.`);
   return createClient({ baseUrl: url, token });
 }
 
@@ -36,19 +36,19 @@ export async function pairInstance(
     secret: data.webhook_secret,
   };
   receiver.trust(participant.id, participant.secret);
-  output.say(
+  output.print(
     `POST /api/v1/instances: instance ${participant.id}, with an API key and a webhook secret of its own.`,
   );
   const client = createParticipantClient(demo, participant);
   const { data: connecting } = await client.connectInstance({ id: participant.id });
-  output.say(`POST .../connect: status ${connecting.status}.`);
+  output.print(`POST .../connect: status ${connecting.status}.`);
   await waitForWebhook(demo, "instance.qr", participant);
   await client.sandboxScan({ id: participant.id });
-  output.say("POST .../sandbox/scan: a phone of the sandbox network scans the QR.");
+  output.print("POST .../sandbox/scan: a phone of the sandbox network scans the QR.");
   await waitForWebhook(demo, "instance.connected", participant);
   const { data: status } = await client.getInstanceStatus({ id: participant.id });
   if (!status.connected || !status.phone) throw new DemoFailure(`${name} was paired and is not connected.`);
-  output.say(`${name} is connected as +${status.phone}.`);
+  output.print(`${name} is connected as +${status.phone}.`);
   return { ...participant, phone: status.phone };
 }
 
@@ -67,7 +67,7 @@ export async function sendText(
     text,
   });
   const took = Math.round(performance.now() - startedAt);
-  demo.output.say(
+  demo.output.print(
     `POST .../send-text returns once the network has acknowledged it (${took} ms): status ${data.status}.`,
   );
   const isIt = ({ event }: { event: { data: { message?: { text: string | null } } } }) =>
@@ -90,5 +90,5 @@ export async function rejectForgedWebhook(demo: DemoContext, participant: DemoPa
     participant.secret,
   );
   if (own || standard) throw new DemoFailure("A webhook with one changed bit passed the verification.");
-  demo.output.say("The same headers, one bit of the body changed: both signatures are rejected.");
+  demo.output.print("The same headers, one bit of the body changed: both signatures are rejected.");
 }

@@ -22,7 +22,7 @@ const UNKNOWN_OUTCOME_WAIT = "2s";
 /** Plays the demo step by step with a gateway of its own. Throws DemoFailure if Waygate breaks a promise. */
 export async function playDemo({ program, dataDir, env, isBold }: DemoOptions): Promise<void> {
   const output = new DemoOutput({ isBold });
-  output.aside(
+  output.printAside(
     "Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.",
   );
   const interrupted = listenForInterrupt();
@@ -42,8 +42,10 @@ async function play(demo: DemoContext, dataDir: string): Promise<void> {
   const startedAt = performance.now();
   demo.url = await gateway.start();
   const took = ((performance.now() - startedAt) / 1000).toFixed(1);
-  output.say(`Process ${gateway.pid} listens on ${demo.url} after ${took} s; its database is in ${dataDir}.`);
-  output.say(`The gateway sends webhooks to ${receiver.url}, which verifies each of them.`);
+  output.print(
+    `Process ${gateway.pid} listens on ${demo.url} after ${took} s; its database is in ${dataDir}.`,
+  );
+  output.print(`The gateway sends webhooks to ${receiver.url}, which verifies each of them.`);
   const owner = await signInAsOwner(demo, OWNER);
   const ana = await pairInstance(demo, owner, "Ana");
   const bruno = await pairInstance(demo, owner, "Bruno");
@@ -54,8 +56,8 @@ async function play(demo: DemoContext, dataDir: string): Promise<void> {
   output.step("Stop");
   const exitCode = await gateway.stop();
   if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and exited with ${exitCode}.`);
-  output.say("The gateway has stopped gracefully, with exit code 0. The scratch data is deleted.");
-  output.aside("Everything that was promised happened. To run it for yourself: npm start");
+  output.print("The gateway has stopped gracefully, with exit code 0. The scratch data is deleted.");
+  output.printAside("Everything that was promised happened. To run it for yourself: npm start");
 }
 
 /** The environment without settings that would point the demo at the user's data. */

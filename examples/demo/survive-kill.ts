@@ -30,30 +30,32 @@ export async function surviveKill(
   const startedAt = performance.now();
   const accepted = await sendMany(demo, from, to);
   const took = Math.round(performance.now() - startedAt);
-  output.say(
+  output.print(
     `${accepted.size} requests with "async": true, each accepted with 202 and a jobId, in ${took} ms.`,
   );
   const pid = gateway.pid;
   await gateway.kill();
   const before = countOutcomes(demo, accepted).size;
-  output.say(
+  output.print(
     `kill -9 ${pid}: the process ended without a warning. ${before} of the sends had their outcome by then.`,
   );
 
   output.step("The gateway starts again on the same data");
   const restartedAt = performance.now();
   demo.url = await gateway.start();
-  output.say(`It listens again after ${seconds(restartedAt)} and uses the database that was still running.`);
+  output.print(
+    `It listens again after ${seconds(restartedAt)} and uses the database that was still running.`,
+  );
   await waitUntil(() => isConnected(demo, from), `${from.name} connects again`);
-  output.say(`${from.name} is connected again, without a new QR; the accepted sends continue.`);
-  output.say(
+  output.print(`${from.name} is connected again, without a new QR; the accepted sends continue.`);
+  output.print(
     "A text that was being sent when the process died may or may not have reached the network. Such a send",
   );
-  output.say(
+  output.print(
     `waits for a receipt (${outcomeWait} here, 60 s by default) and is then repeated with the same id.`,
   );
   await waitForAllEvents(demo, to, accepted);
-  output.say(`Every send is finished ${seconds(restartedAt)} after the restart.`);
+  output.print(`Every send is finished ${seconds(restartedAt)} after the restart.`);
   reportCounts(demo, to, accepted);
 }
 
@@ -112,18 +114,18 @@ function reportCounts(demo: DemoContext, to: DemoParticipant, accepted: Accepted
   output.step("Count");
   const outcomes = [...countOutcomes(demo, accepted).values()];
   const twice = outcomes.filter((events) => events.size > 1).length;
-  output.say(
+  output.print(
     `accepted with 202: ${accepted.size}; with exactly one outcome event: ${outcomes.length - twice}.`,
   );
   const arrived = textsAt(demo, to);
   const expected = countTo(accepted);
-  output.say(`sent to ${to.name}: ${expected}; received by ${to.name}: ${arrived.length}, each once.`);
+  output.print(`sent to ${to.name}: ${expected}; received by ${to.name}: ${arrived.length}, each once.`);
   const again = receiver.delivered.length - unique(receiver.delivered).length;
-  output.say(
+  output.print(
     `webhooks: ${receiver.delivered.length}, of which ${again} arrived a second time, with the same id and the same bytes.`,
   );
   const badlySigned = receiver.delivered.filter(({ signed }) => !signed.own || !signed.standard).length;
-  output.say(`webhooks with a wrong signature: ${badlySigned}.`);
+  output.print(`webhooks with a wrong signature: ${badlySigned}.`);
   if (twice > 0) throw new DemoFailure(`${twice} accepted sends have more than one outcome event.`);
   if (new Set(arrived).size !== expected || arrived.length !== expected) {
     throw new DemoFailure(`${to.name} did not receive each of ${expected} texts exactly once.`);

@@ -43,7 +43,7 @@ function commandDeps({ config, database: { db, url } }: CommandContext): Promise
     url,
     node: "command",
     log: createLog("silent"),
-    tell: startProgressPrinter().add,
+    onProgress: startProgressPrinter().advanceBy,
   });
 }
 
@@ -60,7 +60,7 @@ async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
   const order = { id: `bkp_${ulid()}`, path, signal: new AbortController().signal };
   const { written, verdict } = await createVerifiedBackup(deps, order).catch(rethrowAsStartError);
   const rows = Object.fromEntries(Object.entries(written.tally).map(([table, { rows }]) => [table, rows]));
-  tell(path, written.size, rows, verdict.verdict === "good" ? null : verdict.reason);
+  tell(path, written.size, rows, verdict.result === "good" ? null : verdict.reason);
 }
 
 function tell(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
@@ -94,7 +94,7 @@ export async function runRestoreCommand(
   const path = resolve(file);
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
   const backupKey = await requireKey(config.backupKey?.reveal(), dataDir, "backup-key", "WAYGATE_BACKUP_KEY");
-  const order = { path, backupKey, tell: startProgressPrinter().add };
+  const order = { path, backupKey, onProgress: startProgressPrinter().advanceBy };
   const head = await checkBackup(order).catch(rethrowAsStartError);
   await requireSecretKeyOf(head.secretCheck, config, dataDir);
   const erasures = await gatherErasures(config, path, options.erasures).catch(rethrowAsStartError);
@@ -192,7 +192,7 @@ async function withEmptyStore(config: Config, work: (url: string, words: string)
     const dataDir = isExternal ? undefined : await openDataDir(config.dataDir).catch(rethrowAsStartError);
     if (dataDir) undo.add(() => dataDir.release());
     const store = await openDatabases(config, dataDir?.path ?? "", createLog("silent"), undo);
-    await work(store.database.url, store.words);
+    await work(store.database.url, store.description);
   } finally {
     await undo.run();
   }

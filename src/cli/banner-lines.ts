@@ -8,10 +8,10 @@ export function bannerLines(
   {
     url,
     database,
-    outgoingCalls,
+    outgoingPolicy,
     firstOwner,
     ignoredSetting,
-  }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner" | "ignoredSetting">,
+  }: Pick<Gateway, "url" | "database" | "outgoingPolicy" | "firstOwner" | "ignoredSetting">,
   config: Pick<Config, "host" | "sandbox">,
 ): string[] {
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
@@ -20,7 +20,7 @@ export function bannerLines(
     "",
     `Waygate listens on ${where} (reference: ${url}/docs).`,
     `Database: ${database}.`,
-    `Outgoing calls: ${outgoingCalls}.`,
+    `Outgoing calls: ${outgoingPolicy}.`,
     ...signInLines(firstOwner, ignoredSetting),
     ...(config.sandbox === "off" || !firstOwner ? [] : sandboxLines(url, firstOwner)),
     "",

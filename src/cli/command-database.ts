@@ -28,13 +28,13 @@ export async function withCommandContext<Result>(
   const config = readConfig(env);
   const undo = new CleanupStack();
   try {
-    const { database, words } = await openCommandDatabase(config, undo);
+    const { database, description } = await openCommandDatabase(config, undo);
     const pending = await findPendingMigrations(database.db).catch((error: unknown) =>
-      throwDatabaseStartError(error, words),
+      throwDatabaseStartError(error, description),
     );
     if (pending.length > 0) {
       throw new StartError(
-        `${words} lacks migrations of this version. Start the gateway once to apply them.`,
+        `${description} lacks migrations of this version. Start the gateway once to apply them.`,
       );
     }
     const { box } = await openSecrets(config, resolve(config.dataDir), database.db);
@@ -48,14 +48,14 @@ export async function withCommandContext<Result>(
 export async function openCommandDatabase(
   config: Config,
   undo: CleanupStack,
-): Promise<{ database: Database; words: string }> {
+): Promise<{ database: Database; description: string }> {
   const running = config.databaseUrl
     ? undefined
     : await findRunningDatabase(config.dataDir).catch(() => undefined);
   if (running) {
     const database = openDatabase(running, { max: 2, application_name: "waygate command" });
     undo.add(() => database.close());
-    return { database, words: "The database of the running gateway" };
+    return { database, description: "The database of the running gateway" };
   }
   if (config.databaseUrl) return openDatabases(config, "", createLog("silent"), undo);
   const dataDir = await openDataDir(config.dataDir).catch(rethrowAsStartError);

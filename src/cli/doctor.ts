@@ -30,8 +30,8 @@ import { openCommandDatabase } from "./command-database.ts";
 /** Prints one line per check; returns whether no check found a fault. */
 export async function doctor(env: Env): Promise<boolean> {
   const findings = await examine(env);
-  for (const { what, grade, words, mend } of findings) {
-    console.log(`${grade.padEnd(5)} ${what}: ${words}.${mend ? ` ${mend}` : ""}`);
+  for (const { label, grade, detail, fix } of findings) {
+    console.log(`${grade.padEnd(5)} ${label}: ${detail}.${fix ? ` ${fix}` : ""}`);
   }
   return findings.every(({ grade }) => grade !== "fail");
 }
@@ -42,13 +42,13 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const mend = "See docs/reference/configuration.md.";
-    return error.problems.map((words) => ({ what: "settings", grade: "fail", words, mend }));
+    const fix = "See docs/reference/configuration.md.";
+    return error.problems.map((detail) => ({ label: "settings", grade: "fail", detail, fix }));
   }
   const dataDir = resolve(config.dataDir);
   const { found, hasOthers } = await examineStore(config, dataDir);
   return [
-    { what: "settings", grade: "ok", words: "all are valid" },
+    { label: "settings", grade: "ok", detail: "all are valid" },
     await checkDisk(dataDir),
     ...found,
     checkSecrets(config),
@@ -70,16 +70,16 @@ interface StoreFindings {
 async function examineStore(config: Config, dataDir: string): Promise<StoreFindings> {
   if (!config.databaseUrl && !(await hasOwnDatabase(dataDir))) {
     return {
-      found: [{ what: "database", grade: "ok", words: "its own PostgreSQL is created at the first start" }],
+      found: [{ label: "database", grade: "ok", detail: "its own PostgreSQL is created at the first start" }],
     };
   }
   const undo = new CleanupStack();
   try {
-    const { database, words } = await openCommandDatabase(config, undo);
-    const found = await checkDatabase(database.db, words).catch((error) =>
-      throwDatabaseStartError(error, words),
+    const { database, description } = await openCommandDatabase(config, undo);
+    const found = await checkDatabase(database.db, description).catch((error) =>
+      throwDatabaseStartError(error, description),
     );
-    const isReady = found.every(({ grade, what }) => what !== "migrations" || grade === "ok");
+    const isReady = found.every(({ grade, label }) => label !== "migrations" || grade === "ok");
     if (!isReady) return { found };
     found.push(...(await examineKeys(config, dataDir, database.db)));
     found.push(...(await checkBackups(database.db, config)));
@@ -88,8 +88,8 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
     found.push(await checkKeyScopes(database.db));
     return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
-    const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-    return { found: [{ what: "database", grade: "fail", words }] };
+    const detail = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+    return { found: [{ label: "database", grade: "fail", detail }] };
   } finally {
     await undo.run();
   }
@@ -103,23 +103,23 @@ async function examineVersion(config: Config, db: Db): Promise<DoctorFinding> {
 async function examineKeys(config: Config, dataDir: string, db: Db): Promise<DoctorFinding[]> {
   const key = config.secretKey?.reveal() ?? (await findGeneratedKey(dataDir, "secret-key"));
   if (key === undefined) {
-    const mend = "Restore it from a copy, or set WAYGATE_SECRET_KEY.";
-    return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is missing`, mend }];
+    const fix = "Restore it from a copy, or set WAYGATE_SECRET_KEY.";
+    return [{ label: "secret key", grade: "fail", detail: `${dataDir}/secret-key is missing`, fix }];
   }
   return [await checkSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
 }
 
 /** Whether this version of Node can load Baileys. */
 async function examineLibrary(): Promise<DoctorFinding> {
-  const what = "WhatsApp library";
+  const label = "WhatsApp library";
   try {
     await loadBaileys({ url: undefined, rootKey: undefined, onFailure: () => {} });
-    return { what, grade: "ok", words: `it loads on Node ${process.version}` };
+    return { label, grade: "ok", detail: `it loads on Node ${process.version}` };
   } catch (error) {
-    const words = `it cannot be loaded on Node ${process.version} (${error instanceof Error ? error.message : error})`;
-    const mend =
+    const detail = `it cannot be loaded on Node ${process.version} (${error instanceof Error ? error.message : error})`;
+    const fix =
       "Install Waygate again with npm ci, on a Node version that package.json allows under engines.";
-    return { what, grade: "fail", words, mend };
+    return { label, grade: "fail", detail, fix };
   }
 }
 

@@ -3,20 +3,20 @@ const EVERY_MS = 3_000;
 /** Progress of a command; a command that takes less than a few seconds prints none. */
 export interface ProgressPrinter {
   /** Adds this many to the count that `words` names. */
-  add(count: number, words: string): void;
+  advanceBy(count: number, words: string): void;
   /** Sets the total count that `words` names. */
-  reach(count: number, words: string): void;
+  advanceTo(count: number, words: string): void;
 }
 
 /** Prints to standard error, so that standard output holds only the result. */
 export function startProgressPrinter(tell: (line: string) => void = console.error): ProgressPrinter {
   const done = new Map<string, number>();
   let nextAt = performance.now() + EVERY_MS;
-  const reach = (count: number, words: string): void => {
+  const advanceTo = (count: number, words: string): void => {
     done.set(words, count);
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + EVERY_MS;
     tell(`... ${count} ${words}`);
   };
-  return { add: (count, words) => reach((done.get(words) ?? 0) + count, words), reach };
+  return { advanceBy: (count, words) => advanceTo((done.get(words) ?? 0) + count, words), advanceTo };
 }

@@ -9,9 +9,9 @@ export async function runVerifyAuditCommand(env: Env, head: string | undefined):
   if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
     throw new StartError("--head must be the 64 hexadecimal digits that an earlier run printed.");
   const progress = startProgressPrinter();
-  const tell = (links: number) => progress.reach(links, "entries hold so far");
+  const onProgress = (links: number) => progress.advanceTo(links, "entries hold so far");
   const verdict = await withCommandContext(env, ({ database: { db }, box }) =>
-    verifyAudit(db, box, { head, tell }),
+    verifyAudit(db, box, { head, onProgress }),
   );
   const { links, pending, broken } = verdict;
   if (broken && broken.position === null && broken.audit_id === 0) {

@@ -117,10 +117,10 @@ describe("a writer", () => {
         return items;
       },
     });
-    await writer.idle();
+    await writer.whenIdle();
     for (const n of [1, 2, 3]) void writer.write(n);
     gate.open();
-    await writer.idle();
+    await writer.whenIdle();
     expect(done).toEqual([1, 2, 3]);
   });
 

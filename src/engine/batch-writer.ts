@@ -10,7 +10,7 @@ export interface BatchWriterOptions<Item, Result> {
   /** Rejects further items with UNAVAILABLE once this many wait. Only needed where the input is unbounded. */
   maxWaiting?: number;
   /** Whether one item may have caused this error. By default: any error except an unavailable database. */
-  isolate?(error: unknown): boolean;
+  retryOneByOne?(error: unknown): boolean;
 }
 
 /** Merges concurrent writes into batches, in the order of their arrival. */
@@ -18,7 +18,7 @@ export interface BatchWriter<Item, Result> {
   /** Resolves when the item is committed; rejects with the error of this item alone. */
   write(item: Item): Promise<Result>;
   /** Resolves when nothing is waiting and nothing is in flight. */
-  idle(): Promise<void>;
+  whenIdle(): Promise<void>;
 }
 
 interface QueuedItem<Item, Result> {
@@ -56,7 +56,7 @@ class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
     });
   }
 
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
@@ -98,7 +98,7 @@ class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
   }
 
   #mayIsolate(error: unknown): boolean {
-    return this.#options.isolate ? this.#options.isolate(error) : !isDatabaseUnavailable(error);
+    return this.#options.retryOneByOne ? this.#options.retryOneByOne(error) : !isDatabaseUnavailable(error);
   }
 }
 

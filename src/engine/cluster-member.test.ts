@@ -20,7 +20,7 @@ const [AWAY, BACK] = ["the database is away", "the database answers again"];
 const CHANGES = [AWAY, BACK];
 // Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
 const DEAD_AFTER_MS = 5_000;
-const QUICK: Partial<EngineOptions> = { beatMs: 100, deadAfterMs: DEAD_AFTER_MS, selfFenceMs: 4_000 };
+const QUICK: Partial<EngineOptions> = { heartbeatMs: 100, deadAfterMs: DEAD_AFTER_MS, selfFenceMs: 4_000 };
 
 interface Ledger {
   kind: LaneKind;
@@ -34,12 +34,12 @@ function createLedger(node: string, run?: (job: Job) => Promise<JobResult>): Led
   const kind: LaneKind = {
     kind: "k",
     role: "worker",
-    width: 4,
+    laneConcurrency: 4,
     async run(job) {
       ran.push(`${node} ${job.lane.key}`);
       return run ? run(job) : DONE;
     },
-    lost: async (lane) => void lost.push(lane.key),
+    onLost: async (lane) => void lost.push(lane.key),
   };
   return { kind, ran, lost };
 }
@@ -59,7 +59,7 @@ async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; beat:
 }
 
 async function owns(engine: Engine, key: string): Promise<void> {
-  await expect.poll(() => engine.laneOf("k", key)).toBeDefined();
+  await expect.poll(() => engine.findOwnedLane("k", key)).toBeDefined();
 }
 
 describe("a node that dies", () => {
@@ -83,8 +83,8 @@ describe("a node that dies", () => {
     const cable = await layCableToNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
     const happened: string[] = [];
-    const kindA: LaneKind = { ...a.kind, lost: async () => void happened.push("closed by a") };
-    const kindB: LaneKind = { ...b.kind, taken: async () => void happened.push("taken by b") };
+    const kindA: LaneKind = { ...a.kind, onLost: async () => void happened.push("closed by a") };
+    const kindB: LaneKind = { ...b.kind, onClaimed: async () => void happened.push("taken by b") };
     const engineA = await story.start("a", [kindA], { ...QUICK, database: cable.database });
     engineA.wake([await story.lane("k", "one")]);
     await owns(engineA, "one");
@@ -117,7 +117,7 @@ describe("a node that dies", () => {
     engine.wake([lane]);
     await owns(engine, "one");
     await database.pool.query("update node set dead = true");
-    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    await expect.poll(() => engine.findOwnedLane("k", "one")?.epoch).toBe(2);
     await story.add(lane, [{}]);
     engine.wake([lane]);
     await expect.poll(() => a.ran).toEqual(["a one"]);
@@ -134,7 +134,7 @@ describe("a node that dies", () => {
     const beats = DEAD_AFTER_MS / 100 + 5;
     await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
     expect(engineA.node.boot).toBe(1);
-    expect(engineB.laneOf("k", "one")).toBeUndefined();
+    expect(engineB.findOwnedLane("k", "one")).toBeUndefined();
   });
 });
 
@@ -149,9 +149,9 @@ describe("a node that lost sight of the database", () => {
     cable.cut();
     await expect.poll(() => engine.isSafe()).toBe(false);
     await expect.poll(() => a.lost).toEqual(["one"]);
-    expect(await engine.hasLive("worker")).toBe(false);
+    expect(await engine.hasLiveNode("worker")).toBe(false);
     cable.mend();
-    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    await expect.poll(() => engine.findOwnedLane("k", "one")?.epoch).toBe(2);
     expect(engine.isSafe()).toBe(true);
     expect((await nodeRow("a")).boot).toBe(1);
   });
@@ -182,7 +182,7 @@ describe("a node that lost sight of the database", () => {
   it("gives up what waits in a connection that was lost without a word, however soon beats are answered again", async () => {
     const cable = await layCableToNode();
     const { pool } = cable.database;
-    await story.start("a", [], { beatMs: 100, selfFenceMs: 600_000, database: cable.database });
+    await story.start("a", [], { heartbeatMs: 100, selfFenceMs: 600_000, database: cable.database });
     for (let round = 0; round < 2; round++) {
       const [held, idle] = [await pool.connect(), await pool.connect()];
       cable.silence();
@@ -284,7 +284,7 @@ describe("several nodes", () => {
     engineA.wake([lane]);
     await owns(engineA, "one");
     const engineB = await story.start("b", [b.kind], { pollMs: 3_600_000 });
-    await expect.poll(() => engineA.hasLive("worker")).toBe(true);
+    await expect.poll(() => engineA.hasLiveNode("worker")).toBe(true);
     await story.add(lane, [{}]);
     engineB.wake([lane]);
     await expect.poll(() => a.ran).toEqual(["a one"]);
@@ -294,16 +294,16 @@ describe("several nodes", () => {
   it("hear what one of them tells", async () => {
     const [engineA, engineB] = [await story.start("a", []), await story.start("b", [])];
     const heard: string[] = [];
-    engineA.hear("outcome", (key) => heard.push(`a ${key}`));
-    engineB.hear("outcome", (key) => heard.push(`b ${key}`));
-    await expect.poll(() => engineA.countLive("worker")).toBe(2);
-    engineA.tell("outcome", "7");
+    engineA.subscribe("outcome", (key) => heard.push(`a ${key}`));
+    engineB.subscribe("outcome", (key) => heard.push(`b ${key}`));
+    await expect.poll(() => engineA.countLiveNodes("worker")).toBe(2);
+    engineA.publish("outcome", "7");
     expect(heard).toEqual(["a 7"]);
     await expect.poll(() => heard).toEqual(["a 7", "b 7"]);
   });
 
   it("get the lanes of one that stops at once, in good order and without a job run twice", async () => {
-    const slow = { beatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
+    const slow = { heartbeatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
     const gate = createGate();
     const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
     const engineA = await story.start("a", [a.kind], slow);
@@ -338,7 +338,7 @@ describe("several nodes", () => {
     const idle = await story.lane("k", "idle", []);
     engineA.wake([busy, idle]);
     await expect.poll(() => a.ran).toEqual(["a busy"]);
-    await expect.poll(() => engineA.laneOf("k", "idle")).toBeDefined();
+    await expect.poll(() => engineA.findOwnedLane("k", "idle")).toBeDefined();
     await story.start("b", [b.kind]);
     const stopped = engineA.stop({ graceMs: 600_000 });
     await expect.poll(() => laneRow("idle")).toMatchObject({ owner: "b" });
@@ -370,17 +370,17 @@ describe("several nodes", () => {
   it("know whether a living node has a role", async () => {
     const cable = await layCableToNode();
     const api = await story.start("a", [], { ...QUICK, roles: ["api"] });
-    expect(await api.hasLive("api")).toBe(true);
-    expect(await api.hasLive("worker")).toBe(false);
+    expect(await api.hasLiveNode("api")).toBe(true);
+    expect(await api.hasLiveNode("worker")).toBe(false);
     const worker = await story.start("b", [], { ...QUICK, roles: ["worker"], database: cable.database });
-    await expect.poll(() => api.hasLive("worker")).toBe(true);
-    expect(await worker.hasLive("api")).toBe(true);
+    await expect.poll(() => api.hasLiveNode("worker")).toBe(true);
+    expect(await worker.hasLiveNode("api")).toBe(true);
     cable.cut();
-    await expect.poll(() => api.hasLive("worker")).toBe(false);
+    await expect.poll(() => api.hasLiveNode("worker")).toBe(false);
     cable.mend();
-    await expect.poll(() => api.hasLive("worker")).toBe(true);
+    await expect.poll(() => api.hasLiveNode("worker")).toBe(true);
     await worker.stop();
-    await expect.poll(() => api.hasLive("worker")).toBe(false);
+    await expect.poll(() => api.hasLiveNode("worker")).toBe(false);
   });
 });
 
@@ -401,7 +401,7 @@ describe("the lanes of an earlier boot", () => {
     await database.pool.query("update lane set owner = 'a', epoch = 9");
     const a = createLedger("a");
     const startedAt = performance.now();
-    await story.start("a", [a.kind], { ...QUICK, takeAtOnce: false });
+    await story.start("a", [a.kind], { ...QUICK, claimImmediately: false });
     await expect.poll(() => a.ran).toEqual(["a one"]);
     expect(performance.now() - startedAt).toBeGreaterThan(DEAD_AFTER_MS);
   });

@@ -11,20 +11,20 @@ import { NOTIFY_CHANNEL } from "./notification-bus.ts";
  * s. Other nodes declare it dead only after `deadAfterMs`: at their fourth read of an unchanged heartbeat,
  * about 12 s after the first. One second of that is slack for slow reads.
  */
-export const NODE_TIMING = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
+export const NODE_TIMING = { heartbeatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
 
 export interface ClusterMemberOptions {
   /** Heartbeats use their own connection. When it fails, the pool's connections are checked as well. */
-  database: Pick<Database, "url" | "suspect">;
+  database: Pick<Database, "url" | "checkConnections">;
   log: Log;
   id: string;
   roles: readonly string[];
   url: string | null;
-  beatMs: number;
+  heartbeatMs: number;
   deadAfterMs: number;
   selfFenceMs: number;
   /** Called after each successful heartbeat. */
-  onBeat(): void;
+  onHeartbeat(): void;
   /** This boot must stop acting: other nodes declared it dead, or its last successful heartbeat is too old. */
   onUnsafe(): void;
   onNotice(payload: string): void;
@@ -56,14 +56,14 @@ export class ClusterMember {
   constructor(options: ClusterMemberOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#timeoutMs = Math.max(options.beatMs, 1_000);
+    this.#timeoutMs = Math.max(options.heartbeatMs, 1_000);
     this.#watch = new FailureDetector(options.id, options.deadAfterMs);
     this.#outage = new DatabaseAvailability(options.log, "beat");
     this.#connection = new HeartbeatConnection({
       url: options.database.url,
       channel: NOTIFY_CHANNEL,
       timeoutMs: this.#timeoutMs,
-      onNotice: options.onNotice,
+      onNotification: options.onNotice,
       onLost: () => this.#beatLater(0),
     });
   }
@@ -77,11 +77,11 @@ export class ClusterMember {
     return this.#watch.alive(performance.now()).length > 0;
   }
 
-  hasAlive(role: string): boolean {
-    return this.countAlive(role) > 0;
+  hasLiveNode(role: string): boolean {
+    return this.countLiveNodes(role) > 0;
   }
 
-  countAlive(role: string): number {
+  countLiveNodes(role: string): number {
     const self = this.isSafe() && this.#options.roles.includes(role) ? 1 : 0;
     return self + this.bootsOfOthers(role).length;
   }
@@ -104,7 +104,7 @@ export class ClusterMember {
       await this.stop();
       throw error;
     }
-    this.#beatLater(this.#options.beatMs);
+    this.#beatLater(this.#options.heartbeatMs);
   }
 
   async notify(payload: string): Promise<void> {
@@ -130,7 +130,7 @@ export class ClusterMember {
       ]);
       await lastWords?.();
     } catch (error) {
-      this.#outage.note(error);
+      this.#outage.recordFailure(error);
     }
   }
 
@@ -155,13 +155,13 @@ export class ClusterMember {
     const startedAt = performance.now();
     try {
       await this.#beat();
-      this.#outage.worked();
-      return Math.max(0, this.#options.beatMs - (performance.now() - startedAt));
+      this.#outage.recordSuccess();
+      return Math.max(0, this.#options.heartbeatMs - (performance.now() - startedAt));
     } catch (error) {
-      this.#watch.interrupted();
-      this.#outage.note(error);
+      this.#watch.reset();
+      this.#outage.recordFailure(error);
       this.#suspectOthers();
-      return Math.min(this.#options.beatMs, 500);
+      return Math.min(this.#options.heartbeatMs, 500);
     }
   }
 
@@ -171,7 +171,7 @@ export class ClusterMember {
     if (!this.#isIn || !(await this.#renew())) await this.#enter();
     await this.#observe();
     if (isNew) this.#options.onConnected();
-    this.#options.onBeat();
+    this.#options.onHeartbeat();
   }
 
   async #renew(): Promise<boolean> {
@@ -240,7 +240,7 @@ export class ClusterMember {
   /** A connection that was lost silently would block its statement and all statements queued behind it. */
   #suspectOthers(): void {
     if (this.#suspicion) return;
-    const cutSilent = this.#options.database.suspect();
+    const cutSilent = this.#options.database.checkConnections();
     this.#suspicion = setTimeout(() => {
       this.#suspicion = undefined;
       cutSilent();
@@ -252,7 +252,7 @@ export class ClusterMember {
     const rows = await this.#connection.query<NodeRow>(
       "select id, boot, beat::float8 as beat, dead, roles from node",
     );
-    for (const node of this.#watch.see(rows, sentAt, performance.now())) await this.#declareDead(node);
+    for (const node of this.#watch.observe(rows, sentAt, performance.now())) await this.#declareDead(node);
   }
 
   async #declareDead(node: NodeRow): Promise<void> {

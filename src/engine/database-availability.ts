@@ -20,14 +20,14 @@ export class DatabaseAvailability {
   }
 
   /** Records a failure; resolves when it is time to retry. */
-  async failed(error: unknown): Promise<void> {
-    this.note(error);
+  async recordFailureAndWait(error: unknown): Promise<void> {
+    this.recordFailure(error);
     const goneMs = performance.now() - (this.#awaySince ?? Number.NEGATIVE_INFINITY);
     await sleep(Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, goneMs / 2)));
   }
 
   /** Records a failure. Logs every error except an unavailable database. */
-  note(error: unknown): void {
+  recordFailure(error: unknown): void {
     if (!isDatabaseUnavailable(error)) {
       this.#log.error({ err: error, name: this.#user }, "a statement of the engine failed");
     } else if (this.#awaySince === undefined) {
@@ -37,7 +37,7 @@ export class DatabaseAvailability {
   }
 
   /** Records that the database is available. */
-  worked(): void {
+  recordSuccess(): void {
     if (this.#awaySince === undefined) return;
     const duration_ms = Math.round(performance.now() - this.#awaySince);
     this.#awaySince = undefined;

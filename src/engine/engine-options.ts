@@ -15,11 +15,11 @@ export interface EngineOptions {
    * True if this node's previous process has certainly ended: claim its lanes at start. Otherwise wait until
    * it must have fenced itself.
    */
-  takeAtOnce: boolean;
-  beatMs?: number;
+  claimImmediately: boolean;
+  heartbeatMs?: number;
   deadAfterMs?: number;
   selfFenceMs?: number;
   pollMs?: number;
   /** How long this node leaves handed-over lanes to other nodes; 10,000 ms by default. */
-  leftAloneMs?: number;
+  handoverGraceMs?: number;
 }

@@ -18,7 +18,7 @@ function note<T>(list: T[], item: T): JobResult {
 }
 
 function kindOf(run: LaneKind["run"], more: Partial<LaneKind> = {}): LaneKind {
-  return { kind: "k", role: "worker", width: 4, run, ...more };
+  return { kind: "k", role: "worker", laneConcurrency: 4, run, ...more };
 }
 
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
@@ -40,8 +40,8 @@ describe("the engine", () => {
       ref: { hello: 1 },
     });
     expect(jobs[0]?.lane).toEqual({ id: lane, kind: "k", key: "one", epoch: 1 });
-    expect(engine.laneOf("k", "one")).toEqual(jobs[0]?.lane);
-    expect(engine.laneOf("k", "two")).toBeUndefined();
+    expect(engine.findOwnedLane("k", "one")).toEqual(jobs[0]?.lane);
+    expect(engine.findOwnedLane("k", "two")).toBeUndefined();
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
@@ -72,7 +72,7 @@ describe("the engine", () => {
           running.delete(job.grp);
           return DONE;
         },
-        { width: 3 },
+        { laneConcurrency: 3 },
       ),
     ]);
     const lane = await story.lane(
@@ -94,7 +94,7 @@ describe("the engine", () => {
       if (job.pos < 2) await gate.opened;
       return DONE;
     };
-    const engine = await story.start("a", [kindOf(run, { width: 2 })]);
+    const engine = await story.start("a", [kindOf(run, { laneConcurrency: 2 })]);
     const lane = await story.lane(
       "k",
       "one",
@@ -111,7 +111,9 @@ describe("the engine", () => {
 
   it("gives every tenth start of a lane to its lowest priority", async () => {
     const order: number[] = [];
-    const engine = await story.start("a", [kindOf(async (job) => note(order, job.prio), { width: 1 })]);
+    const engine = await story.start("a", [
+      kindOf(async (job) => note(order, job.prio), { laneConcurrency: 1 }),
+    ]);
     const lane = await story.lane("k", "one", [
       ...range(60).map((pos) => ({ pos, grp: `g${pos % 9}`, prio: 0 })),
       ...range(20).map((pos) => ({ pos, grp: "async", prio: 1 })),
@@ -124,30 +126,27 @@ describe("the engine", () => {
     expect(order.slice(0, 60).filter((prio) => prio === 1)).toHaveLength(1);
   });
 
-  it.each([undefined, 8])(
-    "keeps the order within a group under retries (lookahead %s)",
-    async (lookahead) => {
-      const done = new Map<string, number[]>();
-      const tries = new Map<number, number>();
-      const run = async (job: Job): Promise<JobResult> => {
-        const tried = tries.get(job.id) ?? 0;
-        expect(job.attempts).toBe(tried);
-        tries.set(job.id, tried + 1);
-        if (tried < job.pos % 3) return { end: "retry", at: inMs(5) };
-        done.set(job.grp, [...(done.get(job.grp) ?? []), job.pos]);
-        return DONE;
-      };
-      const engine = await story.start("a", [kindOf(run, { lookahead })]);
-      const lane = await story.lane(
-        "k",
-        "one",
-        range(60).map((pos) => ({ pos, grp: `g${pos % 5}` })),
-      );
-      engine.wake([lane]);
-      await expect.poll(story.jobsLeft).toBe(0);
-      for (const n of range(5)) expect(done.get(`g${n}`)).toEqual(range(12).map((turn) => turn * 5 + n));
-    },
-  );
+  it.each([undefined, 8])("keeps the order within a group under retries (lookahead %s)", async (prefetch) => {
+    const done = new Map<string, number[]>();
+    const tries = new Map<number, number>();
+    const run = async (job: Job): Promise<JobResult> => {
+      const tried = tries.get(job.id) ?? 0;
+      expect(job.attempts).toBe(tried);
+      tries.set(job.id, tried + 1);
+      if (tried < job.pos % 3) return { end: "retry", at: inMs(5) };
+      done.set(job.grp, [...(done.get(job.grp) ?? []), job.pos]);
+      return DONE;
+    };
+    const engine = await story.start("a", [kindOf(run, { prefetch })]);
+    const lane = await story.lane(
+      "k",
+      "one",
+      range(60).map((pos) => ({ pos, grp: `g${pos % 5}` })),
+    );
+    engine.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    for (const n of range(5)) expect(done.get(`g${n}`)).toEqual(range(12).map((turn) => turn * 5 + n));
+  });
 
   it("lets the rest of a group move on past a job that is parked", async () => {
     const order: string[] = [];
@@ -156,7 +155,7 @@ describe("the engine", () => {
       if (job.pos === 0 && job.attempts === 0) return { end: "retry", at: inMs(3_600_000), parkGroup: true };
       return DONE;
     };
-    const engine = await story.start("a", [kindOf(run, { lookahead: 4 })]);
+    const engine = await story.start("a", [kindOf(run, { prefetch: 4 })]);
     const lane = await story.lane(
       "k",
       "one",
@@ -176,7 +175,7 @@ describe("the engine", () => {
       startedAt.push(performance.now());
       return { end: "done", pauseLaneMs: 200 };
     };
-    const engine = await story.start("a", [kindOf(run, { width: 1 })]);
+    const engine = await story.start("a", [kindOf(run, { laneConcurrency: 1 })]);
     engine.wake([
       await story.lane(
         "k",
@@ -193,16 +192,16 @@ describe("the engine", () => {
     const order: string[] = [];
     const engine = await story.start("a", [
       kindOf(async (job) => note(order, job.grp), {
-        taken: async (lane) => engineRef.current?.openGroups(lane.id, []),
+        onClaimed: async (lane) => engineRef.current?.unfinishedGroups(lane.id, []),
       }),
     ]);
     const engineRef = { current: engine };
     const lane = await story.lane("k", "one", [{ grp: "a" }, { grp: "b" }, { grp: "c" }]);
     engine.wake([lane]);
-    await expect.poll(() => engine.laneOf("k", "one")).toBeDefined();
-    engine.openGroups(lane, ["b"]);
+    await expect.poll(() => engine.findOwnedLane("k", "one")).toBeDefined();
+    engine.unfinishedGroups(lane, ["b"]);
     await expect.poll(() => order).toEqual(["b"]);
-    engine.openGroups(lane, null);
+    engine.unfinishedGroups(lane, null);
     await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 
@@ -219,7 +218,7 @@ describe("the engine", () => {
       await database.pool.query("delete from job where id = $1", [job.id]);
       return { end: "settled", deleted: true };
     };
-    const engine = await story.start("a", [kindOf(run, { lookahead: 16 })]);
+    const engine = await story.start("a", [kindOf(run, { prefetch: 16 })]);
     engine.wake([
       await story.lane(
         "k",
@@ -315,8 +314,8 @@ describe("many lanes", () => {
     const insertJobs = `insert into job (lane, prio, pos, grp, ref)
       select lane.id, 1, n, 'g' || n % 8, '{}' from lane, generate_series(1, 40) n where key::int < 250 or n = 1`;
     await database.pool.query(insertJobs);
-    const engine = await story.start("a", [kindOf(run, { budget: 64, lookahead: 16 })]);
-    await expect.poll(() => range(1_000).every((n) => engine.laneOf("k", String(n)))).toBe(true);
+    const engine = await story.start("a", [kindOf(run, { nodeConcurrency: 64, prefetch: 16 })]);
+    await expect.poll(() => range(1_000).every((n) => engine.findOwnedLane("k", String(n)))).toBe(true);
     expect(kinds.rowCount).toBe(1_000);
     gate.open();
     await expect.poll(() => order.length).toBe(750 + 250 * 40);
@@ -335,12 +334,14 @@ describe("many lanes", () => {
       if (job.lane.key.startsWith("dead")) {
         hanging += 1;
         await gate.opened;
-        return { end: "done", proven: false };
+        return { end: "done", isHealthy: false };
       }
       ran += 1;
-      return { end: "done", proven: true };
+      return { end: "done", isHealthy: true };
     };
-    const engine = await story.start("a", [kindOf(run, { probation: true, budget: 32, lookahead: 8 })]);
+    const engine = await story.start("a", [
+      kindOf(run, { slowStart: true, nodeConcurrency: 32, prefetch: 8 }),
+    ]);
     const healthy = await Promise.all(range(5).map((n) => story.lane("k", `healthy ${n}`, [{}])));
     engine.wake(healthy);
     await expect.poll(() => ran).toBe(5);
@@ -368,13 +369,13 @@ describe("many lanes", () => {
       await gates[job.pos]?.opened;
       return {
         end: "done",
-        proven: new Map([
+        isHealthy: new Map([
           [0, true],
           [4, false],
         ]).get(job.pos),
       };
     };
-    const engine = await story.start("a", [kindOf(run, { probation: true })]);
+    const engine = await story.start("a", [kindOf(run, { slowStart: true })]);
     engine.wake([
       await story.lane(
         "k",
@@ -400,14 +401,14 @@ describe("many lanes", () => {
 describe("owning a lane", () => {
   it("is told to the feature before the first job, again until that works, and its loss once", async () => {
     const told: string[] = [];
-    const taken = vi
-      .fn<NonNullable<LaneKind["taken"]>>()
+    const onClaimed = vi
+      .fn<NonNullable<LaneKind["onClaimed"]>>()
       .mockRejectedValueOnce(new Error("not now"))
       .mockImplementation(async (lane) => void told.push(`taken ${lane.key}`));
     const engine = await story.start("a", [
       kindOf(async () => note(told, "job"), {
-        taken,
-        lost: async (lane) => void told.push(`lost ${lane.key}`),
+        onClaimed,
+        onLost: async (lane) => void told.push(`lost ${lane.key}`),
       }),
     ]);
     const lane = await story.lane("k", "one", [{}]);
@@ -416,7 +417,7 @@ describe("owning a lane", () => {
     await removeLane(database.db, lane);
     engine.wake([lane], { changed: true });
     await expect.poll(() => told).toEqual(["taken one", "job", "lost one"]);
-    expect(engine.laneOf("k", "one")).toBeUndefined();
+    expect(engine.findOwnedLane("k", "one")).toBeUndefined();
   });
 
   it("begins anew after `laneLost`, and not before the last job of the old ownership has ended", async () => {
@@ -433,8 +434,8 @@ describe("owning a lane", () => {
     const lane = await story.lane("k", "one", [{}]);
     engine.wake([lane]);
     await expect.poll(() => running).toEqual([1]);
-    engine.laneLost(lane);
-    expect(engine.laneOf("k", "one")).toBeUndefined();
+    engine.markLaneLost(lane);
+    expect(engine.findOwnedLane("k", "one")).toBeUndefined();
     await database.pool.query("update lane set owner = null");
     // Three looks at all lanes later it is still not taken.
     const { rows } = await database.pool.query("select beat from node");
@@ -454,17 +455,17 @@ describe("owning a lane", () => {
     const other = await story.start("b", [kindOf(async () => DONE, { role: "sessions" })], {
       roles: ["sessions"],
     });
-    await expect.poll(() => other.laneOf("k", "one")).toBeDefined();
-    expect(engine.laneOf("k", "one")).toBeUndefined();
+    await expect.poll(() => other.findOwnedLane("k", "one")).toBeDefined();
+    expect(engine.findOwnedLane("k", "one")).toBeUndefined();
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
   it("is not sought while this process lags behind", async () => {
     const opened: number[] = [];
-    const taken: LaneKind["taken"] = async (lane) => void opened.push(lane.id);
+    const onClaimed: LaneKind["onClaimed"] = async (lane) => void opened.push(lane.id);
     // A process that lags for long can miss its beats; only what it is asked for makes it look here.
-    const slow = { beatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
-    const engine = await story.start("a", [kindOf(async () => DONE, { taken })], slow);
+    const slow = { heartbeatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
+    const engine = await story.start("a", [kindOf(async () => DONE, { onClaimed })], slow);
     engine.wake([await story.lane("k", "first")]);
     await expect.poll(() => opened.length).toBe(1);
     let turns = 0;

@@ -35,11 +35,11 @@ export interface Engine {
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
   /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
-  laneLost(lane: number): void;
+  markLaneLost(lane: number): void;
   /** The lane, if this node owns it now. */
-  laneOf(kind: string, key: string): Lane | undefined;
+  findOwnedLane(kind: string, key: string): Lane | undefined;
   /** Restricts the lane to these groups; null runs all groups. Lasts as long as this node owns the lane. */
-  openGroups(lane: number, only: readonly string[] | null): void;
+  unfinishedGroups(lane: number, only: readonly string[] | null): void;
   /**
    * Starts no further job of the lane for this long, except in the kind's `unpaused` groups; 0 ends a pause.
    */
@@ -48,13 +48,13 @@ export interface Engine {
    * Publishes a notification to all nodes; it can be lost. Subscribers of this node run before this returns
    * and also receive `detail`.
    */
-  tell(topic: string, key: string, detail?: unknown): void;
+  publish(topic: string, key: string, detail?: unknown): void;
   /** Subscribes to notifications; the key `*` means "check everything". Returns the unsubscribe function. */
-  hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
+  subscribe(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether a node with this role has a fresh heartbeat. */
-  hasLive(role: NodeRole): Promise<boolean>;
+  hasLiveNode(role: NodeRole): Promise<boolean>;
   /** Number of nodes with this role and a fresh heartbeat that this node knows; at least 1. */
-  countLive(role: NodeRole): number;
+  countLiveNodes(role: NodeRole): number;
   /** Number of running jobs. */
   inFlight(): number;
 }
@@ -91,22 +91,22 @@ class LaneEngine implements Engine {
     this.#node = this.#createNode();
     this.#hints = this.#createHints();
     this.#takeOver = this.#createTakeOver();
-    this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.doubtOwnership());
-    const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
+    this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.recheckOwnership());
+    const shared = { db: options.database.db, ownedLanes: this.#owned, availability: this.#outage };
     this.#balance = new LaneRebalancer({
       ...shared,
       node: options.node_id,
       log: options.log,
-      leftAloneMs: options.leftAloneMs ?? 10_000,
+      handoverGraceMs: options.handoverGraceMs ?? 10_000,
       kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
-      tellOthers: () => this.#hints.tellOthers(TOPIC.lanes, ALL_KEYS),
-      doubtOwnership: () => this.#takeOver.doubtOwnership(),
+      notifyOthers: () => this.#hints.publishToOtherNodes(TOPIC.lanes, ALL_KEYS),
+      recheckOwnership: () => this.#takeOver.recheckOwnership(),
     });
     this.#poll = new JobPoller({
       ...shared,
       everyMs: options.pollMs ?? 1_000,
-      mayAct: () => this.#mayAct(),
+      isAllowed: () => this.#mayAct(),
     });
     this.#ownership = new OwnershipCheck({
       ...shared,
@@ -131,12 +131,12 @@ class LaneEngine implements Engine {
       db: this.#options.database.db,
       node: this.#options.node_id,
       log: this.#options.log,
-      outage: this.#outage,
+      availability: this.#outage,
       mayStart: () => this.#mayAct(),
       onLost: (work) => void this.#owned.close(work),
     });
     this.#pickers.set(kind.kind, picker);
-    if (this.#state === "started") this.#takeOver.lookAtAll();
+    if (this.#state === "started") this.#takeOver.scanAll();
   }
 
   async start(): Promise<void> {
@@ -150,7 +150,7 @@ class LaneEngine implements Engine {
       throw error;
     }
     this.#state = "started";
-    this.#takeOver.lookAtAll();
+    this.#takeOver.scanAll();
     this.#poll.start();
   }
 
@@ -160,7 +160,7 @@ class LaneEngine implements Engine {
     this.#poll.stop();
     await this.#takeOver.stop();
     const returns = createBatchWriter({ write: (lanes: number[]) => this.#giveBack(lanes) });
-    const allAtRest = this.#owned.closeAtRest((lane) => returns.write(lane));
+    const allAtRest = this.#owned.closeWhenIdle((lane) => returns.write(lane));
     await withTimeout(allAtRest, graceMs);
     await withTimeout(this.#owned.closeAll(), LETTING_GO_MS);
     await this.#giveBack();
@@ -170,45 +170,46 @@ class LaneEngine implements Engine {
   wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
     if (this.#state !== "started") return;
     const foreign = this.#wakeOwned(lanes, changed);
-    for (const lane of foreign) this.#hints.tellOthers(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
-    this.#takeOver.lookAt(foreign);
+    for (const lane of foreign)
+      this.#hints.publishToOtherNodes(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
+    this.#takeOver.scan(foreign);
   }
 
-  laneLost(lane: number): void {
+  markLaneLost(lane: number): void {
     const work = this.#owned.get(lane);
     if (work) void this.#owned.close(work);
   }
 
-  laneOf(kind: string, key: string): Lane | undefined {
+  findOwnedLane(kind: string, key: string): Lane | undefined {
     return this.#owned.laneOf(kind, key);
   }
 
-  openGroups(lane: number, only: readonly string[] | null): void {
+  unfinishedGroups(lane: number, only: readonly string[] | null): void {
     const work = this.#owned.get(lane);
-    work?.openGroups(only);
-    if (work) this.#owned.offer(work);
+    work?.unfinishedGroups(only);
+    if (work) this.#owned.dispatch(work);
   }
 
   pauseLane(lane: number, ms: number): void {
     const work = this.#owned.get(lane);
     work?.pause(ms);
-    if (work) this.#owned.offer(work);
+    if (work) this.#owned.dispatch(work);
   }
 
-  tell(topic: string, key: string, detail?: unknown): void {
-    this.#hints.tell(topic, key, detail);
+  publish(topic: string, key: string, detail?: unknown): void {
+    this.#hints.publish(topic, key, detail);
   }
 
-  hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void {
-    return this.#hints.hear(topic, listener);
+  subscribe(topic: string, listener: (key: string, detail?: unknown) => void): () => void {
+    return this.#hints.subscribe(topic, listener);
   }
 
-  async hasLive(role: NodeRole): Promise<boolean> {
-    return this.#state === "started" && this.#node.hasAlive(role);
+  async hasLiveNode(role: NodeRole): Promise<boolean> {
+    return this.#state === "started" && this.#node.hasLiveNode(role);
   }
 
-  countLive(role: NodeRole): number {
-    return Math.max(1, this.#node.countAlive(role));
+  countLiveNodes(role: NodeRole): number {
+    return Math.max(1, this.#node.countLiveNodes(role));
   }
 
   inFlight(): number {
@@ -218,8 +219,10 @@ class LaneEngine implements Engine {
   /** Releases these lanes, or all. A lane that cannot be released now stays with this node until it is dead. */
   async #giveBack(only?: number[]): Promise<undefined[]> {
     const { database, node_id } = this.#options;
-    await releaseLanes(database.db, node_id, only && { only }).catch((error) => this.#outage.note(error));
-    this.#hints.tellOthers(TOPIC.lanes, ALL_KEYS);
+    await releaseLanes(database.db, node_id, only && { only }).catch((error) =>
+      this.#outage.recordFailure(error),
+    );
+    this.#hints.publishToOtherNodes(TOPIC.lanes, ALL_KEYS);
     return (only ?? []).map(() => undefined);
   }
 
@@ -232,7 +235,7 @@ class LaneEngine implements Engine {
     const works = lanes.flatMap((lane) => this.#owned.get(lane) ?? []);
     for (const work of works) {
       work.wake(changed);
-      this.#owned.offer(work);
+      this.#owned.dispatch(work);
     }
     if (changed) void this.#ownership.check(works);
     return lanes.filter((lane) => !this.#owned.get(lane));
@@ -241,16 +244,16 @@ class LaneEngine implements Engine {
   #heard(key: string, changed: boolean): void {
     if (this.#state !== "started") return;
     const isAboutAll = key === ALL_KEYS;
-    const foreign = this.#wakeOwned(isAboutAll ? this.#owned.held() : [Number(key)], changed);
-    if (isAboutAll) this.#takeOver.lookAtAll();
-    else this.#takeOver.lookAt(foreign);
+    const foreign = this.#wakeOwned(isAboutAll ? this.#owned.ids() : [Number(key)], changed);
+    if (isAboutAll) this.#takeOver.scanAll();
+    else this.#takeOver.scan(foreign);
   }
 
   #beat(): void {
     if (this.#state !== "started") return;
     this.#beats += 1;
-    for (const picker of this.#pickers.values()) picker.pump();
-    this.#takeOver.lookAtAll();
+    for (const picker of this.#pickers.values()) picker.dispatch();
+    this.#takeOver.scanAll();
     if (this.#beats % CHECK_EVERY_BEATS === 1) void this.#ownership.checkAll();
     if (this.#beats % BALANCE_EVERY_BEATS === 0) void this.#balance.check();
   }
@@ -258,14 +261,14 @@ class LaneEngine implements Engine {
   // If it still runs, its next heartbeat fails because this node has started, and it has fenced itself by
   // this time.
   #isPredecessorGone(): boolean {
-    const { takeAtOnce, deadAfterMs = NODE_TIMING.deadAfterMs } = this.#options;
-    return takeAtOnce || performance.now() - this.#startedAt >= deadAfterMs;
+    const { claimImmediately, deadAfterMs = NODE_TIMING.deadAfterMs } = this.#options;
+    return claimImmediately || performance.now() - this.#startedAt >= deadAfterMs;
   }
 
   #createNode(): ClusterMember {
     const { database, log, node_id, roles, url = null } = this.#options;
-    const { beatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMING, ...this.#options };
-    const times = { beatMs, deadAfterMs, selfFenceMs };
+    const { heartbeatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMING, ...this.#options };
+    const times = { heartbeatMs, deadAfterMs, selfFenceMs };
     return new ClusterMember({
       database,
       log,
@@ -273,10 +276,10 @@ class LaneEngine implements Engine {
       roles,
       url,
       ...times,
-      onBeat: () => this.#beat(),
+      onHeartbeat: () => this.#beat(),
       onUnsafe: () => void this.#owned.closeAll(),
-      onNotice: (payload) => this.#hints.receive(payload),
-      onConnected: () => this.#hints.missed(),
+      onNotice: (payload) => this.#hints.receiveNotification(payload),
+      onConnected: () => this.#hints.notifyAll(),
     });
   }
 
@@ -284,12 +287,12 @@ class LaneEngine implements Engine {
     const hints = new NotificationBus({
       from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
       send: (payload) => this.#node.notify(payload),
-      hasAudience: () => this.#node.hasOthers(),
+      hasOtherNodes: () => this.#node.hasOthers(),
       log: this.#options.log,
     });
-    hints.hear(TOPIC.jobs, (key) => this.#heard(key, false));
-    hints.hear(TOPIC.changed, (key) => this.#heard(key, true));
-    hints.hear(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.lookAtAll());
+    hints.subscribe(TOPIC.jobs, (key) => this.#heard(key, false));
+    hints.subscribe(TOPIC.changed, (key) => this.#heard(key, true));
+    hints.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.scanAll());
     return hints;
   }
 
@@ -298,14 +301,14 @@ class LaneEngine implements Engine {
     return new LaneTakeover({
       db: database.db,
       node: node_id,
-      outage: this.#outage,
+      availability: this.#outage,
       kinds: () => [...this.#pickers.keys()],
       dead: () => this.#node.dead(),
-      held: () => this.#owned.held(),
-      leave: () => [...this.#owned.closing(), ...this.#balance.given()],
-      bootNow: () => (this.#mayAct() ? this.#node.boot : undefined),
+      ownedIds: () => this.#owned.ids(),
+      excluded: () => [...this.#owned.closing(), ...this.#balance.handedOver()],
+      currentBoot: () => (this.#mayAct() ? this.#node.boot : undefined),
       isPredecessorGone: () => this.#isPredecessorGone(),
-      adopt: (lanes) => this.#owned.adopt(lanes),
+      claim: (lanes) => this.#owned.claim(lanes),
     });
   }
 }

@@ -15,7 +15,7 @@ const other = (beat: number, extra: object = {}) => ({
 function watchFor(beats: number[]): { watch: FailureDetector; suspects: string[][] } {
   const watch = new FailureDetector("a", 12_000);
   const suspects = beats.map((beat, second) =>
-    watch.see([other(beat)], second * 1_000, second * 1_000).map((node) => node.id),
+    watch.observe([other(beat)], second * 1_000, second * 1_000).map((node) => node.id),
   );
   return { watch, suspects };
 }
@@ -28,9 +28,9 @@ describe("the watch over the beats of others", () => {
   });
 
   it("finds a death at the fourth look after the first still one, however quickly looks follow and answers take", () => {
-    const { beatMs, deadAfterMs, selfFenceMs } = NODE_TIMING;
+    const { heartbeatMs, deadAfterMs, selfFenceMs } = NODE_TIMING;
     const watch = new FailureDetector("a", deadAfterMs);
-    const look = (n: number) => watch.see([other(7)], n * beatMs, n * beatMs + 900).length;
+    const look = (n: number) => watch.observe([other(7)], n * heartbeatMs, n * heartbeatMs + 900).length;
     expect([0, 1, 2, 3, 4].map(look)).toEqual([0, 0, 0, 0, 1]);
     expect(selfFenceMs + 1_500).toBeLessThan(deadAfterMs);
   });
@@ -41,30 +41,30 @@ describe("the watch over the beats of others", () => {
 
   it("starts anew after a time without working readings", () => {
     const watch = new FailureDetector("a", 12_000);
-    watch.see([other(1)], 0, 0);
-    expect(watch.see([other(1)], 60_000, 60_000)).toEqual([]);
-    for (const at of [63_000, 66_000, 69_000]) expect(watch.see([other(1)], at, at)).toEqual([]);
-    watch.interrupted();
-    expect(watch.see([other(1)], 72_000, 72_000)).toEqual([]);
+    watch.observe([other(1)], 0, 0);
+    expect(watch.observe([other(1)], 60_000, 60_000)).toEqual([]);
+    for (const at of [63_000, 66_000, 69_000]) expect(watch.observe([other(1)], at, at)).toEqual([]);
+    watch.reset();
+    expect(watch.observe([other(1)], 72_000, 72_000)).toEqual([]);
   });
 
   it("counts until the sending of a reading, not until its late answer", () => {
     const watch = new FailureDetector("a", 12_000);
-    watch.see([other(1)], 0, 0);
-    watch.see([other(1)], 5_000, 5_000);
-    expect(watch.see([other(1)], 10_000, 30_000)).toEqual([]);
+    watch.observe([other(1)], 0, 0);
+    watch.observe([other(1)], 5_000, 5_000);
+    expect(watch.observe([other(1)], 10_000, 30_000)).toEqual([]);
   });
 
   it("takes a new boot with the same beat for a sign of life", () => {
     const watch = new FailureDetector("a", 12_000);
-    for (const at of [0, 5_000, 10_000]) watch.see([other(1)], at, at);
-    expect(watch.see([other(1, { boot: 2 })], 14_000, 14_000)).toEqual([]);
+    for (const at of [0, 5_000, 10_000]) watch.observe([other(1)], at, at);
+    expect(watch.observe([other(1, { boot: 2 })], 14_000, 14_000)).toEqual([]);
   });
 
   it("never suspects itself or the dead", () => {
     const watch = new FailureDetector("a", 12_000);
     const rows = [other(1, { id: "a" }), other(1, { dead: true })];
-    for (let at = 0; at <= 30_000; at += 3_000) expect(watch.see(rows, at, at)).toEqual([]);
+    for (let at = 0; at <= 30_000; at += 3_000) expect(watch.observe(rows, at, at)).toEqual([]);
     expect(watch.dead()).toEqual(["b"]);
     expect(watch.alive(30_000)).toEqual([]);
   });

@@ -26,7 +26,7 @@ export class FailureDetector {
   }
 
   /** Records one read; returns the nodes whose heartbeat has not changed for too long. */
-  see(rows: readonly NodeRow[], sentAt: number, receivedAt: number): NodeRow[] {
+  observe(rows: readonly NodeRow[], sentAt: number, receivedAt: number): NodeRow[] {
     // After a pause of this node or the database, no node could show a heartbeat, so every timer restarts.
     const isGap = this.#readAt === undefined || sentAt - this.#readAt > this.#deadAfterMs / 2;
     this.#readAt = receivedAt;
@@ -42,7 +42,7 @@ export class FailureDetector {
   }
 
   /** Earlier reads say nothing about the time until the next read. */
-  interrupted(): void {
+  reset(): void {
     this.#readAt = undefined;
   }
 

@@ -5,7 +5,7 @@ export interface HeartbeatConnectionOptions {
   channel: string;
   /** A statement that takes longer counts as a lost connection. */
   timeoutMs: number;
-  onNotice(payload: string): void;
+  onNotification(payload: string): void;
   /** Called when an open connection ends other than by `close`. */
   onLost(): void;
 }
@@ -37,7 +37,7 @@ export class HeartbeatConnection {
     });
     client.on("error", () => this.#drop(client));
     client.on("end", () => this.#drop(client));
-    client.on("notification", (notice) => this.#options.onNotice(notice.payload ?? ""));
+    client.on("notification", (notice) => this.#options.onNotification(notice.payload ?? ""));
     try {
       await client.connect();
       await client.query(`listen ${this.#options.channel}`);

@@ -45,7 +45,7 @@ export class JobFetcher {
   async #readSome(): Promise<void> {
     const some = [...this.#waiting].slice(0, LANES_PER_STATEMENT);
     for (const work of some) this.#waiting.delete(work);
-    const readings = some.map((work) => ({ work, order: work.beginReading() }));
+    const readings = some.map((work) => ({ work, order: work.beginFetch() }));
     const short = readings.filter(({ order }) => order.skip.length < MANY_GROUPS);
     this.#long.push(...readings.filter(({ order }) => order.skip.length >= MANY_GROUPS));
     if (this.#long.length > 0 && !this.#isReadingLong) void this.#drainLong();
@@ -68,13 +68,13 @@ export class JobFetcher {
   ): Promise<void> {
     try {
       const rows = await read(readings.map(({ order }) => order));
-      this.#outage.worked();
+      this.#outage.recordSuccess();
       const byLane = new Map(readings.map(({ order }) => [order.lane, [] as JobRow[]]));
       for (const row of rows) byLane.get(row.lane)?.push(row);
-      for (const { work, order } of readings) work.took(byLane.get(order.lane) ?? [], order.limit);
+      for (const { work, order } of readings) work.fetched(byLane.get(order.lane) ?? [], order.limit);
     } catch (error) {
-      for (const { work } of readings) work.readingFailed();
-      await this.#outage.failed(error);
+      for (const { work } of readings) work.fetchFailed();
+      await this.#outage.recordFailureAndWait(error);
     }
     for (const { work } of readings) this.#done(work);
   }

@@ -6,10 +6,10 @@ import type { OwnedLanes } from "./owned-lanes.ts";
 
 export interface JobPollerOptions {
   db: Db;
-  owned: OwnedLanes;
-  outage: DatabaseAvailability;
+  ownedLanes: OwnedLanes;
+  availability: DatabaseAvailability;
   everyMs: number;
-  mayAct(): boolean;
+  isAllowed(): boolean;
 }
 
 /** Polls the idle lanes for jobs, because notifications can be lost. */
@@ -33,26 +33,26 @@ export class JobPoller {
   }
 
   async #look(): Promise<void> {
-    const { db, owned, outage, mayAct } = this.#options;
-    if (!mayAct()) return;
+    const { db, ownedLanes, availability, isAllowed } = this.#options;
+    if (!isAllowed()) return;
     const idle: number[] = [];
-    for (const work of owned.all()) {
-      const needs = work.pollNeeds();
+    for (const work of ownedLanes.all()) {
+      const needs = work.nextPollAction();
       if (needs === "ask") idle.push(work.lane.id);
       if (needs === "read") this.#wake(work);
     }
     if (idle.length === 0) return;
     try {
-      for (const id of await findLanesWithJobs(db, idle)) this.#wake(owned.get(id));
-      outage.worked();
+      for (const id of await findLanesWithJobs(db, idle)) this.#wake(ownedLanes.get(id));
+      availability.recordSuccess();
     } catch (error) {
-      outage.note(error);
+      availability.recordFailure(error);
     }
   }
 
   #wake(work: OwnedLane | undefined): void {
     if (!work) return;
     work.wake();
-    this.#options.owned.offer(work);
+    this.#options.ownedLanes.dispatch(work);
   }
 }

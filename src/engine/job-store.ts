@@ -124,7 +124,7 @@ export interface JobDisposition {
   job: number;
   lane: LaneEpoch;
   /** Null: the row is deleted. */
-  again: { delay_ms: number; attempts: number; grp: string } | null;
+  retry: { delay_ms: number; attempts: number; grp: string } | null;
 }
 
 /** Writes the dispositions in one statement. Returns for each whether its lane was held, and so written. */
@@ -134,7 +134,7 @@ export async function writeJobDispositions(
   fates: readonly JobDisposition[],
 ): Promise<boolean[]> {
   const claims = new Map(fates.map((fate) => [laneEpochKey(fate.lane), fate.lane]));
-  const items = fates.map(({ job, lane, again }) => ({ job, lane: lane.id, epoch: lane.epoch, ...again }));
+  const items = fates.map(({ job, lane, retry }) => ({ job, lane: lane.id, epoch: lane.epoch, ...retry }));
   const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
     with held as materialized (${lockOwnedLanes(node, [...claims.values()])}),
     fate as materialized (

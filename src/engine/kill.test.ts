@@ -7,7 +7,7 @@ import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
 // Longer than a busy machine lets a process stand still: only the killed one is to be found dead.
-const TIMES = { beatMs: 200, deadAfterMs: 6_000, selfFenceMs: 5_000 };
+const TIMES = { heartbeatMs: 200, deadAfterMs: 6_000, selfFenceMs: 5_000 };
 
 const story = await createEngineStory();
 const { pool } = story.database;
@@ -25,7 +25,7 @@ afterEach(async () => {
 afterAll(story.close);
 
 function startWorker(node_id: string, more: Partial<LaneWorkerOptions>): ChildProcess {
-  const options = { url: story.url, node_id, takeAtOnce: false, jobMs: 0, times: TIMES, ...more };
+  const options = { url: story.url, node_id, claimImmediately: false, jobMs: 0, times: TIMES, ...more };
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -53,12 +53,12 @@ async function enqueue(first: number, last: number): Promise<void> {
 
 describe("a node that is killed", () => {
   it("loses no job, repeats at most what was in flight, and puts no group out of order", async () => {
-    const budget = 32;
+    const nodeConcurrency = 32;
     await pool.query("insert into lane (kind, key) select 'k', n::text from generate_series(1, 60) n");
     await enqueue(1, 8);
-    const first = startWorker("a", { budget, jobMs: 2 });
+    const first = startWorker("a", { nodeConcurrency, jobMs: 2 });
     await expect.poll(() => count("ledger")).toBeGreaterThan(100);
-    startWorker("b", { budget, jobMs: 2 });
+    startWorker("b", { nodeConcurrency, jobMs: 2 });
     await expect.poll(() => count("ledger")).toBeGreaterThan(700);
     await kill(first);
     await enqueue(9, 12);
@@ -67,7 +67,7 @@ describe("a node that is killed", () => {
     const total = 60 * 4 * 12;
     expect(await count("(select distinct job from ledger) as done")).toBe(total);
     const repeated = (await count("ledger")) - total;
-    expect(repeated).toBeLessThanOrEqual(budget);
+    expect(repeated).toBeLessThanOrEqual(nodeConcurrency);
     const firsts = "select min(id) as id, lane, grp, pos from ledger group by lane, grp, pos";
     const steps = `select pos - lag(pos) over (partition by lane, grp order by id) as step from (${firsts}) as firsts`;
     expect(await count(`(${steps}) as steps where step <> 1`)).toBe(0);
@@ -79,12 +79,12 @@ describe("a node that is killed", () => {
   }, async () => {
     await story.lane("k", "one", [{ max_attempts: 3 }]);
     for (let death = 1; death <= 20; death++) {
-      const child = startWorker("a", { takeAtOnce: true, jobMs: null });
+      const child = startWorker("a", { claimImmediately: true, jobMs: null });
       await expect.poll(() => count("ledger")).toBe(death);
       await kill(child);
     }
     expect(await count("ledger where attempts > 0")).toBe(0);
-    const last = startWorker("a", { takeAtOnce: true });
+    const last = startWorker("a", { claimImmediately: true });
     await expect.poll(story.jobsLeft).toBe(0);
     await kill(last);
   });

@@ -18,7 +18,7 @@ export interface LaneDispatcherOptions {
   db: Db;
   node: string;
   log: Log;
-  outage: DatabaseAvailability;
+  availability: DatabaseAvailability;
   /** Whether jobs may be started now. */
   mayStart(): boolean;
   /** A fenced write no longer found the lane. */
@@ -44,8 +44,8 @@ export class LaneDispatcher {
   constructor(kind: LaneKind, options: LaneDispatcherOptions) {
     this.kind = kind;
     this.#options = options;
-    this.#budget = kind.budget ?? (kind.probation ? PROBATION_BUDGET : Number.POSITIVE_INFINITY);
-    this.#reader = new JobFetcher(options.db, options.outage, (work) => this.#wasRead(work));
+    this.#budget = kind.nodeConcurrency ?? (kind.slowStart ? PROBATION_BUDGET : Number.POSITIVE_INFINITY);
+    this.#reader = new JobFetcher(options.db, options.availability, (work) => this.#wasRead(work));
     this.#fates = createBatchWriter({
       write: (fates) => writeJobDispositions(options.db, options.node, fates),
       maxBatch: 200,
@@ -57,21 +57,21 @@ export class LaneDispatcher {
   }
 
   /** Dispatches the lane as long as it has jobs to start. */
-  offer(work: OwnedLane): void {
+  enqueue(work: OwnedLane): void {
     this.#setTimer(work);
-    if (work.isQueued || !work.canTurn()) return;
+    if (work.isQueued || !work.isRunnable()) return;
     work.isQueued = true;
-    (work.isProven ? this.#proven : this.#unproven).push(work);
-    this.pump();
+    (work.isHealthy ? this.#proven : this.#unproven).push(work);
+    this.dispatch();
   }
 
   /** Resolves when no job is in flight and every job result is written. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
 
   /** Starts as many jobs as the budget allows. */
-  pump(): void {
+  dispatch(): void {
     if (this.#isPumpDue) return;
     this.#isPumpDue = true;
     setImmediate(() => {
@@ -93,9 +93,9 @@ export class LaneDispatcher {
 
   #giveTurn(work: OwnedLane): void {
     work.isQueued = false;
-    if (!work.canTurn()) return;
-    const part = work.isProven ? "proven" : "unproven";
-    const job = work.start();
+    if (!work.isRunnable()) return;
+    const part = work.isHealthy ? "proven" : "unproven";
+    const job = work.startNextJob();
     this.#used[part] += 1;
     if (!job) {
       this.#reading.set(work, part);
@@ -105,19 +105,19 @@ export class LaneDispatcher {
     const running = this.#perform(work, job).finally(() => {
       this.#running.delete(running);
       this.#used[part] -= 1;
-      this.offer(work);
-      this.pump();
+      this.enqueue(work);
+      this.dispatch();
     });
     this.#running.add(running);
-    this.offer(work);
+    this.enqueue(work);
   }
 
   #wasRead(work: OwnedLane): void {
     const part = this.#reading.get(work);
     this.#reading.delete(work);
     if (part) this.#used[part] -= 1;
-    this.offer(work);
-    this.pump();
+    this.enqueue(work);
+    this.dispatch();
   }
 
   async #perform(work: OwnedLane, job: Job): Promise<void> {
@@ -132,9 +132,9 @@ export class LaneDispatcher {
       this.#options.log.warn(about, "a job was given up");
     }
     const isHeld = await this.#write(work, dispositionOf(job, ending));
-    if (ending.proven !== undefined && this.kind.probation) work.isProven = ending.proven;
+    if (ending.isHealthy !== undefined && this.kind.slowStart) work.isHealthy = ending.isHealthy;
     if (ending.pauseLaneMs !== undefined) work.pause(ending.pauseLaneMs);
-    work.finish(job.grp, isRowGone(ending) ? undefined : { waitMs: waitAfter(ending) });
+    work.finishJob(job.grp, isRowGone(ending) ? undefined : { waitMs: waitAfter(ending) });
     if (!isHeld) this.#options.onLost(work);
   }
 
@@ -144,7 +144,7 @@ export class LaneDispatcher {
       try {
         return await this.#fates.write(fate);
       } catch (error) {
-        await this.#options.outage.failed(error);
+        await this.#options.availability.recordFailureAndWait(error);
         if (work.isClosed) return false;
       }
     }
@@ -152,13 +152,13 @@ export class LaneDispatcher {
   }
 
   #setTimer(work: OwnedLane): void {
-    const at = work.changesAt();
+    const at = work.nextChangeAt();
     if (at === undefined || work.isClosed || (work.timer && work.timer.at <= at)) return;
     clearTimeout(work.timer?.handle);
     const ring = () => {
       work.timer = undefined;
-      work.expire();
-      this.offer(work);
+      work.expireWaits();
+      this.enqueue(work);
     };
     const inMs = Math.min(LONGEST_TIMER_MS, Math.max(1, Math.ceil(at - performance.now())));
     work.timer = { at, handle: setTimeout(ring, inMs) };

@@ -22,7 +22,7 @@ export interface Job {
 
 interface JobResultNotes {
   /** What this attempt shows about the lane's health; read only if the kind has `probation`. */
-  proven?: boolean;
+  isHealthy?: boolean;
   /** Start no further job of this lane for this many milliseconds. */
   pauseLaneMs?: number;
   /** Moves the job into a group of its own, so that the rest of its group continues. */
@@ -47,19 +47,19 @@ export interface LaneKind {
   readonly kind: string;
   readonly role: "sessions" | "worker";
   /** Concurrent jobs per lane, at most one per group. */
-  readonly width: number;
+  readonly laneConcurrency: number;
   /**
    * Jobs read ahead per lane. Requires that `pos` rises with every new job of a group and `prio` is constant.
    */
-  readonly lookahead?: number;
+  readonly prefetch?: number;
   /** Starts with one slot, uses `width` once a job ends `proven`, and one slot again after `proven: false`. */
-  readonly probation?: boolean;
+  readonly slowStart?: boolean;
   /** Groups that also run while their lane is paused. */
-  readonly unpaused?: readonly string[];
+  readonly unpausedGroups?: readonly string[];
   /**
    * Concurrent jobs per node, a quarter of them for lanes not yet healthy. With `probation`, 256 by default.
    */
-  readonly budget?: number;
+  readonly nodeConcurrency?: number;
   /** Called when a node with this role starts, before it claims lanes. A throw fails the start. */
   prepare?(): Promise<void>;
   /** Throws only for a bug: the engine logs it and retries the job later. */
@@ -68,7 +68,7 @@ export interface LaneKind {
    * This node has claimed the lane; its jobs start when this resolves. Runs for at most 16 lanes at once per
    * node. The engine logs a throw and retries.
    */
-  taken?(lane: Lane): Promise<void>;
+  onClaimed?(lane: Lane): Promise<void>;
   /** This node has lost the lane: stop acting for it at once. Can be called while `taken` still runs. */
-  lost?(lane: Lane): Promise<void>;
+  onLost?(lane: Lane): Promise<void>;
 }

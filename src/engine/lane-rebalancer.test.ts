@@ -12,19 +12,19 @@ const LANES = Array.from({ length: 12 }, (_, n) => `lane ${n}`);
 const DONE: JobResult = { end: "done" };
 
 function kindOf(more: Partial<LaneKind> = {}): LaneKind {
-  return { kind: "k", role: "worker", width: 1, run: async () => DONE, ...more };
+  return { kind: "k", role: "worker", laneConcurrency: 1, run: async () => DONE, ...more };
 }
 
 /** Others have a second to take what was given, so that a test sees what becomes of it then. */
-const BRIEFLY = { leftAloneMs: 1_000 };
+const BRIEFLY = { handoverGraceMs: 1_000 };
 /** They have all the time that a busy machine may take. */
-const LONG = { leftAloneMs: 120_000 };
+const LONG = { handoverGraceMs: 120_000 };
 
 async function beatsOfFirst(): Promise<number> {
   return (await database.pool.query("select beat from node where id = 'a'")).rows[0].beat;
 }
 
-const heldBy = (engine: Engine) => LANES.filter((key) => engine.laneOf("k", key));
+const heldBy = (engine: Engine) => LANES.filter((key) => engine.findOwnedLane("k", key));
 
 async function startWithAll(kind: LaneKind, options: Partial<EngineOptions> = LONG): Promise<Engine> {
   for (const key of LANES) await story.lane("k", key);
@@ -38,11 +38,11 @@ describe("a node that joins", () => {
     const open = new Set<string>();
     const doubles: string[] = [];
     const kind = kindOf({
-      taken: async ({ key }) => {
+      onClaimed: async ({ key }) => {
         if (open.has(key)) doubles.push(key);
         open.add(key);
       },
-      lost: async ({ key }) => void open.delete(key),
+      onLost: async ({ key }) => void open.delete(key),
     });
     const first = await startWithAll(kind);
     const second = await story.start("b", [kind]);
@@ -55,7 +55,7 @@ describe("a node that joins", () => {
   it("gets more than one gift when it takes them", async () => {
     const keys = Array.from({ length: 60 }, (_, n) => `lane ${n}`);
     for (const key of keys) await story.lane("k", key);
-    const heldOf = (engine: Engine) => keys.filter((key) => engine.laneOf("k", key)).length;
+    const heldOf = (engine: Engine) => keys.filter((key) => engine.findOwnedLane("k", key)).length;
     const first = await story.start("a", [kindOf()], LONG);
     await expect.poll(() => heldOf(first)).toBe(60);
     const second = await story.start("b", [kindOf()]);
@@ -92,7 +92,7 @@ describe("lanes that were given to a node that joined", () => {
     await database.pool.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
       create trigger refuse before update on lane for each row when (new.owner is null) execute function refuse()`);
-    const first = await startWithAll(kindOf({ lost: async ({ key }) => void lost.push(key) }), BRIEFLY);
+    const first = await startWithAll(kindOf({ onLost: async ({ key }) => void lost.push(key) }), BRIEFLY);
     await story.start("b", [kindOf()]);
     await expect.poll(() => lost.length).toBe(5);
     await expect.poll(() => heldBy(first).length).toBe(LANES.length);
@@ -100,7 +100,7 @@ describe("lanes that were given to a node that joined", () => {
 
   it("are not followed by more when nobody took them, until another node joins", async () => {
     const lost: string[] = [];
-    const first = await startWithAll(kindOf({ lost: async ({ key }) => void lost.push(key) }), BRIEFLY);
+    const first = await startWithAll(kindOf({ onLost: async ({ key }) => void lost.push(key) }), BRIEFLY);
     // As with a version that does not know this kind yet.
     await story.start("b", []);
     await expect.poll(() => lost.length).toBe(5);

@@ -19,17 +19,17 @@ export interface LaneRebalancerOptions {
   db: Db;
   node: string;
   log: Log;
-  owned: OwnedLanes;
-  outage: DatabaseAvailability;
+  ownedLanes: OwnedLanes;
+  availability: DatabaseAvailability;
   kinds(): LaneKind[];
   /** Boots of other nodes that have this role and a fresh heartbeat. */
   others(role: LaneKind["role"]): string[];
   /** How long the released lanes are left to the other nodes. */
-  leftAloneMs: number;
+  handoverGraceMs: number;
   /** Notifies other nodes that there are lanes to claim. */
-  tellOthers(): void;
+  notifyOthers(): void;
   /** The database may still assign lanes to this node that were closed here. */
-  doubtOwnership(): void;
+  recheckOwnership(): void;
 }
 
 /** Releases the lanes that exceed this node's share, so that a node that joins gets work. */
@@ -44,12 +44,12 @@ export class LaneRebalancer {
   }
 
   /** Lanes reserved for other nodes. */
-  given(): number[] {
+  handedOver(): number[] {
     return [...this.#given];
   }
 
   async check(): Promise<void> {
-    const { outage, kinds, others } = this.#options;
+    const { availability, kinds, others } = this.#options;
     const shared = kinds().filter(({ role }) => others(role).length > 0);
     if (this.#isBusy || shared.length === 0) return;
     this.#isBusy = true;
@@ -60,7 +60,7 @@ export class LaneRebalancer {
         await this.#giveSurplus(kind, totals.get(kind.kind) ?? 0);
       }
     } catch (error) {
-      outage.note(error);
+      availability.recordFailure(error);
     } finally {
       this.#isBusy = false;
     }
@@ -74,43 +74,43 @@ export class LaneRebalancer {
 
   async #seeLastGift(kind: string): Promise<void> {
     const { db, node } = this.#options;
-    const lanes = this.#lastGifts.untaken(kind);
+    const lanes = this.#lastGifts.unclaimedLanes(kind);
     if (lanes.length === 0) return;
     const { rows } = await sql`
       select id from lane where id = any(${lanes}::bigint[]) and owner <> ${node} limit 1`.execute(db);
-    if (rows.length > 0) this.#lastGifts.taken(kind);
+    if (rows.length > 0) this.#lastGifts.recordClaim(kind);
   }
 
   async #giveSurplus({ kind, role }: LaneKind, total: number): Promise<void> {
-    const { owned, log } = this.#options;
+    const { ownedLanes, log } = this.#options;
     const others = this.#options.others(role);
-    const mine = owned.all().filter(({ lane }) => lane.kind === kind);
+    const mine = ownedLanes.all().filter(({ lane }) => lane.kind === kind);
     const share = Math.ceil(total / (others.length + 1));
     const surplus = mine.length - share - Math.max(1, Math.floor(share * SLACK));
-    if (surplus <= 0 || !this.#lastGifts.mayGive(kind, others, performance.now())) return;
+    if (surplus <= 0 || !this.#lastGifts.mayHandOver(kind, others, performance.now())) return;
     const given = mine.filter((work) => work.isOpen && work.isIdle()).slice(0, Math.min(surplus, AT_ONCE));
     if (given.length === 0) return;
     log.info({ lane_kind: kind, count: given.length }, "lanes are given to other nodes");
     const ids = given.map(({ lane }) => lane.id);
-    this.#lastGifts.gave(kind, ids, others, performance.now());
+    this.#lastGifts.recordHandover(kind, ids, others, performance.now());
     await this.#give(given);
   }
 
   /** Closes each lane before another node can claim it, so that a session is never connected twice. */
   async #give(works: OwnedLane[]): Promise<void> {
-    const { db, node, owned, leftAloneMs, tellOthers, doubtOwnership } = this.#options;
+    const { db, node, ownedLanes, handoverGraceMs, notifyOthers, recheckOwnership } = this.#options;
     const ids = works.map(({ lane }) => lane.id);
     for (const id of ids) this.#given.add(id);
     try {
-      await Promise.all(works.map((work) => owned.close(work)));
+      await Promise.all(works.map((work) => ownedLanes.close(work)));
       await releaseLanes(db, node, { only: ids });
-      tellOthers();
+      notifyOthers();
     } finally {
-      void sleep(leftAloneMs, undefined, { ref: false }).then(() => {
+      void sleep(handoverGraceMs, undefined, { ref: false }).then(() => {
         for (const id of ids) this.#given.delete(id);
         // If the database did not release them, this node still owns them, and no claim has checked them
         // meanwhile.
-        doubtOwnership();
+        recheckOwnership();
       });
     }
   }

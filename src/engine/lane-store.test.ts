@@ -26,8 +26,8 @@ const order = (node: string, more: Partial<ClaimLanesQuery> = {}): ClaimLanesQue
   node,
   kinds: ["k"],
   dead: [],
-  own: false,
-  except: [],
+  includeOwn: false,
+  excluded: [],
   limit: 50,
   ...more,
 });
@@ -79,15 +79,15 @@ describe("lanes", () => {
     const foreign = await addLane(db, "foreign kind", "1");
     const free = await addLane(db, "k", "free");
     await addNode("living", false);
-    expect(await claimLanes(db, order("a", { except: [free] }))).toEqual([]);
-    expect(await claimLanes(db, order("a", { among: [foreign] }))).toEqual([]);
-    expect(await claimLanes(db, order("a", { among: [free] }))).toHaveLength(1);
+    expect(await claimLanes(db, order("a", { excluded: [free] }))).toEqual([]);
+    expect(await claimLanes(db, order("a", { candidates: [foreign] }))).toEqual([]);
+    expect(await claimLanes(db, order("a", { candidates: [free] }))).toHaveLength(1);
   });
 
   it("of an earlier boot of the same node are taken only when told to", async () => {
     await addLanes(2, "a");
     expect(await claimLanes(db, order("a"))).toEqual([]);
-    expect(await claimLanes(db, order("a", { own: true }))).toHaveLength(2);
+    expect(await claimLanes(db, order("a", { includeOwn: true }))).toHaveLength(2);
   });
 });
 
@@ -157,8 +157,8 @@ describe("the fence", () => {
     const jobs = [await addJob(first.id), await addJob(second.id)] as const;
     await pool.query("update lane set owner = 'b', epoch = epoch + 1 where id = $1", [first.id]);
     const fates = [
-      { job: jobs[0], lane: first, again: null },
-      { job: jobs[1], lane: second, again: null },
+      { job: jobs[0], lane: first, retry: null },
+      { job: jobs[1], lane: second, retry: null },
     ];
     expect(await writeJobDispositions(db, "a", fates)).toEqual([false, true]);
     expect((await pool.query("select id from job")).rows).toEqual([{ id: jobs[0] }]);
@@ -166,11 +166,11 @@ describe("the fence", () => {
     await pool.query("update lane set owner = 'a', epoch = epoch + 1 where id = $1", [first.id]);
     const other = await addJob(first.id);
     const mixed = [
-      { job: jobs[0], lane: first, again: null },
+      { job: jobs[0], lane: first, retry: null },
       {
         job: other,
         lane: { id: first.id, epoch: 3 },
-        again: { delay_ms: 60_000, attempts: 4, grp: "job:1" },
+        retry: { delay_ms: 60_000, attempts: 4, grp: "job:1" },
       },
     ];
     expect(await writeJobDispositions(db, "a", mixed)).toEqual([false, true]);
@@ -216,7 +216,7 @@ describe("the fence", () => {
         await writeJobDispositions(
           db,
           owner,
-          await Promise.all(shuffled.map((lane) => ({ job: 0, lane, again: null }))),
+          await Promise.all(shuffled.map((lane) => ({ job: 0, lane, retry: null }))),
         );
       }
       return written;

@@ -29,17 +29,17 @@ export interface ClaimLanesQuery {
   /** Nodes declared dead. */
   dead: readonly string[];
   /** Whether to claim the lanes of this node's earlier boots too. */
-  own: boolean;
+  includeOwn: boolean;
   /** Lanes to skip: already owned, or not yet closed. */
-  except: readonly number[];
+  excluded: readonly number[];
   /** Only these lanes. */
-  among?: readonly number[] | undefined;
+  candidates?: readonly number[] | undefined;
   limit: number;
 }
 
 /** Claims lanes that are free or belong to dead nodes; every claim raises the epoch. */
 export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]> {
-  const own = order.own ? [order.node] : [];
+  const own = order.includeOwn ? [order.node] : [];
   if (order.dead.length === 0) return takeFrom(db, order, own);
   return db.transaction().execute(async (trx) => {
     // A dead node that restarts waits for this lock, so no lane claimed below belongs to its new boot.
@@ -50,14 +50,14 @@ export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]
 }
 
 async function takeFrom(db: Db | Trx, order: ClaimLanesQuery, owners: readonly string[]): Promise<Lane[]> {
-  const among = order.among ? sql`and id = any(${order.among}::bigint[])` : sql``;
+  const among = order.candidates ? sql`and id = any(${order.candidates}::bigint[])` : sql``;
   // Tests only the lane's own columns: after a lock wait, PostgreSQL re-reads the locked row but not a joined
   // one.
   const { rows } = await sql<Lane>`
     with free as (
       select id from lane
       where (owner is null or owner = any(${owners})) and kind = any(${order.kinds})
-        and id <> all(${order.except}::bigint[]) ${among}
+        and id <> all(${order.excluded}::bigint[]) ${among}
       limit ${order.limit} for update skip locked
     )
     update lane set owner = ${order.node}, epoch = lane.epoch + 1 from free where lane.id = free.id

@@ -13,18 +13,18 @@ const LOOK_MS = 10;
 export interface LaneTakeoverOptions {
   db: Db;
   node: string;
-  outage: DatabaseAvailability;
+  availability: DatabaseAvailability;
   /** Kinds whose role this node has. */
   kinds(): string[];
   dead(): string[];
-  held(): number[];
+  ownedIds(): number[];
   /** Lanes not to claim now: one of their jobs still runs here, or they were handed over to other nodes. */
-  leave(): number[];
+  excluded(): number[];
   /** The boot under which lanes may be claimed now, if any. */
-  bootNow(): number | undefined;
+  currentBoot(): number | undefined;
   /** Whether earlier boots of this node have certainly ended. */
   isPredecessorGone(): boolean;
-  adopt(lanes: Lane[]): void;
+  claim(lanes: Lane[]): void;
 }
 
 /** Claims free lanes and those of dead nodes, 50 at a time, as long as the event loop keeps up. */
@@ -44,23 +44,23 @@ export class LaneTakeover {
   }
 
   /** Checks all lanes soon. */
-  lookAtAll(): void {
+  scanAll(): void {
     this.#wantsAll = true;
     this.#foreign.clear();
     this.#run();
   }
 
   /** Checks these lanes soon, unless they were checked a moment ago. */
-  lookAt(lanes: readonly number[]): void {
+  scan(lanes: readonly number[]): void {
     if (!this.#mayGoOn()) return;
     for (const lane of lanes) if (!this.#foreign.has(lane)) this.#wanted.add(lane);
     if (this.#wanted.size > 0) this.#run();
   }
 
   /** Lanes were closed here that the database may still assign to this node; checks all lanes soon. */
-  doubtOwnership(): void {
+  recheckOwnership(): void {
     this.#mayOwnUnknown = true;
-    this.lookAtAll();
+    this.scanAll();
   }
 
   async stop(): Promise<void> {
@@ -83,7 +83,7 @@ export class LaneTakeover {
   }
 
   #mayGoOn(): boolean {
-    return !this.#isStopped && this.#options.bootNow() !== undefined && this.#options.kinds().length > 0;
+    return !this.#isStopped && this.#options.currentBoot() !== undefined && this.#options.kinds().length > 0;
   }
 
   async #takeSome(): Promise<void> {
@@ -101,26 +101,26 @@ export class LaneTakeover {
     } catch (error) {
       this.#mayOwnUnknown = true;
       if (isAll) this.#wantsAll = true;
-      await this.#options.outage.failed(error);
+      await this.#options.availability.recordFailureAndWait(error);
     }
   }
 
   /** Returns whether there may be more lanes to claim. */
-  async #take(own: boolean, among: number[] | undefined): Promise<boolean> {
-    const { db, node, kinds, dead, held, leave, bootNow, adopt, outage } = this.#options;
-    const boot = bootNow();
-    const except = own ? [...held(), ...leave()] : leave();
+  async #take(includeOwn: boolean, candidates: number[] | undefined): Promise<boolean> {
+    const { db, node, kinds, dead, ownedIds, excluded, currentBoot, claim, availability } = this.#options;
+    const boot = currentBoot();
+    const left = includeOwn ? [...ownedIds(), ...excluded()] : excluded();
     const lanes = await claimLanes(db, {
       node,
       kinds: kinds(),
       dead: dead(),
-      own,
-      except,
-      among,
+      includeOwn,
+      excluded: left,
+      candidates,
       limit: AT_ONCE,
     });
-    outage.worked();
-    if (boot === bootNow()) adopt(lanes);
+    availability.recordSuccess();
+    if (boot === currentBoot()) claim(lanes);
     else this.#mayOwnUnknown = true;
     return lanes.length === AT_ONCE;
   }

@@ -5,14 +5,14 @@ import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
 function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBus; sent: string[] } {
   const sent: string[] = [];
   const log = pino({ level: "silent" });
-  const b = new NotificationBus({ from: "b", send: async () => {}, hasAudience: () => true, log });
+  const b = new NotificationBus({ from: "b", send: async () => {}, hasOtherNodes: () => true, log });
   const a: NotificationBus = new NotificationBus({
     from: "a",
     log,
-    hasAudience: () => hasAudience,
+    hasOtherNodes: () => hasAudience,
     async send(payload) {
       sent.push(payload);
-      for (const hints of [a, b]) hints.receive(payload);
+      for (const hints of [a, b]) hints.receiveNotification(payload);
     },
   });
   return { a, b, sent };
@@ -20,7 +20,7 @@ function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBu
 
 function heardBy(hints: NotificationBus, topic: string): string[] {
   const keys: string[] = [];
-  hints.hear(topic, (key) => keys.push(key));
+  hints.subscribe(topic, (key) => keys.push(key));
   return keys;
 }
 
@@ -28,7 +28,7 @@ describe("hints", () => {
   it("reach the own listeners at once, and only once", async () => {
     const { a } = createPair();
     const keys = heardBy(a, "outcome");
-    a.tell("outcome", "1");
+    a.publish("outcome", "1");
     expect(keys).toEqual(["1"]);
     await a.flush();
     expect(keys).toEqual(["1"]);
@@ -38,8 +38,8 @@ describe("hints", () => {
     const { a, b, sent } = createPair();
     const outcomes = heardBy(b, "outcome");
     const events = heardBy(b, "event");
-    for (const key of ["1", "2", "1"]) a.tell("outcome", key);
-    a.tell("event", "x");
+    for (const key of ["1", "2", "1"]) a.publish("outcome", key);
+    a.publish("event", "x");
     await expect.poll(() => sent.length).toBe(1);
     expect([outcomes, events]).toEqual([["1", "2"], ["x"]]);
   });
@@ -52,10 +52,10 @@ describe("hints", () => {
       sent.push(payload);
       return new Promise<void>((resolve) => gates.push(resolve));
     };
-    const slow = new NotificationBus({ from: "a", send, hasAudience: () => true, log });
-    slow.tellOthers("outcome", "1");
+    const slow = new NotificationBus({ from: "a", send, hasOtherNodes: () => true, log });
+    slow.publishToOtherNodes("outcome", "1");
     const first = slow.flush();
-    for (const key of ["2", "3", "2"]) slow.tellOthers("outcome", key);
+    for (const key of ["2", "3", "2"]) slow.publishToOtherNodes("outcome", key);
     const last = slow.flush();
     expect(sent.length).toBe(1);
     gates[0]?.();
@@ -74,16 +74,16 @@ describe("hints", () => {
     const sent: string[] = [];
     const slow = new NotificationBus({
       from: "a",
-      hasAudience: () => true,
+      hasOtherNodes: () => true,
       log: pino({ level: "silent" }),
       send(payload) {
         sent.push(payload);
         return new Promise<void>((_, reject) => losses.push(reject));
       },
     });
-    slow.tellOthers("outcome", "1");
+    slow.publishToOtherNodes("outcome", "1");
     await expect.poll(() => losses.length).toBe(1);
-    slow.tellOthers("outcome", "2");
+    slow.publishToOtherNodes("outcome", "2");
     losses[0]?.(new Error("lost"));
     await expect
       .poll(() => sent.map((payload) => JSON.parse(payload).about))
@@ -93,7 +93,7 @@ describe("hints", () => {
   it("say 'look at everything' when they would not fit into a notice", async () => {
     const { a, b, sent } = createPair();
     const keys = heardBy(b, "outcome");
-    for (let n = 0; n < 5_000; n++) a.tell("outcome", `message-${n}`);
+    for (let n = 0; n < 5_000; n++) a.publish("outcome", `message-${n}`);
     await a.flush();
     expect(keys).toEqual([ALL_KEYS]);
     expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
@@ -101,7 +101,7 @@ describe("hints", () => {
 
   it("are not sent when there is nobody else", async () => {
     const { a, sent } = createPair(false);
-    a.tell("outcome", "1");
+    a.publish("outcome", "1");
     await a.flush();
     expect(sent).toEqual([]);
   });
@@ -109,26 +109,27 @@ describe("hints", () => {
   it("have every listener look at everything when some may have been missed", () => {
     const { b } = createPair();
     const keys = heardBy(b, "outcome");
-    b.missed();
+    b.notifyAll();
     expect(keys).toEqual([ALL_KEYS]);
   });
 
   it("outlive strange payloads and listeners that throw", () => {
     const { b } = createPair();
-    b.hear("outcome", () => {
+    b.subscribe("outcome", () => {
       throw new Error("a bug");
     });
     const keys = heardBy(b, "outcome");
-    for (const payload of ["", "{", "null", '{"from":"x"}', '{"from":"x","about":[3]}']) b.receive(payload);
-    b.receive(JSON.stringify({ from: "x", about: [["outcome", ["7"]]] }));
+    for (const payload of ["", "{", "null", '{"from":"x"}', '{"from":"x","about":[3]}'])
+      b.receiveNotification(payload);
+    b.receiveNotification(JSON.stringify({ from: "x", about: [["outcome", ["7"]]] }));
     expect(keys).toEqual(["7"]);
   });
 
   it("are no longer heard after the listening has ended", () => {
     const { a } = createPair();
     const keys: string[] = [];
-    a.hear("outcome", (key) => keys.push(key))();
-    a.tell("outcome", "1");
+    a.subscribe("outcome", (key) => keys.push(key))();
+    a.publish("outcome", "1");
     expect(keys).toEqual([]);
   });
 });

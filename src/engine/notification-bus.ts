@@ -14,7 +14,7 @@ export interface NotificationBusOptions {
   /** Sends one payload to all nodes; a failure loses it. */
   send(payload: string): Promise<void>;
   /** Whether there are other nodes to notify. */
-  hasAudience(): boolean;
+  hasOtherNodes(): boolean;
   log: Log;
 }
 
@@ -36,32 +36,32 @@ export class NotificationBus {
    * Notifies local subscribers at once, and other nodes within 10 ms unless the previous send is still
    * running.
    */
-  tell(topic: string, key: string, detail?: unknown): void {
+  publish(topic: string, key: string, detail?: unknown): void {
     this.#call(topic, key, detail);
-    this.tellOthers(topic, key);
+    this.publishToOtherNodes(topic, key);
   }
 
-  tellOthers(topic: string, key: string): void {
+  publishToOtherNodes(topic: string, key: string): void {
     const keys = this.#waiting.get(topic) ?? new Set();
     this.#waiting.set(topic, keys.add(key));
     this.#flushSoon();
   }
 
-  hear(topic: string, listener: Subscriber): () => void {
+  subscribe(topic: string, listener: Subscriber): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners.add(listener));
     return () => listeners.delete(listener);
   }
 
   /** Handles a payload of another node; ignores this node's own payloads. */
-  receive(payload: string): void {
+  receiveNotification(payload: string): void {
     const hint = parse(payload);
     if (!hint || hint.from === this.#options.from) return;
     for (const [topic, keys] of hint.about) for (const key of keys) this.#call(topic, key);
   }
 
   /** Notifications may have been lost: every subscriber checks everything. */
-  missed(): void {
+  notifyAll(): void {
     for (const topic of this.#listeners.keys()) this.#call(topic, ALL_KEYS);
   }
 
@@ -84,7 +84,7 @@ export class NotificationBus {
   async #sendWaiting(): Promise<void> {
     const about = [...this.#waiting].map(([topic, keys]): TopicKeys => [topic, [...keys]]);
     this.#waiting = new Map();
-    if (about.length === 0 || !this.#options.hasAudience()) return;
+    if (about.length === 0 || !this.#options.hasOtherNodes()) return;
     // If the connection loses it, polling finds the same work.
     await this.#options.send(this.#payload(about)).catch(() => {});
   }

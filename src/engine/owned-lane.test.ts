@@ -4,7 +4,12 @@ import type { LaneKind } from "./lane-kind.ts";
 import { OwnedLane } from "./owned-lane.ts";
 
 function createWork(options: Partial<LaneKind> = {}): OwnedLane {
-  const kind = { kind: "k", role: "worker" as const, width: 4, run: async () => ({ end: "done" as const }) };
+  const kind = {
+    kind: "k",
+    role: "worker" as const,
+    laneConcurrency: 4,
+    run: async () => ({ end: "done" as const }),
+  };
   const work = new OwnedLane({ id: 1, kind: "k", key: "1", epoch: 1 }, { ...kind, ...options });
   work.isOpen = true;
   return work;
@@ -30,127 +35,131 @@ function row(pos: number, grp: string, extra: Partial<JobRow> = {}): JobRow {
 }
 
 /** Answers the reading as the database would. */
-function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginReading()): void {
+function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginFetch()): void {
   const wanted = rows.filter(
     (one) => !order.skip.includes(one.grp) && (order.only?.includes(one.grp) ?? true),
   );
-  work.took(wanted.slice(0, order.limit), order.limit);
+  work.fetched(wanted.slice(0, order.limit), order.limit);
 }
 
 function startAll(work: OwnedLane): number[] {
   const started: number[] = [];
-  for (let job = work.canTurn() && work.start(); job; job = work.canTurn() && work.start())
+  for (
+    let job = work.isRunnable() && work.startNextJob();
+    job;
+    job = work.isRunnable() && work.startNextJob()
+  )
     started.push(job.pos);
   return started;
 }
 
 describe("the work of one lane", () => {
   it("starts at most `width` jobs, one of each group, oldest first", () => {
-    const work = createWork({ lookahead: 20 });
+    const work = createWork({ prefetch: 20 });
     answer(work, [row(2, "b"), row(1, "a"), row(3, "a"), row(4, "c"), row(5, "d"), row(6, "e")]);
     expect(startAll(work)).toEqual([1, 2, 4, 5]);
   });
 
   it("leaves out the groups that are busy, waiting or read already", () => {
-    const work = createWork({ lookahead: 3 });
+    const work = createWork({ prefetch: 3 });
     answer(work, [row(1, "busy"), row(2, "waiting", { wait_ms: 5_000 }), row(3, "busy")]);
     expect(startAll(work)).toEqual([1]);
-    const order = work.beginReading();
+    const order = work.beginFetch();
     expect([...order.skip].sort()).toEqual(["busy", "waiting"]);
     expect(order.limit).toBe(3);
   });
 
   it("makes a group wait whose first row is not due, and passes none of its rows by", () => {
-    const work = createWork({ lookahead: 10 });
+    const work = createWork({ prefetch: 10 });
     answer(work, [row(1, "a", { wait_ms: 5_000 }), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([3]);
-    expect(work.changesAt()).toBeGreaterThan(performance.now() + 4_000);
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 4_000);
   });
 
   it("does not start a row behind another that is not due", () => {
-    const work = createWork({ lookahead: 10 });
+    const work = createWork({ prefetch: 10 });
     answer(work, [row(1, "a"), row(2, "a", { wait_ms: 5_000 }), row(3, "a")]);
     expect(startAll(work)).toEqual([1]);
-    work.finish("a");
+    work.finishJob("a");
     expect(startAll(work)).toEqual([]);
-    expect(work.wantsReading()).toBe(true);
+    expect(work.needsFetch()).toBe(true);
   });
 
   it("believes nothing that a reading says of a group that was started meanwhile", () => {
-    const work = createWork({ lookahead: 4, width: 2 });
+    const work = createWork({ prefetch: 4, laneConcurrency: 2 });
     const rows = [row(1, "a"), row(2, "a"), row(3, "a"), row(4, "a")];
     answer(work, rows);
-    expect(work.start()?.pos).toBe(1);
-    const order = work.beginReading();
-    work.finish("a");
-    expect(work.start()?.pos).toBe(2);
-    work.finish("a");
+    expect(work.startNextJob()?.pos).toBe(1);
+    const order = work.beginFetch();
+    work.finishJob("a");
+    expect(work.startNextJob()?.pos).toBe(2);
+    work.finishJob("a");
     // The snapshot is older than the end of both.
-    work.took([...rows, row(5, "b")], order.limit);
+    work.fetched([...rows, row(5, "b")], order.limit);
     expect(startAll(work)).toEqual([3, 5]);
   });
 
   it("does not lose a wake-up that comes while a reading is under way", () => {
     const work = createWork();
-    const order = work.beginReading();
+    const order = work.beginFetch();
     work.wake();
-    work.took([], order.limit);
-    expect(work.canTurn()).toBe(true);
+    work.fetched([], order.limit);
+    expect(work.isRunnable()).toBe(true);
     answer(work, []);
-    expect(work.canTurn()).toBe(false);
+    expect(work.isRunnable()).toBe(false);
   });
 
   it("reads again what was changed while a reading was under way", () => {
     const work = createWork();
-    const order = work.beginReading();
+    const order = work.beginFetch();
     work.wake(true);
-    work.took([row(1, "a", { wait_ms: 60_000 })], order.limit);
-    expect(work.changesAt()).toBeUndefined();
-    expect(work.wantsReading()).toBe(true);
+    work.fetched([row(1, "a", { wait_ms: 60_000 })], order.limit);
+    expect(work.nextChangeAt()).toBeUndefined();
+    expect(work.needsFetch()).toBe(true);
   });
 
   it("drops what it has read of a group when its job is to be tried again", () => {
-    const work = createWork({ lookahead: 10, width: 2 });
+    const work = createWork({ prefetch: 10, laneConcurrency: 2 });
     answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([1, 3]);
-    work.finish("a", { waitMs: 5_000 });
-    work.finish("b");
+    work.finishJob("a", { waitMs: 5_000 });
+    work.finishJob("b");
     expect(startAll(work)).toEqual([]);
-    expect(work.beginReading().skip).toEqual(["a"]);
+    expect(work.beginFetch().skip).toEqual(["a"]);
   });
 
   it("goes on with what it has read when a job is done", () => {
-    const work = createWork({ lookahead: 10, width: 2 });
+    const work = createWork({ prefetch: 10, laneConcurrency: 2 });
     answer(work, [row(1, "a"), row(2, "a")]);
-    work.start();
-    work.finish("a");
-    expect(work.wantsReading()).toBe(false);
-    expect(work.start()?.pos).toBe(2);
+    work.startNextJob();
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(false);
+    expect(work.startNextJob()?.pos).toBe(2);
   });
 
   it("without lookahead keeps nothing that an urgent job could overtake", () => {
     const work = createWork();
     answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
-    expect(work.start()?.pos).toBe(1);
+    expect(work.startNextJob()?.pos).toBe(1);
     work.wake();
-    expect(work.start()).toBeUndefined();
-    expect(work.wantsReading()).toBe(true);
+    expect(work.startNextJob()).toBeUndefined();
+    expect(work.needsFetch()).toBe(true);
   });
 
   it("gives every tenth pick to the lowest priority", () => {
-    const work = createWork({ width: 1 });
+    const work = createWork({ laneConcurrency: 1 });
     const urgent = Array.from({ length: 25 }, (_, pos) => row(pos, `u${pos}`, { prio: 0 }));
     const bulk = [row(100, "bulk", { prio: 2 }), row(101, "bulk", { prio: 2 })];
     const picks: number[] = [];
     while (picks.length < 20) {
-      const order = work.beginReading();
+      const order = work.beginFetch();
       const lowest = order.lowest ? bulk.slice(0, 1).map((one) => ({ ...one, lowest: true })) : [];
-      work.took([...urgent.slice(0, order.limit), ...lowest], order.limit);
-      const job = work.start();
+      work.fetched([...urgent.slice(0, order.limit), ...lowest], order.limit);
+      const job = work.startNextJob();
       if (!job) throw new Error("nothing started");
       picks.push(job.prio);
       (job.prio === 0 ? urgent : bulk).shift();
-      work.finish(job.grp);
+      work.finishJob(job.grp);
     }
     expect(picks.map((prio, index) => (prio === 2 ? index : -1)).filter((index) => index >= 0)).toEqual([
       9, 19,
@@ -158,86 +167,86 @@ describe("the work of one lane", () => {
   });
 
   it("has one slot until it is proven", () => {
-    const work = createWork({ probation: true, lookahead: 10 });
+    const work = createWork({ slowStart: true, prefetch: 10 });
     answer(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
     expect(startAll(work)).toEqual([1]);
-    work.isProven = true;
+    work.isHealthy = true;
     expect(startAll(work)).toEqual([2, 3]);
   });
 
   it("reads only the groups that are open", () => {
     const work = createWork();
-    work.openGroups([]);
-    expect(work.canTurn()).toBe(false);
-    work.openGroups(["b"]);
+    work.unfinishedGroups([]);
+    expect(work.isRunnable()).toBe(false);
+    work.unfinishedGroups(["b"]);
     answer(work, [row(1, "a"), row(2, "b")]);
     expect(startAll(work)).toEqual([2]);
-    work.openGroups(null);
+    work.unfinishedGroups(null);
     answer(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
 
   it("starts nothing while it is paused", () => {
-    const work = createWork({ lookahead: 10 });
+    const work = createWork({ prefetch: 10 });
     answer(work, [row(1, "a")]);
     work.pause(60_000);
     work.wake();
-    work.openGroups(null);
-    expect(work.canTurn()).toBe(false);
-    expect(work.changesAt()).toBeGreaterThan(performance.now() + 59_000);
+    work.unfinishedGroups(null);
+    expect(work.isRunnable()).toBe(false);
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 59_000);
   });
 
   it("runs only the groups that no pause concerns while it is paused, and all of them after it", () => {
-    const work = createWork({ unpaused: ["urgent"] });
+    const work = createWork({ unpausedGroups: ["urgent"] });
     answer(work, [row(1, "a"), row(2, "urgent")]);
     work.pause(60_000);
     expect(startAll(work)).toEqual([2]);
-    work.finish("urgent");
-    expect(work.wantsReading()).toBe(true);
-    const order = work.beginReading();
+    work.finishJob("urgent");
+    expect(work.needsFetch()).toBe(true);
+    const order = work.beginFetch();
     expect(order.only).toEqual(["urgent"]);
-    work.took([], order.limit);
-    expect(work.canTurn()).toBe(false);
+    work.fetched([], order.limit);
+    expect(work.isRunnable()).toBe(false);
     work.pause(0);
     answer(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
 
   it("runs no group during a pause that is not open", () => {
-    const work = createWork({ unpaused: ["urgent"] });
-    work.openGroups(["a"]);
+    const work = createWork({ unpausedGroups: ["urgent"] });
+    work.unfinishedGroups(["a"]);
     work.pause(60_000);
-    expect(work.canTurn()).toBe(false);
+    expect(work.isRunnable()).toBe(false);
   });
 
   it("keeps over a pause what was read for the tenth pick", () => {
-    const work = createWork({ unpaused: ["urgent"], width: 12 });
+    const work = createWork({ unpausedGroups: ["urgent"], laneConcurrency: 12 });
     const lowest = row(99, "campaign", { prio: 2, lowest: true });
     answer(work, [...Array.from({ length: 11 }, (_, n) => row(n + 1, `chat ${n}`)), lowest]);
-    for (let n = 0; n < 9; n++) work.start();
-    work.finish("chat 0", {});
+    for (let n = 0; n < 9; n++) work.startNextJob();
+    work.finishJob("chat 0", {});
     work.pause(60_000);
     answer(work, []);
     work.pause(0);
-    expect(work.start()?.pos).toBe(99);
+    expect(work.startNextJob()?.pos).toBe(99);
   });
 
   it("waits at the tenth pick for the reading that brings the lowest", () => {
-    const work = createWork({ width: 12 });
+    const work = createWork({ laneConcurrency: 12 });
     answer(
       work,
       Array.from({ length: 12 }, (_, n) => row(n + 1, `chat ${n}`)),
     );
-    for (let n = 0; n < 9; n++) work.start();
-    work.finish("chat 0", {});
-    const order = work.beginReading();
-    expect([order.lowest, work.start()]).toEqual([true, undefined]);
-    work.took([row(99, "campaign", { prio: 2, lowest: true })], order.limit);
-    expect(work.start()?.pos).toBe(99);
+    for (let n = 0; n < 9; n++) work.startNextJob();
+    work.finishJob("chat 0", {});
+    const order = work.beginFetch();
+    expect([order.lowest, work.startNextJob()]).toEqual([true, undefined]);
+    work.fetched([row(99, "campaign", { prio: 2, lowest: true })], order.limit);
+    expect(work.startNextJob()?.pos).toBe(99);
   });
 
   it("goes on at once when what it waits for was changed", () => {
-    const work = createWork({ lookahead: 10 });
+    const work = createWork({ prefetch: 10 });
     work.pause(60_000);
     work.wake(true);
     answer(work, [row(1, "a")]);

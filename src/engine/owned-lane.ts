@@ -14,7 +14,7 @@ export class OwnedLane {
   /** `taken` has resolved. */
   isOpen = false;
   isClosed = false;
-  isProven: boolean;
+  isHealthy: boolean;
   timer: { at: number; handle: NodeJS.Timeout } | undefined;
   readonly #busy = new Set<string>();
   /** Groups whose head is not due, with the time of their next check. */
@@ -36,21 +36,21 @@ export class OwnedLane {
   constructor(lane: Lane, kind: LaneKind) {
     this.lane = lane;
     this.kind = kind;
-    this.isProven = !kind.probation;
+    this.isHealthy = !kind.slowStart;
   }
 
   /** Whether this lane can start a job or needs a read. */
-  canTurn(): boolean {
+  isRunnable(): boolean {
     if (!this.isOpen || this.isClosed || this.#slots() <= 0) return false;
-    return this.wantsReading() || this.#candidate() !== undefined;
+    return this.needsFetch() || this.#candidate() !== undefined;
   }
 
-  wantsReading(): boolean {
+  needsFetch(): boolean {
     return this.#mayHaveMore && this.#reading === undefined && this.#allowed()?.size !== 0;
   }
 
   /** Returns the next job and occupies its slot and group. */
-  start(): Job | undefined {
+  startNextJob(): Job | undefined {
     const row = this.#candidate();
     if (!row) return undefined;
     this.#picks += 1;
@@ -58,12 +58,12 @@ export class OwnedLane {
     this.#reading?.add(row.grp);
     this.#ahead = this.#ahead.filter((one) => one !== row);
     // Another row may be inserted before the next rows of this group, unless the kind rules that out.
-    if (!this.kind.lookahead) this.#dropGroup(row.grp);
+    if (!this.kind.prefetch) this.#dropGroup(row.grp);
     return toJob(row, this.lane);
   }
 
   /** Frees slot and group. `again`: the row may still exist; with `waitMs`, its group waits that long. */
-  finish(grp: string, again?: { waitMs?: number }): void {
+  finishJob(grp: string, again?: { waitMs?: number }): void {
     this.#busy.delete(grp);
     if (again) this.#dropGroup(grp);
     if (again?.waitMs !== undefined) this.#wait(grp, performance.now() + again.waitMs);
@@ -76,7 +76,7 @@ export class OwnedLane {
   }
 
   /** Resolves when no job of the lane is in flight. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     if (!this.isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
@@ -89,13 +89,13 @@ export class OwnedLane {
   /** There may be new rows. With `changed`, waiting rows changed too, and a pause ends. */
   wake(changed = false): void {
     this.#mayHaveMore = true;
-    if (!this.kind.lookahead) this.#ahead = [];
+    if (!this.kind.prefetch) this.#ahead = [];
     if (!changed) return;
     this.#pausedUntil = 0;
     this.#forget();
   }
 
-  openGroups(only: readonly string[] | null): void {
+  unfinishedGroups(only: readonly string[] | null): void {
     this.#only = only && new Set(only);
     this.#forget();
   }
@@ -107,12 +107,12 @@ export class OwnedLane {
   }
 
   /** Begins a read, which ends with `took` or `readingFailed`. */
-  beginReading(): FetchJobsQuery {
+  beginFetch(): FetchJobsQuery {
     const free = this.#slots();
     const isPaused = this.#isPaused();
     // Rows of the lowest priority are not read again during a pause.
     if (!isPaused) this.#ahead = this.#ahead.filter((row) => !row.lowest);
-    const limit = this.#ahead.length === 0 ? Math.max(this.kind.lookahead ?? 0, free) : free;
+    const limit = this.#ahead.length === 0 ? Math.max(this.kind.prefetch ?? 0, free) : free;
     const ahead = new Set(this.#ahead.map((row) => row.grp));
     const allowed = this.#allowed();
     this.#reading = new Set();
@@ -129,7 +129,7 @@ export class OwnedLane {
     };
   }
 
-  took(rows: readonly JobRow[], limit: number): void {
+  fetched(rows: readonly JobRow[], limit: number): void {
     const started = this.#reading ?? new Set();
     this.#reading = undefined;
     this.#isReadingLowest = false;
@@ -148,21 +148,21 @@ export class OwnedLane {
     this.#ahead.sort(byOrder);
   }
 
-  readingFailed(): void {
+  fetchFailed(): void {
     this.#reading = undefined;
     this.#isReadingLowest = false;
     this.#mayHaveMore = true;
   }
 
   /** Whether to poll the database (`ask`), read rows (`read`), or do nothing. */
-  pollNeeds(): "nothing" | "ask" | "read" {
+  nextPollAction(): "nothing" | "ask" | "read" {
     const isIdle = this.isOpen && !this.isClosed && this.#slots() > 0 && this.#allowed()?.size !== 0;
     if (!isIdle || this.#mayHaveMore || this.#reading) return "nothing";
     return this.#waiting.size + this.#busy.size > 0 || this.#isPaused() ? "read" : "ask";
   }
 
   /** Deletes the waits that have ended. */
-  expire(): void {
+  expireWaits(): void {
     const now = performance.now();
     if (this.#pausedUntil > 0 && this.#pausedUntil <= now) this.#endPause();
     if (this.#nextDueAt > now) return;
@@ -175,7 +175,7 @@ export class OwnedLane {
   }
 
   /** The next time at which this lane's state changes without an event. */
-  changesAt(): number | undefined {
+  nextChangeAt(): number | undefined {
     const paused = this.#pausedUntil > 0 ? this.#pausedUntil : Number.POSITIVE_INFINITY;
     const at = Math.min(paused, this.#nextDueAt);
     return at === Number.POSITIVE_INFINITY ? undefined : at;
@@ -194,8 +194,8 @@ export class OwnedLane {
   /** The groups that may run now; null means all. */
   #allowed(): ReadonlySet<string> | null {
     if (!this.#isPaused()) return this.#only;
-    const { unpaused = [] } = this.kind;
-    return new Set(unpaused.filter((grp) => this.#only?.has(grp) ?? true));
+    const { unpausedGroups = [] } = this.kind;
+    return new Set(unpausedGroups.filter((grp) => this.#only?.has(grp) ?? true));
   }
 
   #forget(): void {
@@ -218,7 +218,7 @@ export class OwnedLane {
   }
 
   #slots(): number {
-    return (this.isProven ? this.kind.width : 1) - this.#busy.size;
+    return (this.isHealthy ? this.kind.laneConcurrency : 1) - this.#busy.size;
   }
 
   #candidate(): JobRow | undefined {

@@ -13,9 +13,9 @@ it("opens many lanes a few at a time, and all of them", async () => {
     {
       kind: "test",
       role: "worker",
-      width: 1,
+      laneConcurrency: 1,
       run: async () => ({ end: "done" }),
-      async taken({ key }) {
+      async onClaimed({ key }) {
         most = Math.max(most, ++opening);
         await new Promise((turn) => setTimeout(turn, 2));
         opening -= 1;

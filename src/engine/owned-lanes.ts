@@ -27,7 +27,7 @@ export class OwnedLanes {
     this.#closed = closed;
   }
 
-  adopt(lanes: readonly Lane[]): void {
+  claim(lanes: readonly Lane[]): void {
     for (const lane of lanes) {
       const picker = this.#pickers.get(lane.kind);
       if (picker) this.#adoptOne(lane, picker);
@@ -46,7 +46,7 @@ export class OwnedLanes {
     return [...this.#byId.values()];
   }
 
-  held(): number[] {
+  ids(): number[] {
     return [...this.#byId.keys()];
   }
 
@@ -56,8 +56,8 @@ export class OwnedLanes {
   }
 
   /** Dispatches the lane. */
-  offer(work: OwnedLane): void {
-    this.#pickers.get(work.lane.kind)?.offer(work);
+  dispatch(work: OwnedLane): void {
+    this.#pickers.get(work.lane.kind)?.enqueue(work);
   }
 
   /** Drops the lane at once; resolves when the feature has released it. */
@@ -71,7 +71,7 @@ export class OwnedLanes {
     // Two owners in one process would run a group twice at once, so the lane is not claimed until the old one
     // is idle.
     this.#closing.add(lane.id);
-    void Promise.allSettled([lost, work.idle()]).then(() => {
+    void Promise.allSettled([lost, work.whenIdle()]).then(() => {
       this.#closing.delete(lane.id);
       this.#closed();
     });
@@ -79,14 +79,14 @@ export class OwnedLanes {
   }
 
   /** Closes each lane as soon as it is idle, so that a slow job delays only its own lane. */
-  async closeAtRest(closed: (lane: number) => Promise<unknown>): Promise<void> {
+  async closeWhenIdle(closed: (lane: number) => Promise<unknown>): Promise<void> {
     const owned = this.all().map(async (work) => {
-      await work.idle();
+      await work.whenIdle();
       await this.close(work);
       await closed(work.lane.id);
     });
     // A lane lost earlier may still have a running job.
-    const left = [...this.#pickers.values()].map((picker) => picker.idle());
+    const left = [...this.#pickers.values()].map((picker) => picker.whenIdle());
     await Promise.all([...owned, ...left]);
   }
 
@@ -107,9 +107,9 @@ export class OwnedLanes {
   async #open(work: OwnedLane): Promise<void> {
     for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        if (work.kind.taken) await this.#opening.use(1, () => this.#tellTaken(work));
+        if (work.kind.onClaimed) await this.#opening.use(1, () => this.#tellTaken(work));
         work.isOpen = true;
-        return this.offer(work);
+        return this.dispatch(work);
       } catch (error) {
         this.#log.error({ ...about(work.lane), err: error }, "a lane could not be opened; it is tried again");
         await sleep(waitMs, undefined, { ref: false });
@@ -118,12 +118,12 @@ export class OwnedLanes {
   }
 
   async #tellTaken({ kind, lane, isClosed }: OwnedLane): Promise<void> {
-    if (!isClosed) await kind.taken?.(lane);
+    if (!isClosed) await kind.onClaimed?.(lane);
   }
 
   async #tellLost(work: OwnedLane): Promise<void> {
     try {
-      await work.kind.lost?.(work.lane);
+      await work.kind.onLost?.(work.lane);
     } catch (error) {
       this.#log.error({ ...about(work.lane), err: error }, "a feature threw when its lane was lost");
     }

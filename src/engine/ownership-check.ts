@@ -8,8 +8,8 @@ import type { OwnedLanes } from "./owned-lanes.ts";
 export interface OwnershipCheckOptions {
   db: Db;
   node: string;
-  owned: OwnedLanes;
-  outage: DatabaseAvailability;
+  ownedLanes: OwnedLanes;
+  availability: DatabaseAvailability;
   /** Kinds whose role this node has. */
   kinds(): string[];
   /** Whether earlier boots of this node have certainly ended. */
@@ -25,20 +25,20 @@ export class OwnershipCheck {
   }
 
   async checkAll(): Promise<void> {
-    const { db, node, owned, outage, kinds, isPredecessorGone } = this.#options;
+    const { db, node, ownedLanes, availability, kinds, isPredecessorGone } = this.#options;
     try {
       await deleteStaleNodes(db);
       // An earlier boot may have had roles that this boot does not have.
       if (isPredecessorGone()) await releaseLanes(db, node, { keep: kinds() });
     } catch (error) {
-      outage.note(error);
+      availability.recordFailure(error);
     }
-    await this.check(owned.all());
+    await this.check(ownedLanes.all());
   }
 
   /** Closes lanes that this node no longer owns or that no longer exist. */
   async check(works: readonly OwnedLane[]): Promise<void> {
-    const { db, node, owned, outage } = this.#options;
+    const { db, node, ownedLanes, availability } = this.#options;
     if (works.length === 0) return;
     try {
       const lost = await findLostLanes(
@@ -47,9 +47,9 @@ export class OwnershipCheck {
         works.map((work) => work.lane),
       );
       const isLost = new Set(lost);
-      for (const work of works) if (isLost.has(work.lane)) void owned.close(work);
+      for (const work of works) if (isLost.has(work.lane)) void ownedLanes.close(work);
     } catch (error) {
-      outage.note(error);
+      availability.recordFailure(error);
     }
   }
 }

@@ -6,41 +6,41 @@ const MINUTE = 60_000;
 describe("the last gifts", () => {
   it("are followed at once when they were taken", () => {
     const gifts = new RebalanceBackoff();
-    expect(gifts.mayGive("k", ["b 1"], 0)).toBe(true);
-    gifts.gave("k", [1, 2], ["b 1"], 0);
-    expect(gifts.untaken("k")).toEqual([1, 2]);
-    expect(gifts.mayGive("k", ["b 1"], 15_000)).toBe(false);
-    gifts.taken("k");
-    expect(gifts.untaken("k")).toEqual([]);
-    expect(gifts.mayGive("k", ["b 1"], 15_000)).toBe(true);
+    expect(gifts.mayHandOver("k", ["b 1"], 0)).toBe(true);
+    gifts.recordHandover("k", [1, 2], ["b 1"], 0);
+    expect(gifts.unclaimedLanes("k")).toEqual([1, 2]);
+    expect(gifts.mayHandOver("k", ["b 1"], 15_000)).toBe(false);
+    gifts.recordClaim("k");
+    expect(gifts.unclaimedLanes("k")).toEqual([]);
+    expect(gifts.mayHandOver("k", ["b 1"], 15_000)).toBe(true);
   });
 
   it("are followed after a wait that doubles from one minute to ten, while nobody takes them", () => {
     const gifts = new RebalanceBackoff();
     let now = 0;
     for (const minutes of [1, 2, 4, 8, 10, 10]) {
-      gifts.gave("k", [1], ["b 1", "c 1"], now);
+      gifts.recordHandover("k", [1], ["b 1", "c 1"], now);
       now += minutes * MINUTE;
-      expect(gifts.mayGive("k", ["c 1", "b 1"], now - 1)).toBe(false);
-      expect(gifts.mayGive("k", ["c 1", "b 1"], now)).toBe(true);
+      expect(gifts.mayHandOver("k", ["c 1", "b 1"], now - 1)).toBe(false);
+      expect(gifts.mayHandOver("k", ["c 1", "b 1"], now)).toBe(true);
     }
-    gifts.taken("k");
-    gifts.gave("k", [1], ["b 1", "c 1"], now);
-    expect(gifts.mayGive("k", ["b 1", "c 1"], now + MINUTE)).toBe(true);
+    gifts.recordClaim("k");
+    gifts.recordHandover("k", [1], ["b 1", "c 1"], now);
+    expect(gifts.mayHandOver("k", ["b 1", "c 1"], now + MINUTE)).toBe(true);
   });
 
   it.each([[["b 2"]], [["b 1", "c 1"]]])("are followed at once when the others are %j now", (others) => {
     const gifts = new RebalanceBackoff();
-    gifts.gave("k", [1], ["b 1"], 0);
-    gifts.gave("k", [1], ["b 1"], MINUTE);
-    expect(gifts.mayGive("k", others, MINUTE)).toBe(true);
-    gifts.gave("k", [1], others, MINUTE);
-    expect(gifts.mayGive("k", others, 2 * MINUTE)).toBe(true);
+    gifts.recordHandover("k", [1], ["b 1"], 0);
+    gifts.recordHandover("k", [1], ["b 1"], MINUTE);
+    expect(gifts.mayHandOver("k", others, MINUTE)).toBe(true);
+    gifts.recordHandover("k", [1], others, MINUTE);
+    expect(gifts.mayHandOver("k", others, 2 * MINUTE)).toBe(true);
   });
 
   it("of one kind say nothing of another", () => {
     const gifts = new RebalanceBackoff();
-    gifts.gave("k", [1], ["b 1"], 0);
-    expect(gifts.mayGive("other", ["b 1"], 0)).toBe(true);
+    gifts.recordHandover("k", [1], ["b 1"], 0);
+    expect(gifts.mayHandOver("other", ["b 1"], 0)).toBe(true);
   });
 });

@@ -17,24 +17,24 @@ interface LastHandover {
 export class RebalanceBackoff {
   readonly #byKind = new Map<string, LastHandover>();
 
-  gave(kind: string, lanes: readonly number[], nodes: readonly string[], now: number): void {
+  recordHandover(kind: string, lanes: readonly number[], nodes: readonly string[], now: number): void {
     const before = this.#byKind.get(kind);
     const to = nameOf(nodes);
     const waitMs = before?.to === to ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
     this.#byKind.set(kind, { lanes, to, at: now, waitMs });
   }
 
-  untaken(kind: string): readonly number[] {
+  unclaimedLanes(kind: string): readonly number[] {
     return this.#byKind.get(kind)?.lanes ?? [];
   }
 
   /** A node claimed a lane of the last hand-over. */
-  taken(kind: string): void {
+  recordClaim(kind: string): void {
     this.#byKind.delete(kind);
   }
 
   /** Whether the next hand-over to these nodes is due. */
-  mayGive(kind: string, nodes: readonly string[], now: number): boolean {
+  mayHandOver(kind: string, nodes: readonly string[], now: number): boolean {
     const last = this.#byKind.get(kind);
     return last?.to !== nameOf(nodes) || now - last.at >= last.waitMs;
   }

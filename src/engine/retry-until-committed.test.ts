@@ -23,13 +23,13 @@ test.each([
   ["somebody else holds the row", "55P03"],
 ])("what a job has done is written as soon as it can be, while %s", async (_, code) => {
   const write = failing(code);
-  expect(await retryUntilCommitted({ laneOf: () => lane }, lane, write)).toBe("written");
+  expect(await retryUntilCommitted({ findOwnedLane: () => lane }, lane, write)).toBe("written");
   expect(write).toHaveBeenCalledTimes(2);
 });
 
 test("an error that will not pass is thrown at once", async () => {
   const write = failing("23505");
-  await expect(retryUntilCommitted({ laneOf: () => lane }, lane, write)).rejects.toMatchObject({
+  await expect(retryUntilCommitted({ findOwnedLane: () => lane }, lane, write)).rejects.toMatchObject({
     code: "23505",
   });
   expect(write).toHaveBeenCalledTimes(1);
@@ -37,7 +37,7 @@ test("an error that will not pass is thrown at once", async () => {
 
 test("nothing is tried again once the lane belongs to somebody else", async () => {
   const write = failing("53100");
-  await expect(retryUntilCommitted({ laneOf: () => undefined }, lane, write)).rejects.toMatchObject({
+  await expect(retryUntilCommitted({ findOwnedLane: () => undefined }, lane, write)).rejects.toMatchObject({
     code: "53100",
   });
 });

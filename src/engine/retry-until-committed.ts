@@ -10,7 +10,7 @@ const AGAIN_MS = 500;
  * unavailable or rows are locked, as long as this node owns the lane. Throws any other error.
  */
 export async function retryUntilCommitted<Result>(
-  engine: Pick<Engine, "laneOf">,
+  engine: Pick<Engine, "findOwnedLane">,
   { kind, key, epoch }: Lane,
   write: () => Promise<Result>,
 ): Promise<Result> {
@@ -18,7 +18,7 @@ export async function retryUntilCommitted<Result>(
     try {
       return await write();
     } catch (error) {
-      const isOurs = engine.laneOf(kind, key)?.epoch === epoch;
+      const isOurs = engine.findOwnedLane(kind, key)?.epoch === epoch;
       if (!isOurs || !isTransientDatabaseError(error)) throw error;
       await sleep(AGAIN_MS);
     }

@@ -7,7 +7,7 @@ const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 
 /** Result of one attempt. `untried`: the database became unavailable or full, so the attempt does not count. */
-export type JobRunResult = JobResult | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
+export type JobRunResult = JobResult | { end: "untried"; isHealthy?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is a bug, logged in full and turned into a retry. */
 export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
@@ -29,7 +29,7 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRun
 function afterThrow(job: Job): JobResult {
   const delayMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(job.attempts, 20));
   const at = new Date(Date.now() + delayMs);
-  return { end: "retry", at, proven: false, parkGroup: isLastAttempt(job) };
+  return { end: "retry", at, isHealthy: false, parkGroup: isLastAttempt(job) };
 }
 
 function isLastAttempt(job: Job): boolean {
@@ -39,12 +39,12 @@ function isLastAttempt(job: Job): boolean {
 /** What the engine must write for this result, if anything. */
 export function dispositionOf(job: Job, ending: JobRunResult): JobDisposition | undefined {
   if (ending.end === "settled" || ending.end === "untried") return undefined;
-  if (ending.end !== "retry") return { job: job.id, lane: job.lane, again: null };
+  if (ending.end !== "retry") return { job: job.id, lane: job.lane, retry: null };
   const grp = ending.parkGroup ? singleJobGroup(job.id) : job.grp;
   return {
     job: job.id,
     lane: job.lane,
-    again: { delay_ms: millisecondsUntil(ending.at), attempts: job.attempts + 1, grp },
+    retry: { delay_ms: millisecondsUntil(ending.at), attempts: job.attempts + 1, grp },
   };
 }
 

@@ -15,13 +15,13 @@ afterEach(async () => {
 afterAll(story.close);
 
 async function startNode(id: string, schedules: Schedule[], on = database): Promise<Engine> {
-  const times = { beatMs: 100, deadAfterMs: 6_000, selfFenceMs: 5_000, pollMs: 50 };
+  const times = { heartbeatMs: 100, deadAfterMs: 6_000, selfFenceMs: 5_000, pollMs: 50 };
   const engine = createEngine({
     database: on,
     log: story.log,
     node_id: id,
     roles: ["worker"],
-    takeAtOnce: true,
+    claimImmediately: true,
     ...times,
   });
   engines.push(engine);

@@ -27,7 +27,7 @@ export function createSchedules(
   engine.register({
     kind: UPKEEP,
     role: "worker",
-    width: SCHEDULES_AT_ONCE,
+    laneConcurrency: SCHEDULES_AT_ONCE,
     prepare: () => addSchedules(db, schedules),
     run: (job) => runSchedule(byName.get(job.grp), job),
   });

@@ -13,7 +13,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the groups that the instance is in; get_group_info tells who is in one.",
     input: z.object({ ...instanceArgument, ...pageArguments }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listGroups({ id: instanceId(id), participants: false, ...given }, options),
   }),
   tool({
@@ -22,7 +22,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Get a group with its settings and participants.",
     input: z.object({ ...instanceArgument, jid: group }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.getGroup({ id: instanceId(id), ...given }, options),
   }),
   tool({
@@ -31,7 +31,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Make a group; each person has a result of their own.",
     input: z.object({ ...instanceArgument, name, participants }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.createGroup({ id: instanceId(id), ...given }, options),
   }),
   changeMembers("add", "Add people to a group."),
@@ -47,7 +47,7 @@ function changeMembers(action: z.output<typeof groupAction>, description: string
     isForeign: false,
     description: `${description} The instance must be an admin of it. Each person has a result of their own.`,
     input: z.object({ ...instanceArgument, jid: group, participants }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.updateGroupParticipants({ id: instanceId(id), action, ...given }, options),
   });
 }

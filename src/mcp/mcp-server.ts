@@ -138,7 +138,7 @@ function askWithInstance(
     options: { signal, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
   };
   const isRepeatable = tool.kind === "read" || tool.kind === "send";
-  return requestWithRetry(() => tool.ask(call, given), { isRepeatable, signal });
+  return requestWithRetry(() => tool.run(call, given), { isRepeatable, signal });
 }
 
 /** Aborts with the request, or when the gateway takes too long. */

@@ -13,7 +13,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the known contacts of an instance, newest first.",
     input: z.object({ ...instanceArgument, q: nameOrDigits, ...pageArguments }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listContacts({ id: instanceId(id), ...given }, options),
   }),
   tool({
@@ -22,7 +22,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Read name, about, picture and business data of a contact from the network.",
     input: withRecipient({}),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.contactInfo({ id: instanceId(id), ...given }, options),
   }),
   tool({
@@ -31,7 +31,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Ask whether a number is on the network, and under which jid.",
     input: withRecipient({}),
-    ask: ({ client, instanceId, options }, { instanceId: id, number, jid }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, number, jid }) =>
       client.checkContacts({ id: instanceId(id), number: jid ?? number }, options),
   }),
   tool({
@@ -40,7 +40,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "List the instances of the account with their status.",
     input: z.object(pageArguments),
-    ask: ({ client, options }, given) => client.listAllInstances(given, options),
+    run: ({ client, options }, given) => client.listAllInstances(given, options),
   }),
   tool({
     name: "get_instance_status",
@@ -48,7 +48,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Get the connection status, the connected identity and the last errors of an instance.",
     input: z.object(instanceArgument),
-    ask: ({ client, instanceId, options }, { instanceId: id }) =>
+    run: ({ client, instanceId, options }, { instanceId: id }) =>
       client.getInstanceStatus({ id: instanceId(id) }, options),
   }),
   tool({
@@ -58,7 +58,7 @@ export const READ_TOOLS: readonly Tool[] = [
     description:
       "List conversations with their last message and unread count, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instanceArgument, q: title, ...pageArguments }),
-    ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
+    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listConversations({ instance_id: instanceId, ...given }, options),
   }),
   tool({
@@ -67,7 +67,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the messages of one conversation, newest first.",
     input: withRecipient(pageArguments),
-    ask: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
       client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...given }, options),
   }),
   tool({
@@ -77,7 +77,7 @@ export const READ_TOOLS: readonly Tool[] = [
     description:
       "List or search messages, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instanceArgument, q: words, direction, ...pageArguments }),
-    ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
+    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listAccountMessages({ instance_id: instanceId, ...given }, options),
   }),
 ];

@@ -27,7 +27,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a text to a person or a group. Answers after the network has taken it.",
     input: withRecipient({ text }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.sendText({ id: instanceId(id), ...given }, options),
   }),
   tool({
@@ -44,7 +44,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       caption,
       fileName: file_name,
     }),
-    ask: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...given }) =>
       client.sendMedia(
         { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...given },
         options,
@@ -61,7 +61,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       title: label.optional(),
       footer: label.optional(),
     }),
-    ask: (call, { instanceId, number, jid, ...given }) =>
+    run: (call, { instanceId, number, jid, ...given }) =>
       sendNumbered(call, { instanceId, number, jid }, buttonsToText(given)),
   }),
   tool({
@@ -75,7 +75,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       buttonText: label.optional().describe("Stands above the choices."),
       sections: z.array(section).min(1).max(100),
     }),
-    ask: (call, { instanceId, number, jid, ...given }) =>
+    run: (call, { instanceId, number, jid, ...given }) =>
       sendNumbered(call, { instanceId, number, jid }, listToText(given)),
   }),
   tool({
@@ -84,7 +84,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Answer a message with a text that quotes it.",
     input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
-    ask: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
       client.sendReply({ id: instanceId(id), message_id: messageId, ...given }, options),
   }),
   tool({
@@ -93,7 +93,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a place.",
     input: withRecipient({ latitude, longitude, name, address }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.sendLocation({ id: instanceId(id), ...given }, options),
   }),
 ];

@@ -33,7 +33,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly input: Input;
   /** Whether the result holds text of third parties: messages, names, subjects. */
   readonly isForeign: boolean;
-  ask(call: ToolContext, given: z.output<Input>): Promise<object>;
+  run(call: ToolContext, given: z.output<Input>): Promise<object>;
 }
 
 /** Declares a tool and preserves the exact types of its arguments. */

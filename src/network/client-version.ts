@@ -5,7 +5,7 @@ export type ClientVersion = readonly [number, number, number];
 export interface ClientVersions {
   current(): ClientVersion;
   /** The network has rejected this version: searches for a newer one, and resolves with the next step. */
-  refused(version: ClientVersion): Promise<ClientVersionRejection>;
+  reportRejected(version: ClientVersion): Promise<ClientVersionRejection>;
 }
 
 export interface ClientVersionRejection {

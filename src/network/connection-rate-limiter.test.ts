@@ -6,11 +6,11 @@ const turn = () => new Promise((done) => setTimeout(done, 5));
 
 describe("connections that open together", () => {
   it("begin with those that were used last, a few at a time", async () => {
-    const queue = new ConnectionRateLimiter({ atOnce: 2, jitterMs: 0, gatherMs: 5 });
+    const queue = new ConnectionRateLimiter({ maxConcurrent: 2, jitterMs: 0, collectMs: 5 });
     const begun: (number | undefined)[] = [];
     const leaves: (() => void)[] = [];
     for (const at of [undefined, 1, 5, 3, 4]) {
-      void queue.enter(at === undefined ? undefined : new Date(at)).then((leave) => {
+      void queue.acquire(at === undefined ? undefined : new Date(at)).then((leave) => {
         begun.push(at);
         leaves.push(leave);
       });
@@ -19,7 +19,7 @@ describe("connections that open together", () => {
     leaves[0]?.();
     leaves[0]?.();
     await eventually(() => expect(begun).toEqual([5, 4, 3]));
-    void queue.enter(new Date(9)).then(() => begun.push(9));
+    void queue.acquire(new Date(9)).then(() => begun.push(9));
     leaves[1]?.();
     await turn();
     expect(begun).toEqual([5, 4, 3, 9]);
@@ -28,11 +28,11 @@ describe("connections that open together", () => {
   });
 
   it("begin no more often than so many times a second, also when each is open at once", async () => {
-    const queue = new ConnectionRateLimiter({ atOnce: 10, jitterMs: 0, gatherMs: 0, perSecond: 100 });
+    const queue = new ConnectionRateLimiter({ maxConcurrent: 10, jitterMs: 0, collectMs: 0, perSecond: 100 });
     const began = performance.now();
     await Promise.all(
       Array.from({ length: 21 }, async () => {
-        const leave = await queue.enter(undefined);
+        const leave = await queue.acquire(undefined);
         leave();
       }),
     );

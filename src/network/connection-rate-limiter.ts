@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface ConnectionRateLimiterOptions {
-  atOnce: number;
+  maxConcurrent: number;
   jitterMs: number;
   /** Delay of the first login, so that more urgent ones can arrive. */
-  gatherMs: number;
+  collectMs: number;
   /** Maximum number of starts per second, however fast they open; no limit if absent. */
   perSecond?: number;
 }
@@ -36,11 +36,11 @@ export class ConnectionRateLimiter {
    * Resolves when the connection may start, with a function that releases the slot; its second call does
    * nothing.
    */
-  async enter(activeAt: Date | undefined): Promise<() => void> {
-    const { gatherMs } = this.#options;
+  async acquire(activeAt: Date | undefined): Promise<() => void> {
+    const { collectMs } = this.#options;
     await new Promise<void>((begin) => {
       this.#waiting.push({ activeAt: activeAt?.getTime() ?? 0, begin });
-      if (this.#open === 0) this.#gathering ??= setTimeout(() => this.#gathered(), gatherMs);
+      if (this.#open === 0) this.#gathering ??= setTimeout(() => this.#gathered(), collectMs);
       else this.#admit();
     });
     let isInside = true;
@@ -57,8 +57,8 @@ export class ConnectionRateLimiter {
   }
 
   #admit(): void {
-    const { atOnce, jitterMs } = this.#options;
-    while (!this.#gathering && this.#open < atOnce && this.#waiting.length > 0) {
+    const { maxConcurrent, jitterMs } = this.#options;
+    while (!this.#gathering && this.#open < maxConcurrent && this.#waiting.length > 0) {
       if (!this.#isTime()) return;
       const isCrowded = ++this.#open > 1;
       const { begin } = takeNewest(this.#waiting);

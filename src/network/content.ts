@@ -88,7 +88,7 @@ export interface ContactCard {
 export interface ContactContent extends ContactCard {
   kind: "contact";
   /** Inbound: the other cards of the message. */
-  more?: ContactCard[];
+  additional?: ContactCard[];
 }
 
 /** The message that a reply quotes. */
@@ -108,7 +108,7 @@ export interface QuotedMessage {
 export type QuotedContent =
   | Omit<MediaContent, "bytes" | "ref" | "caption">
   | LocationContent
-  | Omit<ContactContent, "vcard" | "more">;
+  | Omit<ContactContent, "vcard" | "additional">;
 
 export interface EditOptions {
   id: MessageId;

@@ -41,8 +41,8 @@ export interface PairingChange {
   credentials?: Uint8Array;
   keys: KeyChange[];
   /** Replace those with the same id. */
-  letters: StoredJournalEntry[];
-  forgotten_letters: string[];
+  journal_entries: StoredJournalEntry[];
+  deleted_journal_ids: string[];
 }
 
 /**
@@ -52,7 +52,7 @@ export interface PairingChange {
 export interface PairingStore {
   read(kind: string, ids: readonly string[]): Promise<Map<string, string>>;
   /** All entries in order of arrival, or only the named ones. */
-  letters(ids?: readonly string[]): Promise<StoredJournalEntry[]>;
+  readJournal(ids?: readonly string[]): Promise<StoredJournalEntry[]>;
   /**
    * Resolves once durable. `lost`: nothing was stored, because the instance has another owner or the pairing
    * has ended. Rejects if the outcome is unknown; the commit can then be retried.

@@ -263,7 +263,7 @@ export interface OpenSessionOptions {
    * Whether a failure of `credentials` or `report` is temporary, such as an unavailable database; never if
    * absent.
    */
-  mayPass?: (error: unknown) => boolean;
+  isTransientError?: (error: unknown) => boolean;
 }
 
 /** The gateway's interface to a network. */

@@ -25,11 +25,17 @@ test("A key of another kind with the same id stays apart", () => {
 });
 
 test("A journal entry that is forgotten later is not stored first", () => {
-  const merged = mergePairingChanges([{ letters: [entry("1", "a")] }, { forgotten_letters: ["1", "2"] }]);
+  const merged = mergePairingChanges([
+    { journal_entries: [entry("1", "a")] },
+    { deleted_journal_ids: ["1", "2"] },
+  ]);
   expect(merged).toEqual({ ...NOTHING, forgotten_letters: ["1", "2"] });
 });
 
 test("A journal entry that arrives again after it was forgotten is stored", () => {
-  const merged = mergePairingChanges([{ forgotten_letters: ["1"] }, { letters: [entry("1", "a")] }]);
+  const merged = mergePairingChanges([
+    { deleted_journal_ids: ["1"] },
+    { journal_entries: [entry("1", "a")] },
+  ]);
   expect(merged).toEqual({ ...NOTHING, letters: [entry("1", "a")] });
 });

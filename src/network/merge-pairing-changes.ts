@@ -9,11 +9,11 @@ export function mergePairingChanges(changes: readonly Partial<PairingChange>[]):
   for (const change of changes) {
     credentials = change.credentials ?? credentials;
     for (const key of change.keys ?? []) keys.set(`${key.kind} ${key.id}`, key);
-    for (const letter of change.letters ?? []) {
+    for (const letter of change.journal_entries ?? []) {
       letters.set(letter.id, letter);
       forgotten.delete(letter.id);
     }
-    for (const id of change.forgotten_letters ?? []) {
+    for (const id of change.deleted_journal_ids ?? []) {
       letters.delete(id);
       forgotten.add(id);
     }
@@ -21,7 +21,7 @@ export function mergePairingChanges(changes: readonly Partial<PairingChange>[]):
   return {
     ...(credentials && { credentials }),
     keys: [...keys.values()],
-    letters: [...letters.values()],
-    forgotten_letters: [...forgotten],
+    journal_entries: [...letters.values()],
+    deleted_journal_ids: [...forgotten],
   };
 }

@@ -78,7 +78,7 @@ export interface SandboxControl {
   delete(phone: string, act: SandboxActor & { message_id: MessageId }): Promise<boolean>;
   read(phone: string, act: SandboxActor & { message_ids: MessageId[] }): Promise<boolean>;
   /** Returns the id of the call. */
-  call(phone: string, act: SandboxActor & { video?: boolean }): Promise<string | undefined>;
+  startPhoneCall(phone: string, act: SandboxActor & { video?: boolean }): Promise<string | undefined>;
   /** Cuts the connection; the session reconnects automatically. */
   drop(phone: string): Promise<boolean>;
   ban(phone: string): Promise<boolean>;
@@ -103,12 +103,12 @@ export interface SandboxControl {
    * Deletes the copies of these messages, and the logged content of these phones. If the writer is null,
    * finds the writer by the message id; returns the phones found so.
    */
-  forget(
+  deleteCopies(
     phones: readonly string[],
     messages: readonly { writer: string | null; id: string }[],
   ): Promise<string[]>;
   /** Deletes all data of the account: devices, people, groups, messages and files. */
-  forgetAccount(): Promise<void>;
+  deleteAccount(): Promise<void>;
   /** Unlinks a phone that no instance uses any longer, and deletes its data. */
-  forgetPhone(phone: string): Promise<void>;
+  deletePhone(phone: string): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface SessionRegistryOptions {
   /** Resolves once the event is stored; rejects if it is not. */
   report(instance: number, event: NetworkEvent): Promise<void>;
   /** Whether a failure of the two functions above is temporary. */
-  mayPass?(error: unknown): boolean;
+  isTransientError?(error: unknown): boolean;
   /** Finds a sent message by its id. */
   findSent?(instance: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
 }
@@ -45,7 +45,7 @@ export function createSessionRegistry({
   credentials,
   report,
   findSent,
-  mayPass,
+  isTransientError,
 }: SessionRegistryOptions): SessionRegistry {
   const lives = new Map<number, OpenSession>();
 
@@ -66,7 +66,7 @@ export function createSessionRegistry({
         if (isOver) throw new Error("The session is closed.");
         await report(instance, event);
       },
-      ...(mayPass && { mayPass }),
+      ...(isTransientError && { isTransientError }),
       ...(findSent && { findSent: (chat, id) => findSent(instance, chat, id) }),
     });
     return {

@@ -9,7 +9,7 @@ import {
 import { SESSION_START_TIMING } from "./session-start-retry.ts";
 import { loadBaileys } from "./whatsapp/connection/load-baileys.ts";
 
-const { startTries } = SESSION_START_TIMING;
+const { startAttempts } = SESSION_START_TIMING;
 
 let stage: WhatsAppStage;
 
@@ -23,7 +23,7 @@ const codes = ({ events }: RecordingSession) =>
   events.map((event) => (event.type === "disconnected" ? `${event.reason} ${event.will_retry}` : event.type));
 
 const failing = (code: string): string[] => [
-  ...Array.from({ length: startTries - 1 }, () => `${code} true`),
+  ...Array.from({ length: startAttempts - 1 }, () => `${code} true`),
   `${code} false`,
 ];
 
@@ -32,7 +32,7 @@ describe("a session whose library cannot be loaded", () => {
     let isBroken = true;
     let loads = 0;
     const listener = stage.open({
-      load: async (options) => {
+      loadBaileys: async (options) => {
         loads++;
         if (isBroken) throw new TypeError("Cannot set property AsyncLocalStorage");
         return loadBaileys(options);
@@ -40,24 +40,24 @@ describe("a session whose library cannot be loaded", () => {
     });
     listener.session.connect();
     await vi.waitFor(() => expect(codes(listener)).toEqual(failing("library_failed")), 60_000);
-    expect(loads).toBe(startTries);
+    expect(loads).toBe(startAttempts);
     const [first] = listener.all("disconnected");
     expect(first?.detail).toContain("`waygate doctor`");
-    expect(first?.detail).toContain(`Try 1 of ${startTries}`);
+    expect(first?.detail).toContain(`Try 1 of ${startAttempts}`);
     // Users see the words: they hold nothing of the machine.
     expect(JSON.stringify(listener.events)).not.toContain("AsyncLocalStorage");
     isBroken = false;
     listener.session.connect();
-    await listener.heard("qr");
+    await listener.waitForEvent("qr");
   });
 
   it("connects when the library can be loaded after all, and counts later failures anew", async () => {
-    let left = startTries - 1;
+    let left = startAttempts - 1;
     const load: typeof loadBaileys = async (options) => {
       if (left-- > 0) throw new Error("not yet");
       return loadBaileys(options);
     };
-    const listener = stage.open({ load });
+    const listener = stage.open({ loadBaileys: load });
     await listener.pair(stage.phone);
     listener.events.length = 0;
     let isAway = true;
@@ -67,9 +67,9 @@ describe("a session whose library cannot be loaded", () => {
       return read();
     };
     await stage.phone.drop();
-    expect((await listener.heard("disconnected", 2)).detail).toContain("Try 1 of");
+    expect((await listener.waitForEvent("disconnected", 2)).detail).toContain("Try 1 of");
     isAway = false;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 });
 
@@ -96,7 +96,7 @@ describe("a session whose credentials cannot be read", () => {
     await vi.waitFor(() => expect(codes(listener)).toEqual(failing("credentials_unreadable")), 60_000);
     listener.credentials.load = load;
     listener.session.connect();
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(listener.all("qr")).toEqual([]);
   });
 });
@@ -109,7 +109,7 @@ describe("a session whose store is away", () => {
     ["the database is away", AWAY],
     ["the machine has no file handles left", SHORTAGE],
   ])("is started again for as long as %s, with growing waits", async (_, fault) => {
-    const failures = 2 * startTries;
+    const failures = 2 * startAttempts;
     let loads = 0;
     const waits: number[] = [];
     const log = {
@@ -119,14 +119,16 @@ describe("a session whose store is away", () => {
     const timing = { startBackoffMs: 4, startBackoffMaxMs: 64 };
     const credentials = keepInMemory();
     const driver = createDriver(stage.server, { log, timing });
-    const listener = new RecordingSession(driver, credentials, { mayPass: (error) => error === AWAY });
+    const listener = new RecordingSession(driver, credentials, {
+      isTransientError: (error) => error === AWAY,
+    });
     credentials.load = async () => {
       loads++;
       if (loads <= failures) throw fault;
       return undefined;
     };
     listener.session.connect();
-    await listener.heard("qr");
+    await listener.waitForEvent("qr");
     expect(codes(listener)).toEqual([...Array(failures).fill("session_failed true"), "qr"]);
     const limits = [4, 8, 16, 32, 64, 64, 64, 64];
     expect(waits.map((wait, nth) => wait >= (limits[nth] ?? 0) / 2 && wait <= (limits[nth] ?? 0))).toEqual(
@@ -136,7 +138,7 @@ describe("a session whose store is away", () => {
   });
 
   it("does not wait for a report that cannot be stored", async () => {
-    const listener = stage.open({}, { mayPass: () => true });
+    const listener = stage.open({}, { isTransientError: () => true });
     let isAway = true;
     listener.gate = async () => {
       if (isAway) throw AWAY;
@@ -148,7 +150,7 @@ describe("a session whose store is away", () => {
       return undefined;
     };
     listener.session.connect();
-    await listener.heard("qr");
+    await listener.waitForEvent("qr");
     expect(codes(listener)).toEqual(["qr"]);
   });
 });

@@ -3,7 +3,7 @@ import type { NetworkEvent, OpenSessionOptions, SessionStartFailure } from "./dr
 /** Number and pace of retries after a session start fails through a fault of the gateway. */
 export interface SessionStartTiming {
   /** Limit for faults that are not known to be temporary. */
-  startTries: number;
+  startAttempts: number;
   /** The delay after the first attempt; it doubles with each further one ... */
   startBackoffMs: number;
   /** ... up to this. */
@@ -11,7 +11,7 @@ export interface SessionStartTiming {
 }
 
 export const SESSION_START_TIMING: SessionStartTiming = {
-  startTries: 4,
+  startAttempts: 4,
   startBackoffMs: 1_000,
   startBackoffMaxMs: 30_000,
 };
@@ -30,11 +30,11 @@ const PASSING = "The gateway cannot reach its database, or its machine is short 
 const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN"]);
 
 export interface SessionStartRetryOptions
-  extends Pick<OpenSessionOptions, "report" | "mayPass" | "instance_id"> {
+  extends Pick<OpenSessionOptions, "report" | "isTransientError" | "instance_id"> {
   timing: SessionStartTiming;
   log: { warn(fields: object, message: string): void } | undefined;
   /** Repeats the report until it is stored. */
-  tell(event: NetworkEvent): Promise<void>;
+  reportDurably(event: NetworkEvent): Promise<void>;
 }
 
 /** Counts consecutive failed starts through faults of the gateway, and decides the next step. */
@@ -47,32 +47,32 @@ export class SessionStartRetry {
   }
 
   /** A start has succeeded. */
-  clear(): void {
+  reset(): void {
     this.#count = 0;
   }
 
   /** Reports from the first attempt on. Retries temporary faults without a limit, others a few times. */
-  async follow(fault: SessionStartFailure, error: unknown): Promise<{ waitMs: number } | "end"> {
-    const { log, instance_id, report, tell, timing } = this.#options;
+  async onFailure(fault: SessionStartFailure, error: unknown): Promise<{ waitMs: number } | "end"> {
+    const { log, instance_id, report, reportDurably, timing } = this.#options;
     this.#count++;
     const isPassing = this.#mayPass(error);
-    const isLast = !isPassing && this.#count >= timing.startTries;
+    const isLast = !isPassing && this.#count >= timing.startAttempts;
     const waitMs = isLast ? undefined : this.#waitMs();
     log?.warn({ err: error, instance_id, reason: fault, wait_ms: waitMs }, "a session could not be started");
     if (waitMs === undefined) {
-      await tell(eventOf(fault, WORDS[fault], false));
+      await reportDurably(eventOf(fault, WORDS[fault], false));
       return "end";
     }
     const event = isPassing
       ? eventOf("session_failed", `${PASSING} Try ${this.#count}.`, true)
-      : eventOf(fault, `${WORDS[fault]} Try ${this.#count} of ${timing.startTries}.`, true);
+      : eventOf(fault, `${WORDS[fault]} Try ${this.#count} of ${timing.startAttempts}.`, true);
     // Not repeated: the next failure reports it again.
     await report(event).catch(() => {});
     return { waitMs };
   }
 
   #mayPass(error: unknown): boolean {
-    return this.#options.mayPass?.(error) === true || isShortage(error);
+    return this.#options.isTransientError?.(error) === true || isShortage(error);
   }
 
   /**

@@ -1,8 +1,8 @@
 import type { NetworkEvent, OpenSessionOptions } from "./driver.ts";
 
 interface ConnectionLoop {
-  readonly isOver: boolean;
-  pairsOtherwise(pairingPhone: string | undefined): boolean;
+  readonly isFinished: boolean;
+  usesOtherPairing(pairingPhone: string | undefined): boolean;
   stop(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
 
   connect(pairingPhone: string | undefined): void {
     const life = this.#life;
-    if (life && !life.isOver) {
-      if (!life.pairsOtherwise(pairingPhone)) return;
+    if (life && !life.isFinished) {
+      if (!life.usesOtherPairing(pairingPhone)) return;
       this.#ending = life.stop();
     }
     this.#life = this.#begin(pairingPhone, this.#ending);
@@ -36,7 +36,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
 
   disconnect(): Promise<void> {
     return this.#end(async (life) => {
-      if (!life || life.isOver) return;
+      if (!life || life.isFinished) return;
       await life.stop();
       await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
     });

@@ -38,12 +38,12 @@ async function lockedBy({ host = hostname(), started = "far away" }): Promise<vo
 }
 
 async function release(outcome: FileLockResult): Promise<void> {
-  if (outcome.held) await outcome.release();
+  if (outcome.isAcquired) await outcome.release();
 }
 
 test("a lock that nobody has left behind has no living predecessor", async () => {
   const outcome = await acquireFileLock(lock);
-  expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
+  expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: true });
   await release(outcome);
   await expect(readFile(lock)).rejects.toThrow("ENOENT");
 });
@@ -51,20 +51,24 @@ test("a lock that nobody has left behind has no living predecessor", async () =>
 test("a living holder on another machine keeps it, however far its clock is from ours", async () => {
   await lockedBy({ host: "another-container" });
   await beatElsewhere();
-  expect(await acquireFileLock(lock)).toEqual({ held: false, pid: process.pid, host: "another-container" });
+  expect(await acquireFileLock(lock)).toEqual({
+    isAcquired: false,
+    pid: process.pid,
+    host: "another-container",
+  });
 });
 
 test("a holder on another machine that has fallen silent loses it, but is not proven gone", async () => {
   await lockedBy({ host: "another-container" });
   const outcome = await acquireFileLock(lock, SHORT);
-  expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
+  expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: false });
   await release(outcome);
 });
 
 test("a process of this machine that is there no longer is proven gone, without a watch", async () => {
   await lockedBy({ started: `${findProcess(process.pid)?.started}0` });
   const outcome = await acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
-  expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
+  expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: true });
   await release(outcome);
 });
 
@@ -73,14 +77,14 @@ test.runIf(process.platform === "linux")(
   async () => {
     await lockedBy({ started: "another boot/1" });
     await beatElsewhere();
-    expect(await acquireFileLock(lock)).toMatchObject({ held: false });
+    expect(await acquireFileLock(lock)).toMatchObject({ isAcquired: false });
   },
 );
 
 test("a torn lock file tells of nobody, so it is watched", async () => {
   await writeFile(lock, '{"pid": 1');
   const outcome = await acquireFileLock(lock, SHORT);
-  expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
+  expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: false });
   await release(outcome);
 });
 
@@ -89,6 +93,6 @@ test("a lock that is given up while it is watched is taken", async () => {
   const taking = acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
   await rm(lock);
   const outcome = await taking;
-  expect(outcome.held).toBe(true);
+  expect(outcome.isAcquired).toBe(true);
   await release(outcome);
 });

@@ -7,8 +7,8 @@ import { findProcess, isOfThisBoot } from "./embedded-postgres/running-process.t
 /** A held lock, or information about its holder. */
 export type FileLockResult =
   /** `isPredecessorGone`: the holder released the lock or has certainly ended. If false, it may still run. */
-  | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
-  | { held: false; pid: number; host: string };
+  | { isAcquired: true; isPredecessorGone: boolean; release(): Promise<void> }
+  | { isAcquired: false; pid: number; host: string };
 
 interface LockFileContent {
   pid: number;
@@ -56,12 +56,12 @@ async function claim(
     if (isContested) await sleep(SETTLE_MS);
     const holder = await readClaim(path);
     if (holder?.token === mine.token)
-      return { held: true, isPredecessorGone, release: keepAlive(path, mine) };
+      return { isAcquired: true, isPredecessorGone, release: keepAlive(path, mine) };
     if (holder === undefined) continue;
     const { pid, host } = holder;
     const isHere = host === hostname() && isOfThisBoot(holder.started);
     const isAlive = isHere ? isRunning(holder) : await givesSignsOfLife(path, watchMs);
-    if (isAlive) return { held: false, pid, host };
+    if (isAlive) return { isAcquired: false, pid, host };
     if (!isHere) isPredecessorGone = false;
     await removeClaim(path, holder);
   }

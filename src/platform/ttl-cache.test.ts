@@ -41,7 +41,7 @@ describe("the short cache", () => {
   it("forgets also an answer that is still on its way", async () => {
     const { cache } = counted(["old", "new"]);
     const early = cache.get("k");
-    cache.forget("k");
+    cache.delete("k");
     expect(await cache.get("k")).toBe("new");
     expect(await early).toBe("old");
     expect(await cache.get("k")).toBe("new");

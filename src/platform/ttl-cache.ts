@@ -5,7 +5,7 @@ export interface TtlCache<Value> {
   get(key: string): Promise<Value | undefined>;
   /** Whether `get` needs no load. */
   has(key: string): boolean;
-  forget(key: string): void;
+  delete(key: string): void;
 }
 
 /** A value is at most `ttlMs` old, counted from before its load; absent values are never cached. */
@@ -41,7 +41,7 @@ export function createTtlCache<Value>(options: {
       return value;
     },
     has: (key) => answers.has(key),
-    forget(key) {
+    delete(key) {
       answers.delete(key);
     },
   };

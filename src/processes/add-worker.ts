@@ -134,7 +134,7 @@ export function addWorker(parts: WorkerOptions): void {
     {
       name: "removed-accounts",
       everyMs: 5 * SECOND,
-      run: () => finishAccountRemovals({ db, engine, forgetOnSandbox: forgetAccountOf(parts) }),
+      run: () => finishAccountRemovals({ db, engine, deleteOnSandbox: forgetAccountOf(parts) }),
     },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishWebhookRemovals(db) },
   ]);
@@ -157,20 +157,20 @@ function retentionSchedules(db: Db, config: Config) {
 }
 
 function forgetAccountOf({ sandbox }: WorkerOptions) {
-  return (account_id: number) => createSandboxControl(sandbox.pool, account_id).forgetAccount();
+  return (account_id: number) => createSandboxControl(sandbox.pool, account_id).deleteAccount();
 }
 
 /** An erasure also evicts the cached data of erased persons, on every node. */
 function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions): void {
   const sweepFiles = (): Promise<void> => media.sweep();
-  const forgetOnNetwork: PrivacyLaneDeps["forgetOnNetwork"] = (account_id, phones, messages) =>
+  const deleteOnNetwork: PrivacyLaneDeps["deleteOnNetwork"] = (account_id, phones, messages) =>
     createSandboxControl(sandbox.pool, account_id)
-      .forget(phones, messages)
+      .deleteCopies(phones, messages)
       .then(() => {});
-  engine.register(privacyLane({ db, engine, forgetOnNetwork, sweepFiles }));
-  engine.hear(ERASED_TOPIC, (key) => {
+  engine.register(privacyLane({ db, engine, deleteOnNetwork, sweepFiles }));
+  engine.subscribe(ERASED_TOPIC, (key) => {
     if (key === FILES_KEY) void sweepFiles();
-    else conversations.forgetAll();
+    else conversations.clearCache();
   });
 }
 

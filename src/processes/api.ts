@@ -106,7 +106,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
   registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
-  const lag = startEventLoopLagMeter({ ceilingMs: 2 * config.maxLagMs });
+  const lag = startEventLoopLagMeter({ ceilingMs: 2 * config.maxEventLoopDelayMs });
   const server = await createHttpServer({
     contract,
     handlers: {
@@ -124,9 +124,9 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     readiness: parts.readiness,
     scratchDir: parts.media.scratchDir,
     ...boundsOf(parts, lag),
-    nodeCalls: parts.nodes.route,
-    onAnswer: requests.note,
-    countStranger: access.countStranger,
+    nodeRpc: parts.nodes.route,
+    onResponse: requests.record,
+    countUnauthenticated: access.countUnauthenticated,
     notFoundPage: NOT_FOUND_PAGE,
   });
   return {
@@ -148,10 +148,10 @@ function boundsOf({ config, database: { pool } }: ApiParts, lag: EventLoopLagMet
   return {
     maxRequests: config.maxRequests,
     maxBodyBytes: MOST_BODY_BYTES,
-    gauges: [
-      { what: "lag in milliseconds", limit: config.maxLagMs, read: lag.read },
+    loadGauges: [
+      { label: "lag in milliseconds", limit: config.maxEventLoopDelayMs, read: lag.read },
       {
-        what: "waiting for the database",
+        label: "waiting for the database",
         limit: MOST_WAITING_FOR_DATABASE,
         read: () => pool.waitingCount,
       },
@@ -167,8 +167,8 @@ function createAccess(
   const { adminToken, adminTokenSecond, adminFrom } = config;
   const adminTokens = [adminToken, adminTokenSecond].filter((token) => token !== undefined);
   const limits = createRateLimits({
-    unknownPerMinute: config.unknownRate,
-    shares: () => engine.countLive("api"),
+    unknownPerMinute: config.unauthenticatedRate,
+    shares: () => engine.countLiveNodes("api"),
   });
   const { pathTokens } = integrations;
   return createAuthorise({
@@ -206,7 +206,7 @@ function customerHandlers(
       baseUrl: config.baseUrl,
       network: config.network,
       sandbox: config.sandbox,
-      forgetApiKeys: access.forgetApiKeys,
+      invalidateApiKeys: access.invalidateApiKeys,
       createDefaultWebhook: async (trx, given) =>
         toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
     }),
@@ -229,7 +229,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       watch,
       outgoing,
       conversations: parts.conversations,
-      reachSession: parts.nodes.reachSession,
+      findSession: parts.nodes.findSession,
       numbers: parts.sessions.numbers,
       maxBytes: config.mediaMaxBytes,
       converter: parts.media.converter,
@@ -271,12 +271,12 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
 function liveDeps({ config, database: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
   const { numbers } = sessions;
   const readInstance = createInstanceReader(db);
-  const callSession = createSessionOperationRunner({
+  const runOperation = createSessionOperationRunner({
     requireConnected: (id) => requireConnected(readInstance, id),
-    reachSession: nodes.reachSession,
+    findSession: nodes.findSession,
     timeoutMs: config.ackTimeoutMs,
   });
-  return { db, conversations, numbers, callSession, outgoing, defaultCountry: config.defaultCountry };
+  return { db, conversations, numbers, runOperation, outgoing, defaultCountry: config.defaultCountry };
 }
 
 function publicHandlers(parts: ApiParts) {

@@ -38,9 +38,9 @@ export interface ClusterNodesOptions {
 /** Access to other nodes: their sessions, for operations that leave no row, and the files in their folders. */
 export interface ClusterNodes {
   /** The live session of an instance on any node; waits briefly for one that is connecting. */
-  reachSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findSession(instanceId: number): Promise<SessionOperations | undefined>;
   /** The session of an instance that is being paired, on any node. */
-  reachPairing(instanceId: number): Promise<SessionOperations | undefined>;
+  findPairingSession(instanceId: number): Promise<SessionOperations | undefined>;
   /** Undefined if that node is unreachable or does not have the file. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
@@ -60,8 +60,8 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   const secret = config.clusterSecret?.reveal();
   if (secret === undefined) {
     return {
-      reachSession: (id) => untilReached(db, id, async () => sessions.connectedSession(id)),
-      reachPairing: async (id) => sessions.openedSession(id),
+      findSession: (id) => untilReached(db, id, async () => sessions.connectedSession(id)),
+      findPairingSession: async (id) => sessions.openedSession(id),
       readFile: async () => undefined,
       readBackup: async () => undefined,
       route: undefined,
@@ -76,7 +76,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   ): Promise<Readable | undefined> {
     const url = await findNode(db, node);
     if (!url) return undefined;
-    const answer = await calls.call({ url, ...call, timeoutMs });
+    const answer = await calls.request({ url, ...call, timeoutMs });
     return answer.outcome === "stream" ? answer.body : undefined;
   }
   const hereOrThere = async (id: number, here: SessionOperations | undefined) => {
@@ -85,8 +85,8 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
     return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
   };
   return {
-    reachSession: (id) => untilReached(db, id, () => hereOrThere(id, sessions.connectedSession(id))),
-    reachPairing: (id) => hereOrThere(id, sessions.openedSession(id)),
+    findSession: (id) => untilReached(db, id, () => hereOrThere(id, sessions.connectedSession(id))),
+    findPairingSession: (id) => hereOrThere(id, sessions.openedSession(id)),
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
     readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
     // Other nodes cannot reach a node without an address.
@@ -134,7 +134,7 @@ async function askOwner(
     const url = await find();
     const leftMs = Math.ceil(giveUpAt - performance.now());
     if (!url || leftMs <= 0) break;
-    const answer = await calls.call({ url, name: "session", input, timeoutMs: leftMs });
+    const answer = await calls.request({ url, name: "session", input, timeoutMs: leftMs });
     if (answer.outcome === "value" || answer.outcome === "stream") return answer;
     if (answer.outcome === "not_here") continue;
     if (answer.executed) return { outcome: "unknown", reason: answer.reason };

@@ -44,7 +44,7 @@ export interface Gateway extends OwnerReport {
   /** A description of the database in use, without its password. */
   database: string;
   /** A description of where outgoing requests may go at start. */
-  outgoingCalls: string;
+  outgoingPolicy: string;
   engine: Engine;
   /**
    * Stops gracefully: accepts no new requests or jobs, finishes running work, and closes sessions without
@@ -87,8 +87,8 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
   log.info({ url }, "ready");
   return {
     url,
-    database: store.words,
-    outgoingCalls: describeOutgoingPolicy(config, await hasOtherAccounts(store.database.db)),
+    database: store.description,
+    outgoingPolicy: describeOutgoingPolicy(config, await hasOtherAccounts(store.database.db)),
     engine,
     ...owner,
     async stop({ drainMs = 0, graceMs } = {}) {
@@ -145,7 +145,7 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
   const integrations = createNodeIntegrations({
     ...shared,
     numbers: sessions.numbers,
-    reachSession: nodes.reachSession,
+    findSession: nodes.findSession,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
   addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });
@@ -161,17 +161,17 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
 
 function engineOf({ config, log, dataDir, database, sandbox }: GatewayBase): Engine {
   // The sandbox network's pool connects to the same database.
-  const suspect = () => {
-    const cuts = [database, sandbox].map((one) => one.suspect());
+  const checkConnections = () => {
+    const cuts = [database, sandbox].map((one) => one.checkConnections());
     return () => cuts.forEach((cut) => void cut());
   };
   return createEngine({
-    database: { ...database, suspect },
+    database: { ...database, checkConnections },
     log,
     node_id: dataDir.node_id,
     roles: config.roles,
     url: config.nodeUrl,
-    takeAtOnce: dataDir.isPredecessorGone,
+    claimImmediately: dataDir.isPredecessorGone,
   });
 }
 

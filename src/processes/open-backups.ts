@@ -17,7 +17,7 @@ export interface OpenBackupsOptions {
   url: string;
   node: string;
   log: Log;
-  tell?: BackupDeps["tell"];
+  onProgress?: BackupDeps["onProgress"];
 }
 
 /** Directory and key of this node's backups. Throws StartError if the key in the data directory is broken. */

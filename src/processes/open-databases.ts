@@ -26,7 +26,7 @@ export interface Databases {
   database: Database;
   /** The sandbox network's own connections. */
   sandbox: Database;
-  words: string;
+  description: string;
 }
 
 export async function openDatabases(
@@ -35,8 +35,8 @@ export async function openDatabases(
   log: Log,
   undo: CleanupStack,
 ): Promise<Databases> {
-  const { url, words } = config.databaseUrl
-    ? { url: config.databaseUrl, words: describeExternal(config.databaseUrl) }
+  const { url, description } = config.databaseUrl
+    ? { url: config.databaseUrl, description: describeExternal(config.databaseUrl) }
     : await startOwn(config, dataDir, log, undo);
   const directUrl = config.databaseDirectUrl;
   const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
@@ -44,13 +44,13 @@ export async function openDatabases(
   // The sandbox network recognises live processes by locks that their connections hold.
   const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
   undo.add(() => sandbox.close());
-  return { database, sandbox, words };
+  return { database, sandbox, description };
 }
 
 async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: CleanupStack) {
   const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(rethrowAsStartError);
   undo.add(() => postgres.stop());
-  return { url: postgres.url, words: `its own PostgreSQL below ${dataDir}` };
+  return { url: postgres.url, description: `its own PostgreSQL below ${dataDir}` };
 }
 
 function describeExternal(databaseUrl: string): string {
@@ -63,7 +63,7 @@ export async function prepareDatabases(config: Config, dataDir: string, store: D
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
     await readyDatabase(config, patient.db, store).catch((error: unknown) =>
-      throwDatabaseStartError(error, store.words),
+      throwDatabaseStartError(error, store.description),
     );
     const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
     await sealAddresses(patient.db, box);

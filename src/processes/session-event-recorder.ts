@@ -69,9 +69,9 @@ export function createSessionEventRecorder(parts: SessionEventRecorderOptions): 
       case "call_received":
         return recordCall(parts, instance.id, event);
       case "group_updated":
-        return recordGroupChange(parts, instance, event, await live.of(instance.id));
+        return recordGroupChange(parts, instance, event, await live.get(instance.id));
       case "contact_updated":
-        return conversations.learn(instance, event.contact);
+        return conversations.updateContact(instance, event.contact);
       case "profile_updated":
         return saveProfileOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
       case "chat_updated":
@@ -90,7 +90,7 @@ function createMessageTaker(
   const markRead = createAutoReader({ ...parts, record: receipt });
 
   return async (instance: SessionInstance, message: NetworkMessage): Promise<void> => {
-    const { ignore_groups, read_messages } = await live.of(instance.id);
+    const { ignore_groups, read_messages } = await live.get(instance.id);
     if (ignore_groups && message.chat_type === "group") return;
     await inbound.record(instance, message);
     if (message.chat_type === "group" && !message.history) learnGroup(instance, message.chat);
@@ -105,7 +105,7 @@ function createToldRecorder({ db, engine, conversations, live }: SessionEventRec
     async receipt({ participant: told, ...receipt }: MessageReceipt): Promise<void> {
       const { instance_id, chat: address } = receipt;
       const participant = told && (await conversations.identify(instance_id, told));
-      await conversations.underAddress(instance_id, address, (chat) =>
+      await conversations.withCurrentAddress(instance_id, address, (chat) =>
         receipts.record({ ...receipt, chat, ...(participant && { participant }) }),
       );
     },
@@ -114,8 +114,8 @@ function createToldRecorder({ db, engine, conversations, live }: SessionEventRec
       const { id } = instance;
       await conversations.learnPair(instance, told.chat, told.by);
       const change = { ...told, by: await conversations.identify(id, told.by) };
-      const isOfIgnored = isGroupJid(told.chat) && (await live.of(id)).ignore_groups;
-      await conversations.underAddress(id, told.chat, (chat) =>
+      const isOfIgnored = isGroupJid(told.chat) && (await live.get(id)).ignore_groups;
+      await conversations.withCurrentAddress(id, told.chat, (chat) =>
         recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored),
       );
     },

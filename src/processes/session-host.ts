@@ -102,9 +102,9 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
     ...config,
     connectedSession,
     numbers,
-    acceptor: createMessageInserter(db),
+    inserter: createMessageInserter(db),
     readInstance: createInstanceReader(db),
-    messageOf: async (id) => (await live.of(id)).reject_message,
+    messageOf: async (id) => (await live.get(id)).reject_message,
   });
   const sandboxOf = (account_id: number) => createSandboxControl(parts.sandbox.pool, account_id);
   const dismiss = (id: number) => unregisterIntegrations(parts, id);
@@ -131,13 +131,13 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
     kind: "session",
     role: "sessions",
     // Files use at most four of them.
-    width: 16,
-    unpaused: [CONTROL_JOB_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
+    laneConcurrency: 16,
+    unpausedGroups: [CONTROL_JOB_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
     run,
-    taken: async (lane) => {
+    onClaimed: async (lane) => {
       if (await host.take(lane)) await resumeSession({ ...parts, recorder }, host, lane);
     },
-    lost: (lane) => host.lose(lane),
+    onLost: (lane) => host.lose(lane),
   });
   return { connectedSession, openedSession: (id) => host.opened(id), numbers };
 }
@@ -183,13 +183,13 @@ class LaneSessions {
     this.#report = report;
     this.#presence = presence;
     const { db, box, engine, drivers } = parts;
-    const vault = createSealedPairingStore({ db, box, node: engine.node.id });
+    const pairingStore = createSealedPairingStore({ db, box, node: engine.node.id });
     this.#sessions = createSessionRegistry({
       drivers,
       credentials: (id) =>
-        createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), vault }),
+        createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), pairingStore }),
       report: (id, event) => this.#store(id, event),
-      mayPass: isTransientDatabaseError,
+      isTransientError: isTransientDatabaseError,
       findSent: async (id, chat, messageId) =>
         findSentContent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
     });
@@ -219,7 +219,7 @@ class LaneSessions {
   /** False if the instance no longer exists. */
   async take(lane: Lane): Promise<boolean> {
     const id = Number(lane.key);
-    this.#parts.engine.openGroups(lane.id, [CONTROL_JOB_GROUP]);
+    this.#parts.engine.unfinishedGroups(lane.id, [CONTROL_JOB_GROUP]);
     const instance = await this.#parts.db
       .selectFrom("instance")
       .select("account_id")
@@ -251,11 +251,11 @@ class LaneSessions {
     if (isConnected) this.#connected.add(id);
     else this.#connected.delete(id);
     if (isConnected) this.#presence.connected(id);
-    this.#parts.engine.openGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
+    this.#parts.engine.unfinishedGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
   }
 
   #laneOf(id: number): Lane {
-    const lane = this.#parts.engine.laneOf("session", String(id));
+    const lane = this.#parts.engine.findOwnedLane("session", String(id));
     if (!lane) throw new Error(`This node does not own the session of instance ${id}.`);
     return lane;
   }

@@ -36,7 +36,7 @@ async function measure(url: string, path: string): Promise<void> {
   );
   const file = { path, backupKey: KEY };
   const verdict = await timed("verification", size, () => verifyBackup(url, file, written));
-  console.log(`verdict: ${verdict.verdict}`);
+  console.log(`verdict: ${verdict.result}`);
   const empty = new URL(url);
   empty.pathname = "/bench_restored";
   await timed("restore", size, () => restoreBackup(empty.href, file, []));

@@ -26,8 +26,14 @@ export async function benchChurn(): Promise<void> {
   const database = openDatabase(postgres.url, { application_name: "bench" });
   await migrateDatabase(database.db);
   const ended = { count: 0 };
-  const engine = createEngine({ database, log, node_id: "bench", roles: ["worker"], takeAtOnce: true });
-  engine.register({ kind: "churn", role: "worker", width: 4, budget: 256, run: (job) => end(job, ended) });
+  const engine = createEngine({ database, log, node_id: "bench", roles: ["worker"], claimImmediately: true });
+  engine.register({
+    kind: "churn",
+    role: "worker",
+    laneConcurrency: 4,
+    nodeConcurrency: 256,
+    run: (job) => end(job, ended),
+  });
   const lanes = [];
   for (let n = 0; n < LANES; n++) lanes.push(await addLane(database.db, "churn", String(n)));
   await engine.start();

@@ -70,7 +70,7 @@ async function deliver(
   for (const { url } of [...healthy, ...hung]) instances.push((await connectInstance(gateway, url)).id);
   // A node that only records: it tells the gateway of new jobs as any other node does.
   const log = createLog("silent");
-  const engine = createEngine({ database, log, node_id: "bench", roles: ["api"], takeAtOnce: false });
+  const engine = createEngine({ database, log, node_id: "bench", roles: ["api"], claimImmediately: false });
   await engine.start();
   try {
     const began = performance.now();

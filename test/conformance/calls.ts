@@ -7,10 +7,10 @@ import type { OperationStory } from "./operation-story.ts";
 export function describeCalls(story: OperationStory): void {
   it("rejects a call", async () => {
     const before = story.listener.all("call_received").length;
-    await story.stage.contact.calls();
-    const { call_id, from } = await story.listener.heard("call_received", before + 1);
+    await story.stage.contact.startPhoneCall();
+    const { call_id, from } = await story.listener.waitForEvent("call_received", before + 1);
     done(await story.session.rejectCall(call_id, from.jid));
-    await eventually(async () => expect(await story.world.rejectedCalls()).toContain(call_id));
+    await eventually(async () => expect(await story.world.rejectedPhoneCalls()).toContain(call_id));
   });
 
   it("answers nothing while it is not connected", async () => {

@@ -11,26 +11,26 @@ export function describeConnection(story: DriverStory): void {
       await first.session.disconnect();
       const second = story.open(first.credentials);
       second.session.connect();
-      const { me } = await second.heard("connected");
+      const { me } = await second.waitForEvent("connected");
       expect([me.phone, second.all("qr")]).toEqual([story.stage.phone.number, []]);
     });
 
     it("connects once however often it is asked to", async () => {
       const listener = story.open();
       for (let i = 0; i < 3; i++) listener.session.connect();
-      await story.stage.phone.scan((await listener.heard("qr")).qr);
-      await listener.heard("connected");
+      await story.stage.phone.scan((await listener.waitForEvent("qr")).qr);
+      await listener.waitForEvent("connected");
       listener.session.connect();
-      await listener.message(await story.stage.contact.says(text("still one?")));
+      await listener.message(await story.stage.contact.sendMessage(text("still one?")));
       expect([listener.all("qr").length, listener.all("connected").length]).toEqual([1, 1]);
     });
 
     it("comes back by itself after the connection is lost", async () => {
       const listener = await story.pair();
       await story.stage.phone.drop();
-      const lost = await listener.heard("disconnected");
+      const lost = await listener.waitForEvent("disconnected");
       expect(lost).toMatchObject({ reason: "connection_lost", will_retry: true });
-      await listener.heard("connected", 2);
+      await listener.waitForEvent("connected", 2);
       await story.send(listener, text("back"));
       expect(listener.all("qr")).toHaveLength(1);
     });
@@ -39,14 +39,14 @@ export function describeConnection(story: DriverStory): void {
       const first = await story.pair();
       const second = story.open(first.credentials);
       second.session.connect();
-      await second.heard("connected");
-      const replaced = await first.heard("disconnected");
+      await second.waitForEvent("connected");
+      const replaced = await first.waitForEvent("disconnected");
       expect(replaced).toMatchObject({ reason: "replaced", will_retry: false });
       const result = await first.session.send(story.stage.contact.jid, text("me too"), {
         id: newMessageId(),
       });
       expect(result).toMatchObject({ outcome: "not_sent", is_offline: true });
-      await second.message(await story.stage.contact.says(text("to the second")));
+      await second.message(await story.stage.contact.sendMessage(text("to the second")));
       expect(first.all("connected")).toHaveLength(1);
     });
 
@@ -59,7 +59,7 @@ export function describeConnection(story: DriverStory): void {
       });
       expect(result).toMatchObject({ outcome: "not_sent", is_offline: true });
       listener.session.connect();
-      await listener.heard("connected", 2);
+      await listener.waitForEvent("connected", 2);
     });
 
     it("forgets the identity on logout, and pairs anew", async () => {
@@ -68,13 +68,13 @@ export function describeConnection(story: DriverStory): void {
       expect(await listener.credentials.load()).toBeUndefined();
       expect(listener.all("logged_out")).toEqual([]);
       listener.session.connect();
-      await listener.heard("qr", 2);
+      await listener.waitForEvent("qr", 2);
     });
 
     it("says so when the phone has unlinked it", async () => {
       const listener = await story.pair();
       await story.stage.phone.unlink();
-      await listener.heard("logged_out");
+      await listener.waitForEvent("logged_out");
       expect(await listener.credentials.load()).toBeUndefined();
     });
 
@@ -83,16 +83,16 @@ export function describeConnection(story: DriverStory): void {
       await listener.session.disconnect();
       await story.stage.phone.unlink();
       listener.session.connect();
-      await listener.heard("logged_out");
+      await listener.waitForEvent("logged_out");
       expect(listener.all("connected")).toHaveLength(1);
     });
 
     it("says that it is banned and stays away", async () => {
       const listener = await story.pair();
       await story.stage.phone.ban();
-      await listener.heard("banned");
+      await listener.waitForEvent("banned");
       listener.session.connect();
-      await listener.heard("banned", 2);
+      await listener.waitForEvent("banned", 2);
       expect(listener.all("connected")).toHaveLength(1);
     });
   });

@@ -10,7 +10,7 @@ export function describeContacts(story: OperationStory): void {
   describe("about contacts", () => {
     it("knows who is on the network, one answer for each number and in order", async () => {
       const { number } = await story.world.addPerson();
-      const nobody = digits(story.stage.nobody);
+      const nobody = digits(story.stage.unregisteredJid);
       const found = done(await story.session.contacts.check([nobody, story.contact, number, story.contact]));
       expect(found.map((one) => [one.number, one.jid])).toEqual([
         [nobody, null],
@@ -43,10 +43,10 @@ export function describeContacts(story: OperationStory): void {
     });
 
     it("refuses to tell of somebody who is not on the network", async () => {
-      expect(await story.session.contacts.info(story.stage.nobody)).toMatchObject(
+      expect(await story.session.contacts.info(story.stage.unregisteredJid)).toMatchObject(
         refused("RECIPIENT_NOT_FOUND"),
       );
-      expect(await story.session.contacts.setBlocked(story.stage.nobody, true)).toMatchObject(
+      expect(await story.session.contacts.setBlocked(story.stage.unregisteredJid, true)).toMatchObject(
         refused("RECIPIENT_NOT_FOUND"),
       );
     });

@@ -52,7 +52,7 @@ export class DriverStory {
     type: Type,
   ): Promise<Extract<ContactObservation, { type: Type }>> {
     return eventually(async () => {
-      const found = (await this.stage.contact.seen()).filter((one) => one.type === type);
+      const found = (await this.stage.contact.observed()).filter((one) => one.type === type);
       expect(found, `the contact saw ${type}`).toHaveLength(1);
       return found[0] as Extract<ContactObservation, { type: Type }>;
     });

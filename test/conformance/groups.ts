@@ -13,12 +13,12 @@ export function describeGroups(story: OperationStory): void {
     it("makes one, with a result for each person", async () => {
       const ana = await story.world.addPerson();
       const shy = await story.world.addPerson({ refusesGroups: true });
-      const people = [ana.jid, shy.jid, story.stage.nobody];
+      const people = [ana.jid, shy.jid, story.stage.unregisteredJid];
       const { group, results } = done(await story.session.groups.create("Trip", people));
       expect(results).toEqual([
         { jid: ana.jid, status: 200 },
         { jid: shy.jid, status: 403 },
-        { jid: story.stage.nobody, status: 404 },
+        { jid: story.stage.unregisteredJid, status: 404 },
       ]);
       expect(group).toMatchObject({
         subject: "Trip",
@@ -64,10 +64,12 @@ export function describeGroups(story: OperationStory): void {
       const group = await story.ownGroup(story.contact);
       const act = async (action: ParticipantAction, ...people: Jid[]) =>
         done(await story.session.groups.updateParticipants(group, action, people));
-      expect(await act("add", ana.jid, shy.jid, story.stage.nobody, story.stage.contact.jid)).toEqual([
+      expect(
+        await act("add", ana.jid, shy.jid, story.stage.unregisteredJid, story.stage.contact.jid),
+      ).toEqual([
         { jid: ana.jid, status: 200 },
         { jid: shy.jid, status: 403 },
-        { jid: story.stage.nobody, status: 404 },
+        { jid: story.stage.unregisteredJid, status: 404 },
         { jid: story.stage.contact.jid, status: 409 },
       ]);
       expect(await act("promote", ana.jid, shy.jid)).toEqual([

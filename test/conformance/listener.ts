@@ -45,8 +45,8 @@ export class RecordingSession {
   /** Connects for the first time: the phone scans the QR. */
   async pair(phone: { scan(qr: string): Promise<unknown> }): Promise<void> {
     this.session.connect();
-    await phone.scan((await this.heard("qr")).qr);
-    await this.heard("connected");
+    await phone.scan((await this.waitForEvent("qr")).qr);
+    await this.waitForEvent("connected");
   }
 
   all<Type extends NetworkEvent["type"]>(type: Type): EventOf<Type>[] {
@@ -54,7 +54,7 @@ export class RecordingSession {
   }
 
   /** The nth event of a type, once it has come. */
-  heard<Type extends NetworkEvent["type"]>(type: Type, nth = 1): Promise<EventOf<Type>> {
+  waitForEvent<Type extends NetworkEvent["type"]>(type: Type, nth = 1): Promise<EventOf<Type>> {
     return eventually(() => {
       const event = this.all(type)[nth - 1];
       expect(event, `${type} no. ${nth}`).toBeDefined();
@@ -71,7 +71,7 @@ export class RecordingSession {
     return event.message;
   }
 
-  times(id: MessageId): number {
+  countEvents(id: MessageId): number {
     return this.all("message").filter((one) => one.message.id === id).length;
   }
 }

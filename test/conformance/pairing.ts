@@ -7,11 +7,11 @@ export function describePairing(story: DriverStory): void {
     it("shows a QR, and is connected with the phone's identity once it is scanned", async () => {
       const listener = story.open();
       listener.session.connect();
-      const { qr, attempt, max_attempts, expires_at } = await listener.heard("qr");
+      const { qr, attempt, max_attempts, expires_at } = await listener.waitForEvent("qr");
       expect([qr.length > 0, attempt, max_attempts > 1]).toEqual([true, 1, true]);
       expect(expires_at.getTime()).toBeGreaterThan(Date.now());
       await story.stage.phone.scan(qr);
-      const { me } = await listener.heard("connected");
+      const { me } = await listener.waitForEvent("connected");
       expect(me).toMatchObject({
         jid: `${story.stage.phone.number}@s.whatsapp.net`,
         phone: story.stage.phone.number,
@@ -37,8 +37,8 @@ export function describePairing(story: DriverStory): void {
         save: () => Promise.reject(new Error("another process owns it")),
       });
       listener.session.connect();
-      await story.stage.phone.scan((await listener.heard("qr")).qr);
-      const { will_retry } = await listener.heard("disconnected");
+      await story.stage.phone.scan((await listener.waitForEvent("qr")).qr);
+      const { will_retry } = await listener.waitForEvent("disconnected");
       expect([will_retry, listener.all("connected").length]).toEqual([false, 0]);
     });
 
@@ -46,31 +46,31 @@ export function describePairing(story: DriverStory): void {
       await story.restart({ shortQr: true });
       const listener = story.open();
       listener.session.connect();
-      await listener.heard("qr_expired");
+      await listener.waitForEvent("qr_expired");
       const qrs = listener.all("qr");
       expect(qrs.map((one) => one.attempt)).toEqual(qrs.map((_, i) => i + 1));
       expect(qrs).toHaveLength(qrs[0]?.max_attempts ?? 0);
       expect(new Set(qrs.map((one) => one.qr)).size).toBe(qrs.length);
       listener.session.connect();
-      expect((await listener.heard("qr", qrs.length + 1)).attempt).toBe(1);
+      expect((await listener.waitForEvent("qr", qrs.length + 1)).attempt).toBe(1);
     });
 
     it("gives a pairing code in place of a QR when it is told the phone", async () => {
       const listener = story.open();
       listener.session.connect({ pairingPhone: story.stage.phone.number });
-      const { code } = await listener.heard("pairing_code");
+      const { code } = await listener.waitForEvent("pairing_code");
       await story.stage.phone.enterCode(code);
-      const { me } = await listener.heard("connected");
+      const { me } = await listener.waitForEvent("connected");
       expect([me.phone, listener.all("qr")]).toEqual([story.stage.phone.number, []]);
     });
 
     it("goes over from QRs to a pairing code when asked to", async () => {
       const listener = story.open();
       listener.session.connect();
-      await listener.heard("qr");
+      await listener.waitForEvent("qr");
       listener.session.connect({ pairingPhone: story.stage.phone.number });
-      await story.stage.phone.enterCode((await listener.heard("pairing_code")).code);
-      await listener.heard("connected");
+      await story.stage.phone.enterCode((await listener.waitForEvent("pairing_code")).code);
+      await listener.waitForEvent("connected");
       expect(listener.all("disconnected")).toEqual([]);
     });
   });

@@ -9,7 +9,7 @@ export function describeReceiving(story: DriverStory): void {
   describe("receiving", () => {
     it("reports a text once, with who wrote it", async () => {
       const listener = await story.pair();
-      const id = await story.stage.contact.says(text("Oi!"));
+      const id = await story.stage.contact.sendMessage(text("Oi!"));
       const message = await listener.message(id);
       expect(message).toMatchObject({
         chat: story.stage.contact.jid,
@@ -25,11 +25,11 @@ export function describeReceiving(story: DriverStory): void {
       });
       expect(message.offline).toBeUndefined();
       // The network brings the next one of a chat only when it knows that the one before has come.
-      await listener.message(await story.stage.contact.says(text("Next")));
+      await listener.message(await story.stage.contact.sendMessage(text("Next")));
       await story.stage.phone.drop();
-      await listener.heard("connected", 2);
-      await listener.message(await story.stage.contact.says(text("More")));
-      expect(listener.times(id)).toBe(1);
+      await listener.waitForEvent("connected", 2);
+      await listener.message(await story.stage.contact.sendMessage(text("More")));
+      expect(listener.countEvents(id)).toBe(1);
     });
 
     it("reports again what was not stored when the connection broke", async () => {
@@ -40,7 +40,7 @@ export function describeReceiving(story: DriverStory): void {
         held++;
         await new Promise(() => undefined);
       };
-      const id = await story.stage.contact.says(text("Hold me"));
+      const id = await story.stage.contact.sendMessage(text("Hold me"));
       await eventually(() => expect(held).toBe(1));
       await story.stage.phone.drop();
       const message = await listener.message(id);
@@ -56,13 +56,13 @@ export function describeReceiving(story: DriverStory): void {
         failures++;
         throw new Error("the database is away");
       };
-      const id = await story.stage.contact.says(text("Try again"));
+      const id = await story.stage.contact.sendMessage(text("Try again"));
       await eventually(() => expect(failures).toBeGreaterThan(0));
       await story.stage.phone.drop();
-      await listener.heard("disconnected");
+      await listener.waitForEvent("disconnected");
       isAway = false;
       await listener.message(id);
-      expect(listener.times(id)).toBe(1);
+      expect(listener.countEvents(id)).toBe(1);
     });
 
     it("keeps the order of a chat, also when some reports take long", async () => {
@@ -72,14 +72,17 @@ export function describeReceiving(story: DriverStory): void {
         if (event.type === "message") await new Promise((done) => setTimeout(done, nth++ % 3));
       };
       const ids: MessageId[] = [];
-      for (let i = 0; i < 20; i++) ids.push(await story.stage.contact.says(text(`no. ${i}`)));
+      for (let i = 0; i < 20; i++) ids.push(await story.stage.contact.sendMessage(text(`no. ${i}`)));
       await eventually(() => expect(listener.all("message").map((one) => one.message.id)).toEqual(ids));
     });
 
     it("reports what waited while it was away, in order", async () => {
       const listener = await story.pair();
       await listener.session.disconnect();
-      const ids = [await story.stage.contact.says(text("one")), await story.stage.contact.says(text("two"))];
+      const ids = [
+        await story.stage.contact.sendMessage(text("one")),
+        await story.stage.contact.sendMessage(text("two")),
+      ];
       listener.session.connect();
       await eventually(() => {
         const messages = listener.all("message").map(({ message }) => [message.id, message.offline]);
@@ -89,7 +92,7 @@ export function describeReceiving(story: DriverStory): void {
 
     it("reports a message of a group with its writer", async () => {
       const listener = await story.pair();
-      const id = await story.stage.contact.says(text("Hi all"), { group: true });
+      const id = await story.stage.contact.sendMessage(text("Hi all"), { group: true });
       const message = await listener.message(id);
       expect(message.chat).toMatch(/@g\.us$/);
       expect(message).toMatchObject({ chat_type: "group", sender: { phone: story.stage.contact.number } });
@@ -100,13 +103,13 @@ export function describeReceiving(story: DriverStory): void {
       ["a contact", { kind: "contact", name: "Bia", phone: "5511999990001" }],
     ])("reports %s", async (_, content) => {
       const listener = await story.pair();
-      const message = await listener.message(await story.stage.contact.says(content));
+      const message = await listener.message(await story.stage.contact.sendMessage(content));
       expect(message.content).toMatchObject(content);
     });
 
     it("reports a file, whose bytes can be fetched until the network forgets them", async () => {
       const listener = await story.pair();
-      const { content } = await listener.message(await story.stage.contact.says(PICTURE));
+      const { content } = await listener.message(await story.stage.contact.sendMessage(PICTURE));
       expect(content).toMatchObject({ kind: "media", media_type: "image", caption: "A dot", size: 4 });
       const ref = structuredClone((content as MediaContent).ref);
       expect(await downloadWhole(listener.session, ref)).toEqual(Buffer.from(DOT));
@@ -118,30 +121,32 @@ export function describeReceiving(story: DriverStory): void {
       const listener = await story.pair();
       const id = await story.send(listener, text("Red or blue?"));
       const quoted = { id, from_me: false, text: "Red or blue?" };
-      const { content } = await listener.message(await story.stage.contact.says({ ...text("Blue"), quoted }));
+      const { content } = await listener.message(
+        await story.stage.contact.sendMessage({ ...text("Blue"), quoted }),
+      );
       expect(content.quoted).toMatchObject({ id, from_me: true, text: "Red or blue?" });
     });
 
     it("reports edits, deletions, reactions and calls", async () => {
       const listener = await story.pair();
-      const id = await story.stage.contact.says(text("Helo"));
-      await story.stage.contact.edits(id, "Hello");
-      await story.stage.contact.deletes(id);
+      const id = await story.stage.contact.sendMessage(text("Helo"));
+      await story.stage.contact.editMessage(id, "Hello");
+      await story.stage.contact.deleteMessage(id);
       const mine = await story.send(listener, text("mine"));
-      await story.stage.contact.reacts(mine, "❤️");
-      await story.stage.contact.calls();
+      await story.stage.contact.reactTo(mine, "❤️");
+      await story.stage.contact.startPhoneCall();
       const by = { phone: story.stage.contact.number };
       const chat = story.stage.contact.jid;
-      expect(await listener.heard("message_edited")).toMatchObject({ chat, id, text: "Hello", by });
-      expect(await listener.heard("message_deleted")).toMatchObject({ chat, id, from_me: false, by });
-      expect(await listener.heard("message_reaction")).toMatchObject({
+      expect(await listener.waitForEvent("message_edited")).toMatchObject({ chat, id, text: "Hello", by });
+      expect(await listener.waitForEvent("message_deleted")).toMatchObject({ chat, id, from_me: false, by });
+      expect(await listener.waitForEvent("message_reaction")).toMatchObject({
         chat,
         id: mine,
         from_me: true,
         reaction: "❤️",
         by,
       });
-      expect((await listener.heard("call_received")).from.phone).toBe(story.stage.contact.number);
+      expect((await listener.waitForEvent("call_received")).from.phone).toBe(story.stage.contact.number);
     });
   });
 }

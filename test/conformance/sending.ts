@@ -12,20 +12,20 @@ export function describeSending(story: DriverStory): void {
       const listener = await story.pair();
       const id = await story.send(listener, text("Olá, 世界 👋"));
       expect(await story.seen("message")).toMatchObject({ id, content: text("Olá, 世界 👋") });
-      const { ids, status, from_me, chat } = await listener.heard("message_status");
+      const { ids, status, from_me, chat } = await listener.waitForEvent("message_status");
       expect([ids, status, from_me, chat]).toEqual([[id], "delivered", true, story.stage.contact.jid]);
-      await story.stage.contact.reads(id);
-      expect(await listener.heard("message_status", 2)).toMatchObject({ ids: [id], status: "read" });
+      await story.stage.contact.markRead(id);
+      expect(await listener.waitForEvent("message_status", 2)).toMatchObject({ ids: [id], status: "read" });
     });
 
     it("delivers a repeated id once", async () => {
       const listener = await story.pair();
       const id = await story.send(listener, text("once"));
       await story.send(listener, text("once"), id);
-      expect(await story.stage.arrivals(id)).toBe(2);
+      expect(await story.stage.countDeliveries(id)).toBe(2);
       const last = await story.send(listener, text("last"));
       const messages = await eventually(async () => {
-        const all = (await story.stage.contact.seen()).filter((one) => one.type === "message");
+        const all = (await story.stage.contact.observed()).filter((one) => one.type === "message");
         expect(all.at(-1)?.id).toBe(last);
         return all;
       });
@@ -34,7 +34,9 @@ export function describeSending(story: DriverStory): void {
 
     it("is refused for somebody who is not on the network", async () => {
       const listener = await story.pair();
-      const result = await listener.session.send(story.stage.nobody, text("hello?"), { id: newMessageId() });
+      const result = await listener.session.send(story.stage.unregisteredJid, text("hello?"), {
+        id: newMessageId(),
+      });
       expect(result).toMatchObject({
         outcome: "refused",
         code: "RECIPIENT_NOT_FOUND",
@@ -47,7 +49,7 @@ export function describeSending(story: DriverStory): void {
       const ids: MessageId[] = [];
       for (let i = 0; i < 20; i++) ids.push(await story.send(listener, text(`no. ${i}`)));
       await eventually(async () => {
-        const all = (await story.stage.contact.seen()).filter((one) => one.type === "message");
+        const all = (await story.stage.contact.observed()).filter((one) => one.type === "message");
         expect(all.map((one) => one.id)).toEqual(ids);
       });
     });
@@ -80,7 +82,7 @@ export function describeSending(story: DriverStory): void {
 
     it("delivers a reply with what it quotes", async () => {
       const listener = await story.pair();
-      const asked = await story.stage.contact.says(text("Which one?"));
+      const asked = await story.stage.contact.sendMessage(text("Which one?"));
       await listener.message(asked);
       const quoted = { id: asked, from_me: false, sender: story.stage.contact.jid, text: "Which one?" };
       await story.send(listener, { ...text("The red one"), quoted });
@@ -106,7 +108,7 @@ export function describeSending(story: DriverStory): void {
     it("marks as read, and shows its presence", async () => {
       const listener = await story.pair();
       const { session } = listener;
-      const id = await story.stage.contact.says(text("Seen?"));
+      const id = await story.stage.contact.sendMessage(text("Seen?"));
       await listener.message(id);
       const read = await session.markRead?.(story.stage.contact.jid, [
         { chat: story.stage.contact.jid, id, from_me: false },

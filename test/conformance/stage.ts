@@ -33,13 +33,13 @@ export interface ContactControls {
   readonly jid: Jid;
   /** Digits. */
   readonly number: string;
-  says(content: Content, options?: { group?: boolean }): Promise<MessageId>;
-  edits(id: MessageId, text: string): Promise<void>;
-  deletes(id: MessageId): Promise<void>;
-  reacts(id: MessageId, reaction: string): Promise<void>;
-  reads(id: MessageId): Promise<void>;
-  calls(): Promise<void>;
-  seen(): Promise<ContactObservation[]>;
+  sendMessage(content: Content, options?: { group?: boolean }): Promise<MessageId>;
+  editMessage(id: MessageId, text: string): Promise<void>;
+  deleteMessage(id: MessageId): Promise<void>;
+  reactTo(id: MessageId, reaction: string): Promise<void>;
+  markRead(id: MessageId): Promise<void>;
+  startPhoneCall(): Promise<void>;
+  observed(): Promise<ContactObservation[]>;
   /** The file of a message that the contact saw. */
   file(id: MessageId): Promise<Uint8Array | undefined>;
 }
@@ -52,9 +52,9 @@ export interface DriverHarness {
   readonly phone: PhoneControls;
   readonly contact: ContactControls;
   /** Somebody who is not on the network. */
-  readonly nobody: Jid;
+  readonly unregisteredJid: Jid;
   /** How often a message with this id reached the network. */
-  arrivals(id: MessageId): Promise<number>;
+  countDeliveries(id: MessageId): Promise<number>;
   /** The network forgets the files that it keeps. */
   expireFiles(): Promise<void>;
   stop(): Promise<void>;

@@ -49,7 +49,7 @@ export interface NetworkWorld {
   /** The paired phone writes somebody into its address book. */
   nameContact(number: string, name: string): Promise<void>;
   /** The calls of the contact that were rejected. */
-  rejectedCalls(): Promise<string[]>;
+  rejectedPhoneCalls(): Promise<string[]>;
 }
 
 export interface OperationStage extends DriverHarness {

@@ -22,7 +22,7 @@ export async function startEventSource(database: Database): Promise<EventSource>
     log: createLog("silent"),
     node_id: "load",
     roles: ["api"],
-    takeAtOnce: false,
+    claimImmediately: false,
   });
   await engine.start();
   const write = async (drafts: EventDraft[]) => {

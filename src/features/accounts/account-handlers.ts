@@ -17,7 +17,7 @@ export interface AccountHandlersOptions {
   db: Db;
   tokens: AccessTokens;
   engine: RemoveAccountDeps["engine"];
-  access: Pick<AccessControl, "forgetSignIns" | "forgetApiKeys">;
+  access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
   /** The gateway's secret key, and the one that takes its place or is replaced by it. */
   secrets: readonly [string, ...string[]];
 }
@@ -47,7 +47,7 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
           account_id,
         });
       });
-      access.forgetSignIns([sign_in]);
+      access.invalidateSignIns([sign_in]);
       return {};
     },
 
@@ -58,14 +58,14 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
     async confirmPassword(call) {
       const caller = requireUser(call.caller);
       await signIn.confirm(call.input, { ...call, caller });
-      access.forgetSignIns([caller.sign_in]);
+      access.invalidateSignIns([caller.sign_in]);
       return {};
     },
 
     async changePassword(call) {
       const caller = requireUser(call.caller);
       const { answer, ended } = await signIn.changePassword(call.input, { ...call, caller });
-      access.forgetSignIns(ended);
+      access.invalidateSignIns(ended);
       return answer;
     },
   };

@@ -30,7 +30,7 @@ beforeAll(async () => {
     accountsContract,
     accountHandlers({
       db,
-      engine: { wake() {}, tell() {}, hear: () => () => {} },
+      engine: { wake() {}, publish() {}, subscribe: () => () => {} },
       tokens,
       access,
       secrets: ["s".repeat(43)],

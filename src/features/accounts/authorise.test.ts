@@ -28,7 +28,7 @@ const at = (name: RouteAccess) =>
   route({ http: "GET /x", access: name, tag: "x", summary: "x", input: z.object({}), output: z.unknown() });
 
 function ask(name: RouteAccess, credential?: Credential, instanceId?: number, control = access) {
-  return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
+  return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", responseHeaders: {} });
 }
 
 describe("the metrics token", () => {
@@ -60,7 +60,7 @@ describe("a token in the path", () => {
       limits: createRateLimits({ unknownPerMinute: 2 }),
       pathTokens: {
         isKnown: () => isKnown,
-        isRight: async (id, token) => asked.push(id) > 0 && token === "right",
+        isValid: async (id, token) => asked.push(id) > 0 && token === "right",
       },
     });
 
@@ -68,20 +68,20 @@ describe("a token in the path", () => {
     const asked: number[] = [];
     const { authorise } = control(asked, false);
     const guess = () =>
-      authorise(path, { ...given, pathToken: { instanceId: 7, token: "guess" }, answerHeaders: {} });
+      authorise(path, { ...given, pathToken: { instanceId: 7, token: "guess" }, responseHeaders: {} });
     for (let n = 0; n < 2; n++) await expect(guess()).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
     for (let n = 0; n < 5; n++) await expect(guess()).rejects.toMatchObject({ code: "RATE_LIMITED" });
     expect(asked).toEqual([7, 7]);
   });
 
   it("costs nothing when it is right, also from an address that has guessed too often", async () => {
-    const { authorise, countStranger } = control([], true);
+    const { authorise, countUnauthenticated } = control([], true);
     for (let n = 0; n < 10; n++) {
-      expect(await authorise(path, { ...given, answerHeaders: {} })).toEqual({ kind: "public" });
+      expect(await authorise(path, { ...given, responseHeaders: {} })).toEqual({ kind: "public" });
     }
-    for (let n = 0; n < 2; n++) countStranger(given.ip);
-    expect(() => countStranger(given.ip)).toThrow(/Too many requests/);
-    expect(await authorise(path, { ...given, answerHeaders: {} })).toEqual({ kind: "public" });
+    for (let n = 0; n < 2; n++) countUnauthenticated(given.ip);
+    expect(() => countUnauthenticated(given.ip)).toThrow(/Too many requests/);
+    expect(await authorise(path, { ...given, responseHeaders: {} })).toEqual({ kind: "public" });
   });
 });
 
@@ -235,7 +235,7 @@ describe("what a role and a plan leave out", () => {
   const forAdmins = route({ ...ofInstance, access: "instance", role: "admin" });
   const ofCrm = route({ ...ofInstance, access: "instance", feature: "crm" });
   const askAt = (to: typeof forAdmins | typeof ofCrm, credential: Credential, instanceId: number) =>
-    access.authorise(to, { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
+    access.authorise(to, { credential, instanceId, ip: "192.0.2.1", responseHeaders: {} });
 
   it("is refused to agents where it is for administrators, whatever there is; keys have no role", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
@@ -365,10 +365,10 @@ describe("an API key", () => {
     const { db } = test.database;
     const listeners: ((hint: string) => void)[] = [];
     const engine = {
-      tell: (_topic: string, hint: string) => {
+      publish: (_topic: string, hint: string) => {
         for (const listen of listeners) listen(hint);
       },
-      hear: (_topic: string, listen: (hint: string) => void) => {
+      subscribe: (_topic: string, listen: (hint: string) => void) => {
         listeners.push(listen);
         return () => {};
       },
@@ -382,7 +382,7 @@ describe("an API key", () => {
     const { api_key, ended } = await db
       .transaction()
       .execute((trx) => rotateApiKey(trx, { id, account_id }, 0));
-    here.forgetApiKeys(ended);
+    here.invalidateApiKeys(ended);
     for (const control of [here, hearing]) {
       await expect(ask("instance", old, id, control)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
       await ask("instance", key(api_key), id, control);
@@ -424,7 +424,7 @@ describe("a sign-in", () => {
     }
     await ask("account", one.token);
     await test.database.db.deleteFrom("sign_in").where("id", "=", one.sign_in).execute();
-    access.forgetSignIns([one.sign_in]);
+    access.invalidateSignIns([one.sign_in]);
     await expect(ask("account", one.token)).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 

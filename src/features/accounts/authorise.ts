@@ -19,7 +19,7 @@ export interface AuthoriseOptions {
   /** Addresses and CIDRs that may use those tokens; none: all. */
   adminFrom?: readonly string[];
   /** Carries `forget` to the other nodes. */
-  engine?: Pick<Engine, "tell" | "hear">;
+  engine?: Pick<Engine, "publish" | "subscribe">;
   /** Tokens in paths; unset: none is right. */
   pathTokens?: PathTokenVerifier;
   /** Unset: no limits. */
@@ -32,7 +32,7 @@ export interface AuthoriseOptions {
 export interface PathTokenVerifier {
   /** Whether `isRight` answers for this instance without asking the database. */
   isKnown(instanceId: number): boolean;
-  isRight(instanceId: number, token: string): Promise<boolean>;
+  isValid(instanceId: number, token: string): Promise<boolean>;
 }
 
 type User = Extract<Caller, { kind: "user" }>;
@@ -47,10 +47,10 @@ interface CachedCredential {
 /** What is known of keys and sign-ins is at most 5 s old; `forget` drops it at once, on this node before it returns. */
 export interface AccessControl {
   readonly authorise: Authorise;
-  forgetApiKeys(digests: readonly Buffer[]): void;
-  forgetSignIns(ids: readonly string[]): void;
+  invalidateApiKeys(digests: readonly Buffer[]): void;
+  invalidateSignIns(ids: readonly string[]): void;
   /** For a wrong credential that is not checked here; throws RATE_LIMITED. */
-  countStranger(ip: string): void;
+  countUnauthenticated(ip: string): void;
 }
 
 /** The only code that decides which caller may use which route. */
@@ -68,23 +68,24 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   };
 
   return {
-    forgetApiKeys: known.forgetApiKeys,
-    forgetSignIns: known.forgetSignIns,
-    countStranger: (ip) => limits?.admitUnknown({}, { ip, answerHeaders: {} }),
+    invalidateApiKeys: known.invalidateApiKeys,
+    invalidateSignIns: known.invalidateSignIns,
+    countUnauthenticated: (ip) => limits?.enforceUnauthenticated({}, { ip, responseHeaders: {} }),
     async authorise(route, request) {
       if (route.pathToken) return checkPathToken(options, request);
       if (route.access === "public") {
-        limits?.admitUnknown(route, request);
+        limits?.enforceUnauthenticated(route, request);
         return isMonitor(options, request) ? { kind: "public", is_monitor: true } : { kind: "public" };
       }
       if (route.access === "admin" && adminTokens.length === 0) throw closed();
       const { caller, rates } = await identify(route, route.access, request).catch((refusal: unknown) => {
-        if (refusal instanceof GatewayError && refusal.status === 401) limits?.admitUnknown(route, request);
+        if (refusal instanceof GatewayError && refusal.status === 401)
+          limits?.enforceUnauthenticated(route, request);
         throw refusal;
       });
       if (caller.kind === "user") requireStanding(route, caller);
       const own = route.access === "instance" ? await findRate(known, caller, request.instanceId ?? 0) : null;
-      limits?.admit(route, request, caller, withInstanceRate(rates, own));
+      limits?.enforce(route, request, caller, withInstanceRate(rates, own));
       return caller;
     },
   };
@@ -109,9 +110,9 @@ async function checkPathToken(
   request: AuthoriseRequest,
 ): Promise<Caller> {
   const { instanceId, token } = request.pathToken ?? { instanceId: 0, token: "" };
-  if (!pathTokens?.isKnown(instanceId)) limits?.requireUnknownLeft(request);
-  if (await pathTokens?.isRight(instanceId, token)) return { kind: "public" };
-  limits?.admitUnknown({}, request);
+  if (!pathTokens?.isKnown(instanceId)) limits?.requireUnauthenticatedQuota(request);
+  if (await pathTokens?.isValid(instanceId, token)) return { kind: "public" };
+  limits?.enforceUnauthenticated({}, request);
   // The same for every reason: it tells nobody which instances there are.
   throw new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
 }

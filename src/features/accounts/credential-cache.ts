@@ -52,14 +52,17 @@ export interface CredentialCache {
   findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
   findSignIn(id: string): Promise<CachedSignIn | undefined>;
   findInstance(id: number): Promise<CachedInstance | undefined>;
-  forgetApiKeys(digests: readonly Buffer[]): void;
-  forgetSignIns(ids: readonly string[]): void;
+  invalidateApiKeys(digests: readonly Buffer[]): void;
+  invalidateSignIns(ids: readonly string[]): void;
 }
 
 const TOPIC = "credential";
 type Kind = "key" | "sign_in";
 
-export function createCredentialCache(db: Db, engine?: Pick<Engine, "tell" | "hear">): CredentialCache {
+export function createCredentialCache(
+  db: Db,
+  engine?: Pick<Engine, "publish" | "subscribe">,
+): CredentialCache {
   const keys = createTtlCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
   const signIns = createTtlCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
   const instances = createTtlCache({
@@ -69,16 +72,16 @@ export function createCredentialCache(db: Db, engine?: Pick<Engine, "tell" | "he
   });
 
   function forget(kind: Kind, id: string): void {
-    if (kind === "key") keys.forget(id);
-    else signIns.forget(id);
+    if (kind === "key") keys.delete(id);
+    else signIns.delete(id);
   }
   function forgetEverywhere(kind: Kind, ids: readonly string[]): void {
     for (const id of ids) {
       forget(kind, id);
-      engine?.tell(TOPIC, `${kind}:${id}`);
+      engine?.publish(TOPIC, `${kind}:${id}`);
     }
   }
-  engine?.hear(TOPIC, (hint) => {
+  engine?.subscribe(TOPIC, (hint) => {
     const [kind, id = ""] = hint.split(":");
     if (kind === "key" || kind === "sign_in") forget(kind, id);
   });
@@ -90,12 +93,12 @@ export function createCredentialCache(db: Db, engine?: Pick<Engine, "tell" | "he
     },
     findSignIn: (id) => signIns.get(id),
     findInstance: (id) => instances.get(String(id)),
-    forgetApiKeys: (digests) =>
+    invalidateApiKeys: (digests) =>
       forgetEverywhere(
         "key",
         digests.map((digest) => digest.toString("hex")),
       ),
-    forgetSignIns: (ids) => forgetEverywhere("sign_in", ids),
+    invalidateSignIns: (ids) => forgetEverywhere("sign_in", ids),
   };
 }
 

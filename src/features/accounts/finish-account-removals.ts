@@ -8,7 +8,7 @@ export interface FinishAccountRemovalsDeps {
   db: Db;
   engine: Pick<Engine, "wake">;
   /** Drops what the sandbox network keeps of an account. */
-  forgetOnSandbox(account_id: number): Promise<void>;
+  deleteOnSandbox(account_id: number): Promise<void>;
 }
 
 const ACCOUNTS_AT_ONCE = 20;
@@ -30,11 +30,11 @@ export async function finishAccountRemovals(deps: FinishAccountRemovalsDeps): Pr
 }
 
 async function finishRemoval(
-  { db, engine, forgetOnSandbox }: FinishAccountRemovalsDeps,
+  { db, engine, deleteOnSandbox }: FinishAccountRemovalsDeps,
   id: number,
 ): Promise<void> {
   engine.wake(await db.transaction().execute((trx) => removeCampaignLanes(trx, id)), { changed: true });
-  await forgetOnSandbox(id);
+  await deleteOnSandbox(id);
   for (const table of ACCOUNT_TABLES)
     await sql`delete from ${sql.table(table)} where account_id = ${id}`.execute(db);
   faultPoint("account:after-rows");

@@ -50,7 +50,9 @@ describe("a gateway for one developer, with nothing set", () => {
     expect(await tryOut(onOtherNode)).toMatchObject({ success: true });
     await shop.client.sandboxReceive({ id: shop.id, from: "5511977770001", text: "Hello" });
     await waitUntil(() => hits >= 3);
-    expect(gateway.gateway.outgoingCalls).toContain("this machine while the owner's account is the only one");
+    expect(gateway.gateway.outgoingPolicy).toContain(
+      "this machine while the owner's account is the only one",
+    );
     await waitUntil(async () => (await detailOf(gateway.url))?.this_machine);
     expect(await detailOf(gateway.url)).toEqual({ allowed_hosts: ["external"], this_machine: true });
   });
@@ -86,7 +88,7 @@ describe("a gateway for one developer, with nothing set", () => {
 
   test("stays so after a restart, says so, and goes where one host and port is named", async () => {
     await gateway.restart();
-    expect(gateway.gateway.outgoingCalls).toContain(
+    expect(gateway.gateway.outgoingPolicy).toContain(
       "no longer this machine, since there is a second account",
     );
     const port = new URL(url).port;

@@ -26,14 +26,17 @@ export function withInstanceRate(rates: PlanRates, messagesPerMinute: number | n
 
 export interface RateLimits {
   /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
-  admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
+  enforce(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
   /** The same for an unauthenticated client, by address. */
-  admitUnknown(route: Pick<Route, "cost" | "neverHeldUp">, request: UnauthenticatedRequest): void;
+  enforceUnauthenticated(
+    route: Pick<Route, "cost" | "isExemptFromLimits">,
+    request: UnauthenticatedRequest,
+  ): void;
   /** Throws RATE_LIMITED where that would, but takes nothing. */
-  requireUnknownLeft(request: UnauthenticatedRequest): void;
+  requireUnauthenticatedQuota(request: UnauthenticatedRequest): void;
 }
 
-type UnauthenticatedRequest = Pick<AuthoriseRequest, "ip" | "answerHeaders" | "isRecheck">;
+type UnauthenticatedRequest = Pick<AuthoriseRequest, "ip" | "responseHeaders" | "isRecheck">;
 
 export interface RateLimitsOptions {
   /** Requests a minute of one address without a valid credential; 0: no limit. */
@@ -61,18 +64,18 @@ export function createRateLimits({
   ];
 
   return {
-    admit(route, request, caller, rates) {
+    enforce(route, request, caller, rates) {
       const claims = claimsOf(route, request, caller, rates);
-      if (claims.length > 0 && !request.isRecheck) answer(known.take(claims), request);
+      if (claims.length > 0 && !request.isRecheck) answer(known.consume(claims), request);
     },
-    admitUnknown({ cost = 1, neverHeldUp }, request) {
-      if (neverHeldUp || unknownPerMinute === 0 || request.isRecheck) return;
-      const taken = unknown.take(claimOf(request.ip, cost));
+    enforceUnauthenticated({ cost = 1, isExemptFromLimits }, request) {
+      if (isExemptFromLimits || unknownPerMinute === 0 || request.isRecheck) return;
+      const taken = unknown.consume(claimOf(request.ip, cost));
       if (!taken.isGranted) answer(taken, request);
     },
-    requireUnknownLeft(request) {
+    requireUnauthenticatedQuota(request) {
       if (unknownPerMinute === 0) return;
-      const left = unknown.look(claimOf(request.ip, 1));
+      const left = unknown.peek(claimOf(request.ip, 1));
       if (!left.isGranted) answer(left, request);
     },
   };
@@ -112,11 +115,13 @@ function claim(
 
 function answer(
   { isGranted, standings }: { isGranted: boolean; standings: RateLimitState[] },
-  { answerHeaders }: UnauthenticatedRequest,
+  { responseHeaders }: UnauthenticatedRequest,
 ): void {
-  Object.assign(answerHeaders, headersOf(standings));
+  Object.assign(responseHeaders, headersOf(standings));
   if (isGranted) return;
-  const [tightest] = standings.filter(({ isShort }) => isShort).toSorted((a, b) => b.resetMs - a.resetMs);
+  const [tightest] = standings
+    .filter(({ isExceeded }) => isExceeded)
+    .toSorted((a, b) => b.resetMs - a.resetMs);
   const retryAfterSeconds = secondsOf(tightest?.resetMs ?? 0);
   throw new GatewayError(
     "RATE_LIMITED",

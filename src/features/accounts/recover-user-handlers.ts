@@ -12,7 +12,7 @@ import { requireRank } from "./user-handlers.ts";
 interface RecoverDeps {
   db: Db;
   passwords: PasswordHasher;
-  access: Pick<AccessControl, "forgetSignIns">;
+  access: Pick<AccessControl, "invalidateSignIns">;
 }
 
 /** For a user who cannot sign in any more: the owner of the gateway gives out a new password. */
@@ -29,7 +29,7 @@ export function recoverUserHandlers({
         await requireRankOver(trx, by.caller, id);
         return replacePassword(trx, { id, password_hash, by });
       });
-      access.forgetSignIns(ended);
+      access.invalidateSignIns(ended);
       return { user, password };
     },
   };

@@ -11,8 +11,8 @@ import type { accountsContract } from "./contract.ts";
 
 export interface RemoveAccountDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "tell" | "hear">;
-  access: Pick<AccessControl, "forgetSignIns" | "forgetApiKeys">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
+  access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
 }
 
 /** Under which the erasure log knows the removal of an account. */
@@ -47,7 +47,8 @@ export async function repeatAccountRemoval(
     return account ? hideAccount(trx, id, { caller: { kind: "system" } }) : undefined;
   });
   // No node remembers keys or sign-ins of before the restore.
-  for (const instance of removed?.instances ?? []) announceRemoval({ engine, forgetApiKeys() {} }, instance);
+  for (const instance of removed?.instances ?? [])
+    announceRemoval({ engine, invalidateApiKeys() {} }, instance);
 }
 
 async function requireRemovable(trx: Trx, id: number): Promise<void> {
@@ -101,7 +102,7 @@ async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<Hidden
 }
 
 function announce({ engine, access }: RemoveAccountDeps, { instances, signIns }: HiddenAccount): void {
-  access.forgetSignIns(signIns);
-  const { forgetApiKeys } = access;
-  for (const instance of instances) announceRemoval({ engine, forgetApiKeys }, instance);
+  access.invalidateSignIns(signIns);
+  const { invalidateApiKeys } = access;
+  for (const instance of instances) announceRemoval({ engine, invalidateApiKeys }, instance);
 }

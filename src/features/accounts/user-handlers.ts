@@ -16,7 +16,7 @@ import type { PasswordHasher } from "./password-hasher.ts";
 export interface UserHandlersDeps {
   db: Db;
   passwords: PasswordHasher;
-  access: Pick<AccessControl, "forgetSignIns">;
+  access: Pick<AccessControl, "invalidateSignIns">;
 }
 
 type UserHandlers = Pick<
@@ -44,13 +44,13 @@ export function userHandlers(deps: UserHandlersDeps): UserHandlers {
 
     async updateUser(call) {
       const { user, ended } = await updateUser(deps, { ...call, caller: requireUser(call.caller) });
-      access.forgetSignIns(ended);
+      access.invalidateSignIns(ended);
       return user;
     },
 
     async deleteUser(call) {
       const ended = await deleteUser(db, { ...call, caller: requireUser(call.caller) });
-      access.forgetSignIns(ended);
+      access.invalidateSignIns(ended);
       return { id: call.input.id };
     },
   };

@@ -23,7 +23,7 @@ export async function listLogs(db: Db, scope: AccountScope, input: Input) {
       ? auditPage(scope, input, order)
       : pageOf(scope, input, { ...LOGS[input.type], order });
   const { rows } = await query.execute(db);
-  const page = toPage(rows, input.limit, order.placeOf);
+  const page = toPage(rows, input.limit, order.cursorOf);
   return { ...page, rows: page.rows.map(withoutPassword) };
 }
 

@@ -17,7 +17,7 @@ import { type QueueDepth, readQueues } from "./read-queues.ts";
 
 export interface MonitorDeps {
   db: Db;
-  engine: Pick<Engine, "hasLive">;
+  engine: Pick<Engine, "hasLiveNode">;
 }
 
 /** How everything is that the caller may see, and what to do; each part is bounded, whatever there is of it. */
@@ -54,7 +54,10 @@ export async function readMonitor(
 }
 
 async function findLive(engine: MonitorDeps["engine"]) {
-  const [worker, sessions] = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
+  const [worker, sessions] = await Promise.all([
+    engine.hasLiveNode("worker"),
+    engine.hasLiveNode("sessions"),
+  ]);
   return { worker, sessions };
 }
 

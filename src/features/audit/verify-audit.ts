@@ -19,20 +19,20 @@ export interface VerifyAuditOptions {
   /** A link that must be in the chain. */
   head?: string | undefined;
   /** Told every now and then how many links hold so far. */
-  tell?: (links: number) => void;
+  onProgress?: (links: number) => void;
 }
 
 /** Follows the chain from its start, and looks for entries that nobody has linked in. */
 export async function verifyAudit(
   db: Db,
   box: SecretBox,
-  { head, tell = () => {} }: VerifyAuditOptions = {},
+  { head, onProgress = () => {} }: VerifyAuditOptions = {},
 ): Promise<AuditVerification> {
   const { count: pending } = await db
     .selectFrom("audit_pending")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  const walked = await walk(db, await loadAuditChainKey(db, box), head, tell);
+  const walked = await walk(db, await loadAuditChainKey(db, box), head, onProgress);
   const { links, link, has_head } = walked;
   const cut =
     head === undefined || has_head ? undefined : { ...NOWHERE, reason: "the given head is not in the chain" };

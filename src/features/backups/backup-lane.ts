@@ -15,7 +15,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
   return {
     kind: BACKUP_LANE,
     role: "worker",
-    width: 1,
+    laneConcurrency: 1,
     async run(job: Job): Promise<JobResult> {
       underWay = new AbortController();
       const { signal } = underWay;
@@ -26,7 +26,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
       // Whoever takes over sees that it was interrupted.
       return signal.aborted ? { end: "retry", at: new Date() } : { end: "done" };
     },
-    lost: async () => underWay.abort(),
+    onLost: async () => underWay.abort(),
   };
 }
 

@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 200;
 
 export interface BackupHandlerDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "hasLive">;
+  engine: Pick<Engine, "wake" | "hasLiveNode">;
   /** Where this node finds backup files. */
   directory: string;
   /** A file in the backup directory of another node; undefined when that one cannot be asked or does not have it. */
@@ -57,7 +57,7 @@ export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backups
 }
 
 async function order({ db, engine }: BackupHandlerDeps, by: AuditActor): Promise<string> {
-  if (!(await engine.hasLive("worker"))) {
+  if (!(await engine.hasLiveNode("worker"))) {
     throw new GatewayError(
       "UNAVAILABLE",
       "No node with the role worker is running to make the backup. Start one with worker in WAYGATE_ROLES.",

@@ -16,14 +16,14 @@ const NUMBERS_SKIPPED = 1_000_000;
 export interface LoadBackupOptions {
   path: string;
   backupKey: string;
-  tell?: ReportRowProgress;
+  onProgress?: ReportRowProgress;
 }
 
 /** Reads the whole file and nothing else: throws BackupFileError unless it is whole, unaltered and of a known schema. */
 export async function checkBackup({
   path,
   backupKey,
-  tell,
+  onProgress,
 }: LoadBackupOptions): Promise<BackupHeader & { secretCheck?: Buffer }> {
   let head: BackupHeader | undefined;
   let secretCheck: Buffer | undefined;
@@ -35,7 +35,7 @@ export async function checkBackup({
     }
     for await (const rows of part.rows) {
       if (part.table === "secret_check") secretCheck = sealedIn(part, rows[0]);
-      tell?.(rows.length, "rows of the file checked");
+      onProgress?.(rows.length, "rows of the file checked");
     }
   }
   if (!head) throw new BackupFileError("The backup is empty.");
@@ -97,13 +97,17 @@ export async function loadBackup(
 async function loadTables(
   client: pg.Client,
   db: Db,
-  { path, backupKey, tell }: LoadBackupOptions,
+  { path, backupKey, onProgress }: LoadBackupOptions,
 ): Promise<BackupHeader> {
   let head: BackupHeader | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if ("rows" in part) {
       const columns = quoteColumns(part.columns);
-      await copyIn(client, `copy ${quoteName(part.table)} (${columns}) from stdin`, joined(part.rows, tell));
+      await copyIn(
+        client,
+        `copy ${quoteName(part.table)} (${columns}) from stdin`,
+        joined(part.rows, onProgress),
+      );
       continue;
     }
     head = part;

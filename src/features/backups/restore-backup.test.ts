@@ -163,7 +163,7 @@ describe("a backup", () => {
     const tally = { ...written.tally, consent: { rows: TEXTS.length, digest: "0".repeat(64) } };
     const verdict = await verifyBackup(source.url, { path, backupKey: KEY }, { ...written, tally });
     expect(verdict).toEqual({
-      verdict: "bad",
+      result: "bad",
       reason: "Restored, these tables are not as they were written: consent.",
     });
     const { rows } = await source.database.pool.query(
@@ -181,7 +181,7 @@ describe("a backup", () => {
     [url.username, url.password] = ["nobody_much", "x"];
     const verdict = await verifyBackup(url.href, { path, backupKey: KEY }, written);
     expect(verdict).toEqual({
-      verdict: "unable",
+      result: "unable",
       reason: expect.stringContaining("may not create databases"),
     });
     await source.database.pool.query("drop role nobody_much");

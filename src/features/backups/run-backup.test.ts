@@ -39,7 +39,7 @@ beforeEach(async () => {
     backupKey: "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye",
     log: createLog("silent"),
     clock: { now: () => now, monotonicMs: () => 0 },
-    tell: (_rows, words) => told.add(words),
+    onProgress: (_rows, words) => told.add(words),
   };
   await store.database.pool.query("truncate backup");
 });

@@ -26,7 +26,7 @@ export interface BackupDeps {
   log: Log;
   clock: Clock;
   /** Of a command, which tells how far it is. */
-  tell?: ReportRowProgress;
+  onProgress?: ReportRowProgress;
 }
 
 const LOCK = "hashtext('waygate backup')";
@@ -128,14 +128,14 @@ async function isOld(path: string, clock: Clock): Promise<boolean> {
 
 /** Writes a backup to `path` and checks it by restoring it; one that is not what it should be leaves no file. */
 export async function createVerifiedBackup(
-  { url, backupKey, version, settings, tell }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
+  { url, backupKey, version, settings, onProgress }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
   { id, path, signal }: { id: string; path: string; signal: AbortSignal },
-): Promise<{ written: WrittenBackup; verdict: Exclude<BackupVerification, { verdict: "bad" }> }> {
-  const order = { id, url, path, backupKey, app_version: version, settings, signal, tell };
+): Promise<{ written: WrittenBackup; verdict: Exclude<BackupVerification, { result: "bad" }> }> {
+  const order = { id, url, path, backupKey, app_version: version, settings, signal, onProgress };
   const written = await writeBackup(order);
   try {
-    const verdict = await verifyBackup(url, { path, backupKey, tell }, written);
-    if (verdict.verdict === "bad") throw new Error(verdict.reason);
+    const verdict = await verifyBackup(url, { path, backupKey, onProgress }, written);
+    if (verdict.result === "bad") throw new Error(verdict.reason);
     return { written, verdict };
   } catch (error) {
     await rm(path, { force: true });
@@ -151,7 +151,7 @@ async function record(
   { size, checksum, tally, head }: WrittenBackup,
   verdict: BackupVerification,
 ): Promise<boolean> {
-  const isGood = verdict.verdict === "good";
+  const isGood = verdict.result === "good";
   const rows = Object.fromEntries(Object.entries(tally).map(([table, counts]) => [table, counts.rows]));
   const { numUpdatedRows } = await db
     .updateTable("backup")

@@ -7,7 +7,7 @@ import type { WrittenBackup } from "./write-backup.ts";
 import { withConnection } from "./write-backup.ts";
 
 /** `unable`: nothing speaks against it, but this database role may make no scratch database. */
-export type BackupVerification = { verdict: "good" } | { verdict: "bad" | "unable"; reason: string };
+export type BackupVerification = { result: "good" } | { result: "bad" | "unable"; reason: string };
 
 const NO_RIGHT = "42501";
 
@@ -27,7 +27,7 @@ export async function verifyBackup(
     try {
       await admin.query(`create database ${name} template template0`);
     } catch (error) {
-      return { verdict: "unable", reason: whyNot(error) };
+      return { result: "unable", reason: whyNot(error) };
     }
     try {
       return await compare(withName(url, name), order, written);
@@ -69,9 +69,9 @@ async function compare(
   return withConnection(scratch, "waygate backup", async (client) => {
     await loadBackup(client, order);
     await client.query(DUMP_SESSION_SETTINGS);
-    const restored = await digestTables(client, tables, order.tell);
+    const restored = await digestTables(client, tables, order.onProgress);
     const wrong = tables.filter(({ name }) => !isSame(tally[name], restored[name]));
-    return wrong.length === 0 ? { verdict: "good" } : { verdict: "bad", reason: differs(wrong) };
+    return wrong.length === 0 ? { result: "good" } : { result: "bad", reason: differs(wrong) };
   });
 }
 

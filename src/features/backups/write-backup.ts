@@ -20,7 +20,7 @@ export interface WriteBackupOptions {
   app_version: string;
   settings: Readonly<Record<string, unknown>>;
   signal: AbortSignal;
-  tell?: ReportRowProgress;
+  onProgress?: ReportRowProgress;
 }
 
 /** Told while it goes on: so many more rows, and what was done with them. */
@@ -55,7 +55,7 @@ export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBac
       tables: tables.map(({ name }) => name),
     };
     const tally: TableDigests = {};
-    const file = await writeFile(order, toText(client, head, tables, tally, order.tell));
+    const file = await writeFile(order, toText(client, head, tables, tally, order.onProgress));
     return { head, tables, tally, ...file };
   });
 }

@@ -26,14 +26,14 @@ export interface CampaignLaneDeps {
  */
 export function campaignLane(deps: CampaignLaneDeps): LaneKind {
   const progress = createCampaignProgress();
-  return { kind: "campaign", role: "worker", width: 1, run: (job) => tick(deps, progress, job) };
+  return { kind: "campaign", role: "worker", laneConcurrency: 1, run: (job) => tick(deps, progress, job) };
 }
 
 async function tick(deps: CampaignLaneDeps, progress: CampaignProgress, job: Job): Promise<JobResult> {
   const { db, engine } = deps;
   const id = Number(job.lane.key);
   const seen = await prepare(deps, id);
-  const totals = await progress.look(db, id);
+  const totals = await progress.poll(db, id);
   const now = await readNow(db);
   faultPoint("campaign:before-queue");
   const done = await db
@@ -42,7 +42,7 @@ async function tick(deps: CampaignLaneDeps, progress: CampaignProgress, job: Job
   faultPoint("campaign:after-queue");
   engine.wake(done.added);
   engine.wake(done.changed, { changed: true });
-  return { end: "settled", deleted: done.isOver };
+  return { end: "settled", deleted: done.isFinished };
 }
 
 /** Does the slow work before the campaign is locked: a pause waits for that lock. */

@@ -8,8 +8,8 @@ const AT_MOST_EVERY_MS = 2_000;
 /** Reports the progress of campaigns to the account's streams, at a limited rate and only after changes. */
 export interface CampaignProgress {
   /** Counts if a report is due. Runs outside the campaign's lock, since the count is slow. */
-  look(db: Db, id: number): Promise<CampaignTotals | undefined>;
-  drafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
+  poll(db: Db, id: number): Promise<CampaignTotals | undefined>;
+  eventDrafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
 }
 
 interface ReportedProgress {
@@ -21,12 +21,12 @@ interface ReportedProgress {
 export function createCampaignProgress(): CampaignProgress {
   const told = new LRUCache<number, ReportedProgress>({ max: 10_000 });
   return {
-    async look(db, id) {
+    async poll(db, id) {
       const at = told.get(id)?.at ?? 0;
       return performance.now() - at < AT_MOST_EVERY_MS ? undefined : countTotals(db, id);
     },
 
-    async drafts(trx, campaign, looked) {
+    async eventDrafts(trx, campaign, looked) {
       const before = told.get(campaign.id);
       const isSameState = before?.status === stateOf(campaign);
       if (isSameState && !looked) return [];
@@ -47,6 +47,6 @@ function draftsOf(campaign: CampaignRow, totals: CampaignTotals): EventDraft[] {
   const { id, instance_id, name, status, status_reason } = campaign;
   const data = { campaign: { id, name, status, status_reason }, totals };
   const about = { instance_id, chat: `campaign:${id}`, data };
-  const progress: EventDraft = { ...about, event: "campaign.progress", toNobody: true };
+  const progress: EventDraft = { ...about, event: "campaign.progress", isUndelivered: true };
   return status === "completed" ? [progress, { ...about, event: "campaign.completed" }] : [progress];
 }

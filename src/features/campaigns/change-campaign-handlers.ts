@@ -131,7 +131,7 @@ export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "schedul
 
 export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
-  const roles = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
+  const roles = await Promise.all([engine.hasLiveNode("worker"), engine.hasLiveNode("sessions")]);
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
 }
 

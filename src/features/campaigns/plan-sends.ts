@@ -15,7 +15,7 @@ export interface SendSchedule {
 }
 
 export interface PlanSendsInput {
-  rhythm: SendSchedule;
+  schedule: SendSchedule;
   /** The earliest moment of the first. */
   from: Date;
   /** Nothing is planned after this. */
@@ -40,22 +40,22 @@ export function timeZoneOf({ quiet_hours }: Pick<SendSchedule, "quiet_hours">): 
 }
 
 /** Plans moments for the next recipients, outside quiet hours and within the daily limit. */
-export function planSends({ rhythm, from, until, count, plannedToday, random }: PlanSendsInput): SendPlan {
-  const tz = timeZoneOf(rhythm);
+export function planSends({ schedule, from, until, count, plannedToday, random }: PlanSendsInput): SendPlan {
+  const tz = timeZoneOf(schedule);
   const moments: Date[] = [];
   let day = zonedTime(from, tz).day;
   let planned = plannedToday;
   let nextAt = from;
   for (;;) {
     if (zonedTime(nextAt, tz).day !== day) planned = 0;
-    nextAt = open(rhythm, nextAt, planned);
+    nextAt = open(schedule, nextAt, planned);
     const today = zonedTime(nextAt, tz).day;
     if (today !== day) planned = 0;
     day = today;
     if (moments.length >= count || nextAt > until) return { moments, nextAt };
     moments.push(nextAt);
     planned += 1;
-    const { min_delay_ms, max_delay_ms } = rhythm;
+    const { min_delay_ms, max_delay_ms } = schedule;
     nextAt = new Date(nextAt.getTime() + min_delay_ms + random() * (max_delay_ms - min_delay_ms));
   }
 }

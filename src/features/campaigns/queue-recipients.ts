@@ -33,9 +33,9 @@ export async function findRecipientChats(
 ): Promise<ReadyRecipient[]> {
   return Promise.all(
     candidates.map(async (candidate) => {
-      const jid = await numbers.settle({ id: instance_id, account_id }, phoneJid(candidate.phone));
+      const jid = await numbers.resolve({ id: instance_id, account_id }, phoneJid(candidate.phone));
       const chat = { account_id, instance_id, jid, phone: phoneOfJid(jid), lid: null, push_name: null };
-      return { ...candidate, conversation: await conversations.of({ ...chat, type: "contact" }) };
+      return { ...candidate, conversation: await conversations.getOrCreate({ ...chat, type: "contact" }) };
     }),
   );
 }

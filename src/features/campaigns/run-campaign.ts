@@ -155,7 +155,7 @@ async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): 
   const earliest = campaign.next_at ?? (await afterTheLast(trx, campaign, random));
   const from = earliest && earliest > now ? earliest : now;
   return planSends({
-    rhythm: campaign,
+    schedule: campaign,
     from,
     until: addMilliseconds(now, PREFETCH_MS),
     count,

@@ -36,7 +36,7 @@ export interface CampaignStepResult {
   added: number[];
   changed: number[];
   /** The job is deleted, and its lane with it. */
-  isOver: boolean;
+  isFinished: boolean;
 }
 
 /**
@@ -53,10 +53,10 @@ export async function stepCampaign(trx: Trx, turn: CampaignStepInput): Promise<C
   if (step.next === null) await endJob(trx, turn);
   else await trx.updateTable("job").set({ run_at: step.next }).where("id", "=", turn.job.id).execute();
   const after = await select(trx, turn.id).executeTakeFirst();
-  const drafts = after ? await turn.progress.drafts(trx, after, turn.totals) : [];
+  const drafts = after ? await turn.progress.eventDrafts(trx, after, turn.totals) : [];
   const eventLanes = await recordEvents(trx, drafts);
   const added = [...eventLanes, ...(instance ? [instance.lane] : [])];
-  return { added, changed, isOver: step.next === null };
+  return { added, changed, isFinished: step.next === null };
 }
 
 async function take(

@@ -130,6 +130,6 @@ async function findChat(
   owner: { id: number; account_id: number },
   named: Recipient,
 ): Promise<Recipient> {
-  const jid = await numbers.settle(owner, await conversations.addressOf(owner.id, named.jid));
+  const jid = await numbers.resolve(owner, await conversations.addressOf(owner.id, named.jid));
   return { ...named, jid };
 }

@@ -35,7 +35,7 @@ async function makeConversation(
   instance: { id: number; account_id: number },
   jid: Jid,
 ): Promise<number> {
-  const { id } = await conversations.of({
+  const { id } = await conversations.getOrCreate({
     account_id: instance.account_id,
     instance_id: instance.id,
     jid,

@@ -32,7 +32,7 @@ const POLL_MS = 60_000;
 
 export interface ClientVersionUpdaterDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
   outgoing: Pick<SafeFetch, "fetch">;
   policy: VersionPolicy;
   log: Log;
@@ -56,7 +56,7 @@ export class ClientVersionUpdater implements ClientVersions {
     const { policy, engine, db } = this.#deps;
     if (!("origin" in policy)) return;
     await this.#read();
-    const stopHearing = engine.hear(NAME, () => void this.#reread());
+    const stopHearing = engine.subscribe(NAME, () => void this.#reread());
     const poll = setInterval(() => void this.#reread(), POLL_MS).unref();
     this.#stop = [stopHearing, () => clearInterval(poll)];
     await requestSearch(db, FRESH_AT_START_MS);
@@ -77,7 +77,7 @@ export class ClientVersionUpdater implements ClientVersions {
     return versionStateOf(this.#deps.policy, this.#row);
   }
 
-  async refused(version: ClientVersion): Promise<ClientVersionRejection> {
+  async reportRejected(version: ClientVersion): Promise<ClientVersionRejection> {
     const { policy, log } = this.#deps;
     if ("origin" in policy && !isNewer(this.current(), version)) {
       this.#searching ??= this.#search().finally(() => {
@@ -105,7 +105,7 @@ export class ClientVersionUpdater implements ClientVersions {
       const { policy, db } = this.#deps;
       if (!("origin" in policy)) return;
       const row = await readVersionRow(db);
-      if (row.is_wanted || isDue(row)) await this.#find(policy.origin, row);
+      if (row.is_search_requested || isDue(row)) await this.#find(policy.origin, row);
       await this.#deps.resumeOutdated();
     },
   };
@@ -125,18 +125,18 @@ export class ClientVersionUpdater implements ClientVersions {
     }
     faultPoint("client-version.kept");
     await this.#read();
-    engine.tell(NAME, "found");
+    engine.publish(NAME, "found");
   }
 
   /** Resolves once a search is over that was asked for now, or a little before, or when it takes too long. */
   async #search(): Promise<void> {
     const giveUpAt = performance.now() + WAIT_MS;
     let found: () => void = () => {};
-    const stopHearing = this.#deps.engine.hear(NAME, () => found());
+    const stopHearing = this.#deps.engine.subscribe(NAME, () => found());
     try {
       await requestSearch(this.#deps.db, FRESH_AT_REFUSAL_MS);
       await this.#read();
-      while (this.#row?.is_wanted && performance.now() < giveUpAt) {
+      while (this.#row?.is_search_requested && performance.now() < giveUpAt) {
         const late = new AbortController();
         const hint = new Promise<void>((resolve) => {
           found = resolve;

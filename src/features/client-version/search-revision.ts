@@ -59,7 +59,7 @@ async function ask(
     headers: { ...headers, "user-agent": BROWSER },
     totalMs,
     maxBytes: MAX_BYTES,
-    whose: "operator",
+    policyKey: "operator",
   });
   if (outcome.outcome === "failed") return { problem: outcome.error };
   if (outcome.status !== 200) return { problem: `The response was HTTP ${outcome.status}.` };

@@ -9,7 +9,7 @@ export interface VersionRow {
   searched_at: Date | null;
   problem: string | null;
   /** A node has asked for a search that has not been made yet. */
-  is_wanted: boolean;
+  is_search_requested: boolean;
 }
 
 const NOTHING: VersionRow = {
@@ -17,7 +17,7 @@ const NOTHING: VersionRow = {
   found_at: null,
   searched_at: null,
   problem: null,
-  is_wanted: false,
+  is_search_requested: false,
 };
 
 export async function readVersionRow(db: Db): Promise<VersionRow> {
@@ -25,7 +25,9 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
     .selectFrom("client_version")
     .select(["revision", "found_at", "searched_at", "problem"])
     .select(
-      sql<boolean>`wanted_at is not null and wanted_at > coalesce(searched_at, '-infinity')`.as("is_wanted"),
+      sql<boolean>`wanted_at is not null and wanted_at > coalesce(searched_at, '-infinity')`.as(
+        "is_search_requested",
+      ),
     )
     .executeTakeFirst();
   return row ?? NOTHING;

@@ -12,7 +12,7 @@ export interface CheckNumbersDeps {
   db: Db;
   conversations: Conversations;
   numbers: NumberResolver;
-  callSession: RunSessionOperation;
+  runOperation: RunSessionOperation;
   defaultCountry?: string;
 }
 
@@ -67,16 +67,16 @@ function spellings(who: Recipient | undefined): string[] {
 }
 
 async function answer(
-  { numbers, callSession }: CheckNumbersDeps,
+  { numbers, runOperation }: CheckNumbersDeps,
   instance: InstanceRef,
   wanted: string[],
   refresh: boolean,
 ): Promise<Map<string, CachedNumber>> {
-  const known = refresh ? new Map<string, CachedNumber>() : await numbers.recall(instance.id, wanted);
+  const known = refresh ? new Map<string, CachedNumber>() : await numbers.findCached(instance.id, wanted);
   const open = wanted.filter((number) => !known.has(number));
   if (open.length === 0) return known;
-  const told = await callSession(instance.id, (session) => session.contacts?.check(open));
-  await numbers.remember(instance, told);
+  const told = await runOperation(instance.id, (session) => session.contacts?.check(open));
+  await numbers.cache(instance, told);
   const checked_at = new Date();
   return new Map([...known, ...told.map((one) => [one.number, { ...one, checked_at }] as const)]);
 }

@@ -36,10 +36,10 @@ export type { ConversationRef } from "./save-chats.ts";
 export type ContactDeps = CheckNumbersDeps;
 
 export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsContract> {
-  const { db, callSession } = deps;
+  const { db, runOperation } = deps;
   return {
     async listContacts({ input }) {
-      if (input.synchronise) await synchronise(db, callSession, input.id);
+      if (input.synchronise) await synchronise(db, runOperation, input.id);
       const { rows, pagination } = await listContacts(db, input);
       return new OkResponse(rows, { beside: { pagination } });
     },
@@ -61,7 +61,7 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
       const isBlocked = wanted === "block";
       const jid = await findPerson(deps, owner, target);
       requireSomebodyElse(owner, jid);
-      await callSession(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
+      await runOperation(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
       return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: wanted };
     },
   };
@@ -77,7 +77,7 @@ async function synchronise(db: Db, callSession: RunSessionOperation, id: number)
 async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
   const { jid, type } = resolveRecipient(target, deps.defaultCountry);
   if (type === "group") throw invalidField("jid", "must be the number or JID of a person");
-  return deps.numbers.settle(owner, await deps.conversations.addressOf(owner.id, jid));
+  return deps.numbers.resolve(owner, await deps.conversations.addressOf(owner.id, jid));
 }
 
 /** The network accepts a block of one's own number, but does nothing. */

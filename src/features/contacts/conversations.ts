@@ -24,20 +24,20 @@ export interface Conversations {
   /**
    * Creates the conversation and its contact, or updates them with new data; a LID is found under its phone.
    */
-  of(chat: ChatAddress): Promise<ConversationRef>;
+  getOrCreate(chat: ChatAddress): Promise<ConversationRef>;
   /** The one address under which a chat is stored: by phone if it is known. */
   addressOf(instanceId: number, jid: Jid): Promise<Jid>;
   /**
    * Records a change of a chat under that address, and again if the chat has moved to another address
    * meanwhile.
    */
-  underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void>;
+  withCurrentAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void>;
   /** Adds the known addresses of a person to the given ones. */
   identify(instanceId: number, who: Identity): Promise<Identity>;
   /** Invalidates the whole cache after rows have changed. */
-  forgetAll(): void;
+  clearCache(): void;
   /** Stores new data of a person, without a conversation. */
-  learn(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
+  updateContact(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
   /**
    * Links the LID and the phone of the other person of a one-to-one chat, when a change first reports both.
    */
@@ -68,7 +68,7 @@ class CachedConversations implements Conversations {
     this.#db = db;
   }
 
-  async of(chat: ChatAddress): Promise<ConversationRef> {
+  async getOrCreate(chat: ChatAddress): Promise<ConversationRef> {
     const key = keyOf(chat.instance_id, chat.jid);
     const told = `${chat.phone ?? ""} ${chat.lid ?? ""} ${chat.push_name ?? ""}`;
     const found = this.#known.get(key);
@@ -96,7 +96,7 @@ class CachedConversations implements Conversations {
     return saved;
   }
 
-  forgetAll(): void {
+  clearCache(): void {
     this.#known.clear();
     this.#people.clear();
   }
@@ -108,7 +108,11 @@ class CachedConversations implements Conversations {
     return (known && !isLidJid(known.jid) ? known : await this.#find(instanceId, jid)).jid;
   }
 
-  async underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void> {
+  async withCurrentAddress(
+    instanceId: number,
+    chat: Jid,
+    record: (address: Jid) => Promise<void>,
+  ): Promise<void> {
     const address = await this.addressOf(instanceId, chat);
     await record(address);
     const now = await this.addressOf(instanceId, chat);
@@ -122,7 +126,10 @@ class CachedConversations implements Conversations {
     return { jid: found.jid, lid: who.lid ?? found.lid, phone: who.phone ?? found.phone, push_name };
   }
 
-  async learn({ id, account_id }: { id: number; account_id: number }, update: ContactUpdate): Promise<void> {
+  async updateContact(
+    { id, account_id }: { id: number; account_id: number },
+    update: ContactUpdate,
+  ): Promise<void> {
     const { lid, ...told } = cleanJson(update);
     const phone = told.phone ?? (told.jid && phoneOfJid(told.jid));
     const jid = phone === null ? (told.jid ?? lid) : phoneJid(phone);
@@ -141,7 +148,7 @@ class CachedConversations implements Conversations {
     const known = await this.#recall(instance.id, lid);
     if (known.phone !== null && canonicalNumberOf(known.phone) === canonicalNumberOf(phone)) return;
     const names = { name: null, push_name: null, verified_name: null };
-    await this.learn(instance, { jid: phoneJid(phone), lid, phone, ...names });
+    await this.updateContact(instance, { jid: phoneJid(phone), lid, phone, ...names });
   }
 
   async #recall(instanceId: number, address: Jid): Promise<Person> {

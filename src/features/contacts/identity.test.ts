@@ -115,7 +115,7 @@ const messagesOf = ({ instance }: Person) =>
 describe("a LID whose phone is not known", () => {
   test("is a contact without a phone, never with the digits of the LID", async () => {
     const bia = newPerson();
-    const chat = await here.of(byLid(bia, "Bia"));
+    const chat = await here.getOrCreate(byLid(bia, "Bia"));
     expect(chat.jid).toBe(bia.lid);
     expect(await contactsOf(bia)).toEqual([
       { jid: bia.lid, lid: bia.lid, phone: null, name: null, push_name: "Bia" },
@@ -132,9 +132,9 @@ describe("a LID whose phone is not known", () => {
 
   test("becomes the contact of the phone when that is learnt, with its messages", async () => {
     const bia = newPerson();
-    const before = await here.of(byLid(bia, "Bia"));
+    const before = await here.getOrCreate(byLid(bia, "Bia"));
     const id = await writeMessage(bia, before);
-    await here.learn({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia of the shop"));
+    await here.updateContact({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia of the shop"));
     expect(await contactsOf(bia)).toEqual([
       { jid: bia.jid, lid: bia.lid, phone: bia.phone, name: "Bia of the shop", push_name: "Bia" },
     ]);
@@ -149,18 +149,21 @@ describe("a LID whose phone is not known", () => {
       },
     ]);
     for (const node of [here, there]) {
-      expect(await node.of(byLid(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
-      expect(await node.of(byPhone(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
+      expect(await node.getOrCreate(byLid(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
+      expect(await node.getOrCreate(byPhone(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
       expect(await node.addressOf(bia.instance, bia.lid)).toBe(bia.jid);
     }
   });
 
   test("has its messages joined with those that came by phone", async () => {
     const bia = newPerson();
-    const [lidChat, phoneChat] = [await here.of(byLid(bia)), await here.of(byPhone(bia, "Bia"))];
+    const [lidChat, phoneChat] = [
+      await here.getOrCreate(byLid(bia)),
+      await here.getOrCreate(byPhone(bia, "Bia")),
+    ];
     expect(lidChat.id).not.toBe(phoneChat.id);
     const ids = [await writeMessage(bia, lidChat), await writeMessage(bia, phoneChat)];
-    expect(await here.of(byBoth(bia))).toMatchObject({ id: phoneChat.id, jid: bia.jid });
+    expect(await here.getOrCreate(byBoth(bia))).toMatchObject({ id: phoneChat.id, jid: bia.jid });
     const rows = await messagesOf(bia);
     expect(rows.map((row) => row.message_id)).toEqual(ids);
     expect(new Set(rows.map((row) => `${row.conversation_id} ${row.jid}`))).toEqual(
@@ -175,9 +178,9 @@ describe("one message that stands in both conversations", () => {
 
   async function merged(inLid: Record<string, unknown>, inPhone: Record<string, unknown>) {
     const bia = newPerson();
-    await writeMessage(bia, await here.of(byLid(bia)), { message_id: TWICE, ...inLid });
-    await writeMessage(bia, await here.of(byPhone(bia)), { message_id: TWICE, ...inPhone });
-    await here.of(byBoth(bia));
+    await writeMessage(bia, await here.getOrCreate(byLid(bia)), { message_id: TWICE, ...inLid });
+    await writeMessage(bia, await here.getOrCreate(byPhone(bia)), { message_id: TWICE, ...inPhone });
+    await here.getOrCreate(byBoth(bia));
     return messagesOf(bia);
   }
 
@@ -204,10 +207,10 @@ describe("writers who do not know of each other", () => {
   test("end with one contact and one conversation, whoever comes first", async () => {
     const people = Array.from({ length: 8 }, newPerson);
     const tellings = (person: Person, node: Conversations) => [
-      node.of(byLid(person)),
-      node.of(byPhone(person, "Bia")),
-      node.of(byBoth(person)),
-      node.learn({ id: person.instance, account_id: ACCOUNT }, update(person)),
+      node.getOrCreate(byLid(person)),
+      node.getOrCreate(byPhone(person, "Bia")),
+      node.getOrCreate(byBoth(person)),
+      node.updateContact({ id: person.instance, account_id: ACCOUNT }, update(person)),
     ];
     await Promise.all(people.flatMap((person) => [here, there].flatMap((node) => tellings(person, node))));
     for (const person of people) {
@@ -220,16 +223,16 @@ describe("writers who do not know of each other", () => {
 
   test("find the LID with its owner as soon as the two contacts are one", async () => {
     const bia = newPerson();
-    await here.of(byLid(bia));
-    await here.of(byPhone(bia));
+    await here.getOrCreate(byLid(bia));
+    await here.getOrCreate(byPhone(bia));
     await linkAddresses(db(), { account_id: ACCOUNT, instance_id: bia.instance, ...bia });
     expect(await contactsOf(bia)).toMatchObject([{ jid: bia.jid, lid: bia.lid, phone: bia.phone }]);
   });
 
   test("lose no message: what is written into a merged conversation is moved later", async () => {
     const bia = newPerson();
-    const stale = await there.of(byLid(bia));
-    await here.of(byBoth(bia));
+    const stale = await there.getOrCreate(byLid(bia));
+    await here.getOrCreate(byBoth(bia));
     const id = await writeMessage(bia, stale);
     await moveLeftoverMessages(db());
     const [chat] = await chatsOf(bia);
@@ -240,8 +243,8 @@ describe("writers who do not know of each other", () => {
 
   test("meet no merged conversation for ever", async () => {
     const bia = newPerson();
-    await here.of(byLid(bia));
-    await here.of(byBoth(bia));
+    await here.getOrCreate(byLid(bia));
+    await here.getOrCreate(byBoth(bia));
     await db()
       .updateTable("conversation")
       .set({ merged_at: new Date(Date.now() - 3_600_000) })
@@ -259,31 +262,31 @@ describe("writers who do not know of each other", () => {
 
 test("a person who takes another number keeps the LID, and the old chat stays as it is", async () => {
   const bia = newPerson();
-  await here.of(byBoth(bia));
+  await here.getOrCreate(byBoth(bia));
   const moved = { ...bia, phone: "5521977770001", jid: phoneJid("5521977770001") };
-  await here.of(byBoth(moved));
+  await here.getOrCreate(byBoth(moved));
   expect(await contactsOf(bia)).toMatchObject([
     { jid: bia.jid, lid: null },
     { jid: moved.jid, lid: bia.lid },
   ]);
   expect(await chatsOf(bia)).toHaveLength(2);
-  expect(await there.of(byLid(bia))).toMatchObject({ jid: moved.jid });
+  expect(await there.getOrCreate(byLid(bia))).toMatchObject({ jid: moved.jid });
 });
 
 test("what is told under an address while it changes is recorded under both", async () => {
   const bia = newPerson();
-  await here.of(byLid(bia));
+  await here.getOrCreate(byLid(bia));
   const seen: string[] = [];
-  await here.underAddress(bia.instance, bia.lid, async (address) => {
+  await here.withCurrentAddress(bia.instance, bia.lid, async (address) => {
     seen.push(address);
-    if (seen.length === 1) await there.of(byBoth(bia));
+    if (seen.length === 1) await there.getOrCreate(byBoth(bia));
   });
   expect(seen).toEqual([bia.lid, bia.jid]);
 });
 
 test("an address book makes contacts and no conversations", async () => {
   const bia = newPerson();
-  await here.learn({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia\u0000 of the shop"));
+  await here.updateContact({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia\u0000 of the shop"));
   expect(await contactsOf(bia)).toMatchObject([{ name: "Bia of the shop", phone: bia.phone }]);
   expect(await chatsOf(bia)).toEqual([]);
 });

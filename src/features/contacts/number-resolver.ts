@@ -31,15 +31,15 @@ export interface NumberResolver {
    * is connected the number stays as given. Digits that are no valid phone but a known LID identify that
    * person. Other addresses cost nothing.
    */
-  settle(instance: InstanceRef, jid: Jid): Promise<Jid>;
+  resolve(instance: InstanceRef, jid: Jid): Promise<Jid>;
   /** Whether `settle` is known to leave this address unchanged, without a query. */
-  isSettled(instanceId: number, address: string): boolean;
+  isResolved(instanceId: number, address: string): boolean;
   /** Like `settle`, with one query for all of them. */
-  settleAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
+  resolveAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
   /** The cached results of numbers. */
-  recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
+  findCached(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
   /** Caches the network's results. */
-  remember(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
+  cache(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
 }
 
 export interface NumberResolverDeps {
@@ -65,7 +65,7 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
   const settled = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
   const asking = new Map<string, Promise<Jid>>();
 
-  function settle(instance: InstanceRef, jid: Jid): Promise<Jid> {
+  function resolve(instance: InstanceRef, jid: Jid): Promise<Jid> {
     const number = phoneOfJid(jid);
     const other = number === null ? undefined : alternativeNumber(number);
     if (number !== null && isImpossiblePhone(number))
@@ -95,7 +95,7 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
     return jid;
   }
 
-  function isSettled(instanceId: number, address: string): boolean {
+  function isResolved(instanceId: number, address: string): boolean {
     const number = phoneOfJid(address as Jid);
     if (number === null || alternativeNumber(number) === undefined) return true;
     const known = settled.get(`${instanceId} ${number}`);
@@ -103,11 +103,11 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
   }
 
   return {
-    settle,
-    isSettled,
-    settleAll: (instance, jids) => settleTogether(deps, instance, jids),
-    recall: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
-    remember: (instance, answers) => remember(deps, instance, answers),
+    resolve,
+    isResolved,
+    resolveAll: (instance, jids) => settleTogether(deps, instance, jids),
+    findCached: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
+    cache: (instance, answers) => remember(deps, instance, answers),
   };
 }
 
@@ -244,7 +244,7 @@ async function remember(
     answers
       .filter(({ jid, lid }) => jid !== null && lid !== null)
       .map(({ jid, lid, verified_name }) =>
-        conversations.learn(instance, {
+        conversations.updateContact(instance, {
           jid,
           lid,
           verified_name,

@@ -11,12 +11,12 @@ import type { InstanceRef } from "./number-resolver.ts";
 interface InfoDeps {
   db: Db;
   conversations: Conversations;
-  callSession: RunSessionOperation;
+  runOperation: RunSessionOperation;
 }
 
 /** The network's data about a person, stored with the known data. */
 export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
-  const told = await deps.callSession(owner.id, (session) => session.contacts?.info(jid));
+  const told = await deps.runOperation(owner.id, (session) => session.contacts?.info(jid));
   const info = cleanJson(told);
   const { push_name, verified_name, is_business, business, about, picture_url } = info;
   await meet(deps.conversations, owner, info);
@@ -40,7 +40,7 @@ export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: J
 /** Stores a person known to the network as a contact. */
 function meet(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
   const { jid, lid, phone, push_name, verified_name } = who;
-  return conversations.learn(owner, { jid, lid, phone, push_name, verified_name, name: null });
+  return conversations.updateContact(owner, { jid, lid, phone, push_name, verified_name, name: null });
 }
 
 function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
@@ -58,7 +58,7 @@ function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
 export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, is_blocked: boolean) {
   const lid = isLidJid(jid) ? jid : null;
   const phone = phoneOfJid(jid);
-  await deps.conversations.learn(owner, {
+  await deps.conversations.updateContact(owner, {
     jid,
     lid,
     phone,

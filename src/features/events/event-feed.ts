@@ -23,7 +23,7 @@ export interface EventCounter {
 }
 
 export interface EventFeed {
-  heads(followed: FeedScope): Promise<EventCounter[]>;
+  readCounters(followed: FeedScope): Promise<EventCounter[]>;
   /**
    * Passes on every event of the followed instances, in order per instance, until the signal ends it. Starts
    * after the instance's sequence in `after`, or at the beginning if it has none there.
@@ -49,7 +49,7 @@ export function createEventFeed(db: Db): EventFeed {
     maxBatch: 1_000,
   });
   return {
-    heads: (followed) => reader.write(followed),
+    readCounters: (followed) => reader.write(followed),
     async follow(followed, after, pass, signal) {
       const passed = new Map(after);
       while (!signal.aborted) {

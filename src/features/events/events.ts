@@ -22,9 +22,9 @@ export interface EventDraft {
   /** Chosen by who must find the event again; else a fresh one. */
   event_id?: string;
   /** Recorded, but queued for no webhook. */
-  toNobody?: boolean;
+  isUndelivered?: boolean;
   /** Where it is known already; else it is read. */
-  card?: InstanceSnapshot | undefined;
+  instance?: InstanceSnapshot | undefined;
 }
 
 /** What every event tells of its instance. */
@@ -57,7 +57,9 @@ export const INSTANCE_SNAPSHOT_SQL = sql<InstanceSnapshot>`json_build_object('id
   'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
 
 async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceSnapshot>> {
-  const known = new Map(drafts.flatMap(({ card }) => (card ? [[card.id, card] as const] : [])));
+  const known = new Map(
+    drafts.flatMap(({ instance }) => (instance ? [[instance.id, instance] as const] : [])),
+  );
   const ids = [...new Set(drafts.map((draft) => draft.instance_id))].filter((id) => !known.has(id));
   if (ids.length === 0) return known;
   const { rows: cards } = await sql<InstanceSnapshot>`${PREPARED_STATEMENT}
@@ -103,7 +105,7 @@ function serialise(draft: EventDraft, card: InstanceSnapshot): SerialisedEvent {
     chat: draft.chat,
     traits: (draft.traits ?? []).join(","),
     at: now.toISOString(),
-    to_nobody: draft.toNobody ?? false,
+    to_nobody: draft.isUndelivered ?? false,
     head: body.slice(0, split),
     tail: body.slice(split + 1),
   };

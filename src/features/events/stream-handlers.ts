@@ -32,14 +32,16 @@ export function streamHandlers(db: Db): StreamHandlers {
       const { id } = call.input;
       const lastSeen = readSequence(call.headers["last-event-id"]);
       const after =
-        lastSeen === undefined ? toMap(await feed.heads({ instance_id: id })) : new Map([[id, lastSeen]]);
+        lastSeen === undefined
+          ? toMap(await feed.readCounters({ instance_id: id }))
+          : new Map([[id, lastSeen]]);
       return open(call, { instance_id: id }, after, (item) => String(item.sequence));
     },
 
     async streamAccountEvents(call) {
       const account_id = accountOf(call.caller);
       const lastSeen = readEventTime(call.headers["last-event-id"]);
-      const after = toMap(await feed.heads({ account_id }));
+      const after = toMap(await feed.readCounters({ account_id }));
       if (lastSeen) await lookBack(db, account_id, lastSeen, after);
       return open(call, { account_id }, after, (item) => item.event_id);
     },

@@ -21,7 +21,7 @@ const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Changes the settings sequentially, and returns the result of each. */
 export async function changeGroupSettings(
-  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  { db, runOperation }: { db: Db; runOperation: RunSessionOperation },
   owner: GroupInstance,
   jid: Jid,
   changes: readonly GroupChange[],
@@ -32,7 +32,9 @@ export async function changeGroupSettings(
     const setting = nameOf(change);
     const last = refusals.at(-1);
     const refusal =
-      last && HOPELESS.has(last.code) ? last : await changeOne({ db, callSession }, owner, jid, change);
+      last && HOPELESS.has(last.code)
+        ? last
+        : await changeOne({ db, callSession: runOperation }, owner, jid, change);
     if (refusal) {
       refusals.push(refusal);
       result.errors.push({ setting, code: refusal.code, message: refusal.message });

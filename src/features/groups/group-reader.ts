@@ -28,16 +28,16 @@ export interface GroupReader {
 
 interface Deps {
   db: Db;
-  callSession: RunSessionOperation;
+  runOperation: RunSessionOperation;
 }
 
-export function createGroupReader({ db, callSession }: Deps): GroupReader {
+export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   const ask = createRateLimitedQuery(PER_MINUTE);
 
   const refreshList = (owner: PairedGroupInstance) =>
     ask(owner.id, "*", async () => {
       const askedAt = await readDatabaseTime(db);
-      const groups = await callSession(owner.id, (session) => session.groups?.list());
+      const groups = await runOperation(owner.id, (session) => session.groups?.list());
       await db.transaction().execute(async (trx) => {
         const jids = groups.map((group) => group.jid);
         await saveGroups(trx, owner, groups, askedAt);
@@ -58,7 +58,7 @@ export function createGroupReader({ db, callSession }: Deps): GroupReader {
   const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
     ask(owner.id, jid, async () => {
       const askedAt = await readDatabaseTime(db);
-      const group = await callSession(owner.id, (session) => session.groups?.get(jid));
+      const group = await runOperation(owner.id, (session) => session.groups?.get(jid));
       await saveGroups(db, owner, [group], askedAt);
     });
 
@@ -116,7 +116,7 @@ export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
     const flying = flights.get(key);
     if (flying) return flying;
     const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
-    const { isGranted, standings } = limiter.take([claim]);
+    const { isGranted, standings } = limiter.consume([claim]);
     if (!isGranted) return Promise.reject(tooManyQuestions(standings[0]?.resetMs ?? 0));
     const flight = ask().finally(() => flights.delete(key));
     flights.set(key, flight);

@@ -19,7 +19,7 @@ import { toGroupView, toParticipantResultView } from "./to-group-view.ts";
 
 export interface GroupDeps extends PictureSource {
   db: Db;
-  callSession: RunSessionOperation;
+  runOperation: RunSessionOperation;
   numbers: NumberResolver;
   defaultCountry?: string;
 }
@@ -36,7 +36,7 @@ export function groupHandlers(deps: GroupDeps): GroupHandlers {
 }
 
 function readHandlers(
-  { db, callSession }: GroupDeps,
+  { db, runOperation }: GroupDeps,
   reader: GroupReader,
 ): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
   return {
@@ -61,7 +61,7 @@ function readHandlers(
     },
 
     async getGroupInvite({ input: { id, jid } }) {
-      const code = await callSession(id, (session) => session.groups?.invite(jid as Jid));
+      const code = await runOperation(id, (session) => session.groups?.invite(jid as Jid));
       return { jid, code, url: `https://chat.whatsapp.com/${code}` };
     },
   };
@@ -71,12 +71,12 @@ function memberHandlers(
   deps: GroupDeps,
   reader: GroupReader,
 ): Pick<GroupHandlers, "createGroup" | "updateGroupParticipants" | "joinGroup" | "leaveGroup"> {
-  const { db, callSession } = deps;
+  const { db, runOperation } = deps;
   return {
     async createGroup({ input: { id, name, participants, description } }) {
       const owner = await getInstance(db, id);
       const people = await readPeople(deps, owner, participants);
-      const made = await callSession(id, (session) => session.groups?.create(name, people));
+      const made = await runOperation(id, (session) => session.groups?.create(name, people));
       const { jid } = made.group;
       await saveGroups(db, owner, [made.group]);
       const changes = description ? [{ description }] : [];
@@ -89,7 +89,7 @@ function memberHandlers(
       const owner = await getInstance(db, id);
       const group = jid as Jid;
       const people = await readPeople(deps, owner, participants);
-      const call = callSession(id, (session) => session.groups?.updateParticipants(group, action, people));
+      const call = runOperation(id, (session) => session.groups?.updateParticipants(group, action, people));
       const results = (await call).map(toParticipantResultView);
       const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
       const change = { participants: { action, who } };
@@ -99,13 +99,13 @@ function memberHandlers(
     },
 
     async joinGroup({ input: { id, code } }) {
-      const jid = await callSession(id, (session) => session.groups?.join(code));
+      const jid = await runOperation(id, (session) => session.groups?.join(code));
       await markGroupListStale(db, id);
       return { jid };
     },
 
     async leaveGroup({ input: { id, jid } }) {
-      await callSession(id, (session) => session.groups?.leave(jid as Jid));
+      await runOperation(id, (session) => session.groups?.leave(jid as Jid));
       await deleteGroup(db, id, jid);
       return { jid };
     },
@@ -165,7 +165,7 @@ async function readPeople(
     if (type === "group") throw invalidField(`participants.${nth}`, "must be a person, not a group");
     return jid;
   });
-  return [...new Set(await numbers.settleAll(owner, people))];
+  return [...new Set(await numbers.resolveAll(owner, people))];
 }
 
 function toMember(jid: Jid) {

@@ -18,23 +18,23 @@ const PIN = "set WAYGATE_WHATSAPP_VERSION and renew it yourself";
 export async function checkClientVersion(
   db: Db,
   config: Config,
-  outgoing: Pick<SafeFetch, "refusal">,
+  outgoing: Pick<SafeFetch, "findBlockReason">,
 ): Promise<DoctorFinding> {
   const policy = versionPolicyOf(config);
   const state = await readVersionState(db, policy);
-  if (!state.searching) return { what: WHAT, grade: "ok", words: describeFixed(state) };
+  if (!state.searching) return { label: WHAT, grade: "ok", detail: describeFixed(state) };
   const words = `${state.version}, ${state.source}`;
   const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
-  if (await outgoing.refusal(origin, "operator")) {
-    const mend = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp refuses versions after some months.`;
+  if (await outgoing.findBlockReason(origin, "operator")) {
+    const fix = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp refuses versions after some months.`;
     return {
-      what: WHAT,
+      label: WHAT,
       grade: "warn",
-      words: `${words}; the rules of outgoing calls forbid to look for a newer one`,
-      mend,
+      detail: `${words}; the rules of outgoing calls forbid to look for a newer one`,
+      fix,
     };
   }
-  return { what: WHAT, ...gradeAge(state, words) };
+  return { label: WHAT, ...gradeAge(state, words) };
 }
 
 function describeFixed({ version, source }: VersionState): string {
@@ -43,15 +43,15 @@ function describeFixed({ version, source }: VersionState): string {
     : `${version}, built in; newer ones are not looked for while WAYGATE_WHATSAPP_URL is set`;
 }
 
-function gradeAge(state: VersionState, words: string): Omit<DoctorFinding, "what"> {
+function gradeAge(state: VersionState, words: string): Omit<DoctorFinding, "label"> {
   const age = versionAgeSeconds(state);
   const why = state.problem === null ? "" : ` (last search: ${state.problem.replace(/\.$/, "")})`;
-  const mend = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
+  const fix = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
   if (age === null) {
     if (state.problem === null)
-      return { grade: "ok", words: `${words}; a running gateway looks for a newer one` };
-    return { grade: "warn", words: `${words}; no search has found a version yet${why}`, mend };
+      return { grade: "ok", detail: `${words}; a running gateway looks for a newer one` };
+    return { grade: "warn", detail: `${words}; no search has found a version yet${why}`, fix };
   }
   const aged = `${words}, confirmed by WhatsApp ${Math.floor(age / 3600)} h ago`;
-  return age > OLD_S ? { grade: "warn", words: `${aged}${why}`, mend } : { grade: "ok", words: aged };
+  return age > OLD_S ? { grade: "warn", detail: `${aged}${why}`, fix } : { grade: "ok", detail: aged };
 }

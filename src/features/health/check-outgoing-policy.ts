@@ -21,14 +21,14 @@ export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, h
 /** `hasOthers`: whether there is a second account; undefined where the database cannot be asked. */
 export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefined): DoctorFinding {
   const { allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied } = config;
-  const what = "outgoing calls";
+  const label = "outgoing calls";
   const lifted =
     allowAlwaysDenied.length > 0 ? `, and ${allowAlwaysDenied.join(", ")} although always denied` : "";
   const how = `${httpsOnly ? ", over https only" : ""}${egressProxy ? ", through a proxy" : ""}`;
   const where = describeOutgoingPolicy(config, hasOthers ?? false);
-  const words = `webhooks, media and integrations may go to: ${where}${lifted}${how}`;
+  const detail = `webhooks, media and integrations may go to: ${where}${lifted}${how}`;
   const open = findBroadEntries(allowedHosts);
-  if (!hasOthers || open.length === 0) return { what, grade: "ok", words };
-  const mend = `Every account can reach ${open.join(", ")} on any port: name single hosts with a port in WAYGATE_ALLOWED_HOSTS.`;
-  return { what, grade: "warn", words, mend };
+  if (!hasOthers || open.length === 0) return { label, grade: "ok", detail };
+  const fix = `Every account can reach ${open.join(", ")} on any port: name single hosts with a port in WAYGATE_ALLOWED_HOSTS.`;
+  return { label, grade: "warn", detail, fix };
 }

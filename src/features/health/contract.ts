@@ -70,7 +70,7 @@ const report = z.object({
 
 const readiness = {
   access: "public",
-  neverHeldUp: true,
+  isExemptFromLimits: true,
   tag,
   input: z.object({}),
   output: report,
@@ -93,7 +93,7 @@ export const healthContract = {
   healthLive: route({
     http: "GET /health/live",
     access: "public",
-    neverHeldUp: true,
+    isExemptFromLimits: true,
     tag,
     summary: "Whether the process answers at all; asks nothing else, the database least of all",
     input: z.object({}),

@@ -15,10 +15,10 @@ import { isUnbound, type SecretBox } from "../../platform/secrets/secret-box.ts"
 
 /** What one check has found, and what to do about it. */
 export interface DoctorFinding {
-  what: string;
+  label: string;
   grade: "ok" | "warn" | "fail";
-  words: string;
-  mend?: string;
+  detail: string;
+  fix?: string;
 }
 
 const MIB = 1024 * 1024;
@@ -31,18 +31,19 @@ const WHATSAPP = "wss://web.whatsapp.com:443";
 const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
 
 export async function checkDisk(directory: string): Promise<DoctorFinding> {
-  const what = "data directory";
+  const label = "data directory";
   try {
     await access(directory, constants.W_OK);
     const { bavail, blocks, bsize } = await statfs(directory);
     const words = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
     const mend = "Free disk space, or set WAYGATE_DATA_DIR to a larger disk.";
-    return { what, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, words, mend) };
+    return { label, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, words, mend) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return { what, grade: "ok", words: `${directory} is created at the first start` };
-    const mend = "Give this user write access, or set WAYGATE_DATA_DIR to another directory.";
-    return { what, grade: "fail", words: `${directory} cannot be written (${code})`, mend };
+    if (code === "ENOENT")
+      return { label, grade: "ok", detail: `${directory} is created at the first start` };
+    const fix = "Give this user write access, or set WAYGATE_DATA_DIR to another directory.";
+    return { label, grade: "fail", detail: `${directory} cannot be written (${code})`, fix };
   }
 }
 
@@ -55,12 +56,12 @@ export async function checkDatabase(db: Db, words: string): Promise<DoctorFindin
   const pending = await findPendingMigrations(db);
   const behind = `${pending.length} migrations of this version are pending`;
   return [
-    { what: "database", grade: "ok", words: `${words} responds: PostgreSQL ${rows[0]?.version}` },
+    { label: "database", grade: "ok", detail: `${words} responds: PostgreSQL ${rows[0]?.version}` },
     pending.length === 0
-      ? { what: "migrations", grade: "ok", words: "all of this version are applied" }
-      : { what: "migrations", grade: "warn", words: behind, mend: "Start the gateway: it applies them." },
+      ? { label: "migrations", grade: "ok", detail: "all of this version are applied" }
+      : { label: "migrations", grade: "warn", detail: behind, fix: "Start the gateway: it applies them." },
     {
-      what: "clock",
+      label: "clock",
       ...graded(
         Math.abs(skewMs),
         SKEW_MS.warn,
@@ -73,21 +74,21 @@ export async function checkDatabase(db: Db, words: string): Promise<DoctorFindin
 }
 
 const UNBOUND = {
-  words: "values in the database are encrypted in the older format, which does not bind them to their rows",
-  mend: "Run waygate key rotate, and restart the nodes.",
+  detail: "values in the database are encrypted in the older format, which does not bind them to their rows",
+  fix: "Run waygate key rotate, and restart the nodes.",
 };
 
 /** Whether this key opens what the database holds; a database without secrets has nothing to say. */
 export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFinding> {
-  const what = "secret key";
+  const label = "secret key";
   const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
   try {
     if (row) verifySecretCheck(box, row.sealed);
-    if (row && isUnbound(row.sealed)) return { what, grade: "warn", ...UNBOUND };
-    return { what, grade: "ok", words: `key ${box.key_id} opens the secrets of the database` };
+    if (row && isUnbound(row.sealed)) return { label, grade: "warn", ...UNBOUND };
+    return { label, grade: "ok", detail: `key ${box.key_id} opens the secrets of the database` };
   } catch {
-    const words = "it is not the one that the secrets of the database are encrypted with";
-    return { what, grade: "fail", words, mend: "Set WAYGATE_SECRET_KEY to that key." };
+    const detail = "it is not the one that the secrets of the database are encrypted with";
+    return { label, grade: "fail", detail, fix: "Set WAYGATE_SECRET_KEY to that key." };
   }
 }
 
@@ -106,13 +107,13 @@ export function findWeakSecrets(
 }
 
 export function checkSecrets(config: Config): DoctorFinding {
-  const what = "other secrets";
+  const label = "other secrets";
   const weak = findWeakSecrets(config);
-  const mend = "Replace them with the output of: openssl rand -base64 32.";
-  if (weak.length > 0) return { what, grade: "warn", words: `${weak.join(", ")} can be guessed`, mend };
+  const fix = "Replace them with the output of: openssl rand -base64 32.";
+  if (weak.length > 0) return { label, grade: "warn", detail: `${weak.join(", ")} can be guessed`, fix };
   if (!config.adminToken)
-    return { what, grade: "ok", words: "no administrative token is set, so its routes are closed" };
-  return { what, grade: "ok", words: "none can be guessed" };
+    return { label, grade: "ok", detail: "no administrative token is set, so its routes are closed" };
+  return { label, grade: "ok", detail: "none can be guessed" };
 }
 
 const MOST_NAMED = 20;
@@ -127,14 +128,14 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
     .orderBy("instance_id")
     .limit(MOST_NAMED + 1)
     .execute();
-  const what = "API keys";
-  if (wide.length === 0) return { what, grade: "ok", words: "each reads its own instance only" };
+  const label = "API keys";
+  if (wide.length === 0) return { label, grade: "ok", detail: "each reads its own instance only" };
   const named = wide.slice(0, MOST_NAMED).map(({ instance_id }) => instance_id);
   const more = wide.length > MOST_NAMED ? " and others" : "";
   return {
-    what,
+    label,
     grade: "ok",
-    words: `the keys of the instances ${named.join(", ")}${more} read their whole account`,
+    detail: `the keys of the instances ${named.join(", ")}${more} read their whole account`,
   };
 }
 
@@ -142,18 +143,18 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
 export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
   const age = (await findBackupAge(db)) ?? 0;
   const isOld = age > 2 * DAY_MS;
-  const words = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the installation`;
-  const mend = "Make one: waygate backup. GET /api/admin/backups shows why the daily one failed.";
+  const detail = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the installation`;
+  const fix = "Make one: waygate backup. GET /api/admin/backups shows why the daily one failed.";
   return [
     config.backupKey
-      ? { what: "backup key", grade: "ok", words: "set" }
+      ? { label: "backup key", grade: "ok", detail: "set" }
       : {
-          what: "backup key",
+          label: "backup key",
           grade: "warn",
-          words: "generated, and stored beside the data that it protects",
-          mend: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
+          detail: "generated, and stored beside the data that it protects",
+          fix: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
         },
-    { what: "backups", grade: isOld ? "warn" : "ok", words, ...(isOld && { mend }) },
+    { label: "backups", grade: isOld ? "warn" : "ok", detail, ...(isOld && { fix }) },
   ];
 }
 
@@ -169,7 +170,7 @@ export async function findBackupAge(db: Db): Promise<number | undefined> {
 
 /** Writes a small file into the media store and takes it away again. */
 export async function checkMediaStore({ media }: Config, dataDir: string): Promise<DoctorFinding> {
-  const what = "media store";
+  const label = "media store";
   const scratch = await mkdtemp(join(tmpdir(), "waygate-doctor-"));
   try {
     const isBucket = media?.reveal().startsWith("s3:");
@@ -183,15 +184,15 @@ export async function checkMediaStore({ media }: Config, dataDir: string): Promi
       await draft.write(Buffer.from("waygate doctor"));
       await draft.end();
       const name = createStoreName(createHash("sha256").update(`doctor ${Date.now()}`).digest("hex"), "0");
-      await draft.keep(name);
+      await draft.commit(name);
       await store.remove(name);
     } finally {
-      await draft.drop();
+      await draft.discard();
     }
-    return { what, grade: "ok", words: `${store.words} can be written` };
+    return { label, grade: "ok", detail: `${store.description} can be written` };
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    return { what, grade: "fail", words, mend: "Check WAYGATE_MEDIA, its permissions and its free space." };
+    const detail = error instanceof Error ? error.message : String(error);
+    return { label, grade: "fail", detail, fix: "Check WAYGATE_MEDIA, its permissions and its free space." };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -199,17 +200,17 @@ export async function checkMediaStore({ media }: Config, dataDir: string): Promi
 
 /** Whether the network's server takes a connection. */
 export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<DoctorFinding> {
-  const what = "WhatsApp";
+  const label = "WhatsApp";
   const { hostname, port, protocol } = new URL(whatsappUrl ?? WHATSAPP);
   const reason = await knock(
     hostname.replace(/^\[|\]$/g, ""),
     Number(port) || (protocol === "ws:" ? 80 : 443),
   );
-  if (reason === undefined) return { what, grade: "ok", words: `${hostname} accepts connections` };
-  const words = `${hostname} cannot be reached (${reason})`;
+  if (reason === undefined) return { label, grade: "ok", detail: `${hostname} accepts connections` };
+  const detail = `${hostname} cannot be reached (${reason})`;
   if (OFFLINE.has(reason))
-    return { what, grade: "warn", words: `${words}: this machine seems to be offline` };
-  return { what, grade: "fail", words, mend: "Allow connections to its port 443 in the firewall." };
+    return { label, grade: "warn", detail: `${detail}: this machine seems to be offline` };
+  return { label, grade: "fail", detail, fix: "Allow connections to its port 443 in the firewall." };
 }
 
 function knock(host: string, port: number): Promise<string | undefined> {
@@ -230,21 +231,21 @@ export async function checkPort(
   { host, port }: Pick<Config, "host" | "port">,
   isRunning: boolean,
 ): Promise<DoctorFinding> {
-  const what = "port";
+  const label = "port";
   const reason = await new Promise<string | undefined>((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
-  if (reason === undefined) return { what, grade: "ok", words: `${port} on ${host} is free` };
+  if (reason === undefined) return { label, grade: "ok", detail: `${port} on ${host} is free` };
   if (reason === "EADDRINUSE" && isRunning) {
-    return { what, grade: "ok", words: `${port} on ${host} is in use, and a gateway is running` };
+    return { label, grade: "ok", detail: `${port} on ${host} is in use, and a gateway is running` };
   }
-  const mend = "Stop the program that uses it, or set WAYGATE_PORT and WAYGATE_HOST.";
-  return { what, grade: "fail", words: `${port} on ${host} cannot be used (${reason})`, mend };
+  const fix = "Stop the program that uses it, or set WAYGATE_PORT and WAYGATE_HOST.";
+  return { label, grade: "fail", detail: `${port} on ${host} cannot be used (${reason})`, fix };
 }
 
-function graded(value: number, warnAt: number, failAt: number, words: string, mend: string) {
-  if (value <= warnAt) return { grade: "ok" as const, words };
-  return { grade: value > failAt ? ("fail" as const) : ("warn" as const), words, mend };
+function graded(value: number, warnAt: number, failAt: number, detail: string, fix: string) {
+  if (value <= warnAt) return { grade: "ok" as const, detail };
+  return { grade: value > failAt ? ("fail" as const) : ("warn" as const), detail, fix };
 }

@@ -32,12 +32,12 @@ export async function hasFailedStart(db: Db): Promise<boolean> {
 }
 
 export async function checkSessions(db: Db): Promise<DoctorFinding> {
-  const what = "sessions";
+  const label = "sessions";
   const failed = await countFailedInstances(db);
-  if (failed.length === 0) return { what, grade: "ok", words: "no instance has the status error" };
+  if (failed.length === 0) return { label, grade: "ok", detail: "no instance has the status error" };
   const counts = failed.map(({ reason, instances }) => `${reason} (${instances})`).join(", ");
-  const mend = "See last_disconnect_reason of each instance and the log. Then connect them again.";
-  return { what, grade: "warn", words: `instances with the status error: ${counts}`, mend };
+  const fix = "See last_disconnect_reason of each instance and the log. Then connect them again.";
+  return { label, grade: "warn", detail: `instances with the status error: ${counts}`, fix };
 }
 
 function failedInstances(db: Db) {

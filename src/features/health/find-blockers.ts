@@ -27,7 +27,7 @@ export interface ReadinessFindings {
   /** Whether there is an account beside the owner's. */
   hasOtherAccounts: boolean | undefined;
   /** A restored gateway holds sends and deliveries back until somebody decides. */
-  isHoldingBack: boolean | undefined;
+  hasHeldJobs: boolean | undefined;
   /** The session of an instance cannot be started, through a fault of the gateway. */
   hasFailedStart: boolean | undefined;
 }
@@ -124,7 +124,7 @@ const RULES: readonly Rule[] = [
     key: "held_back",
     message:
       "The jobs that were pending in the restored backup are on hold: release or discard them (waygate restore --release).",
-    blocks: ({ isHoldingBack = false }) => isHoldingBack,
+    blocks: ({ hasHeldJobs = false }) => hasHeldJobs,
   },
   {
     key: "sessions_failing",

@@ -34,7 +34,7 @@ beforeEach(() => {
   readiness = { ready: true };
   options = {
     database: store.database,
-    engine: { isSafe: () => state.isSafe, hasLive: async (role) => state.roles.includes(role) },
+    engine: { isSafe: () => state.isSafe, hasLiveNode: async (role) => state.roles.includes(role) },
     config: {
       baseUrl: "http://127.0.0.1:3000",
       queue: "postgres",
@@ -221,7 +221,7 @@ describe("what stands in the way of production", () => {
     weakSecrets: [],
     hasBackupKey: true,
     backupAgeMs: 3_600_000,
-    isHoldingBack: false,
+    hasHeldJobs: false,
     openTargets: [],
     hasOtherAccounts: true,
     hasFailedStart: false,
@@ -246,7 +246,7 @@ describe("what stands in the way of production", () => {
     ["a backup key beside the data, at home", { hasBackupKey: false, isProduction: false }, []],
     ["a backup of the day before yesterday", { backupAgeMs: 2.1 * 86_400_000 }, ["no_recent_backup"]],
     ["an unknown age of the backups", { backupAgeMs: undefined }, []],
-    ["work that a restore holds back", { isHoldingBack: true }, ["held_back"]],
+    ["work that a restore holds back", { hasHeldJobs: true }, ["held_back"]],
     ["sessions that the gateway cannot start", { hasFailedStart: true }, ["sessions_failing"]],
     ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
     ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],

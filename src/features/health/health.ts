@@ -22,7 +22,7 @@ type PolicyName = "allowedHosts" | "localTargets";
 
 export interface HealthOptions {
   database: Pick<Database, "db">;
-  engine: { isSafe(): boolean; hasLive(role: "sessions" | "worker"): Promise<boolean> };
+  engine: { isSafe(): boolean; hasLiveNode(role: "sessions" | "worker"): Promise<boolean> };
   config: Pick<
     Config,
     "baseUrl" | "queue" | "roles" | "databaseUrl" | "production" | SecretName | PolicyName
@@ -81,8 +81,8 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
   return {
     skewMs: createHealthCheck(() => measureSkew(db)),
     pendingMigrations: createHealthCheck(() => findPendingMigrations(db)),
-    hasWorker: createHealthCheck(() => engine.hasLive("worker")),
-    hasSessionHost: createHealthCheck(() => engine.hasLive("sessions")),
+    hasWorker: createHealthCheck(() => engine.hasLiveNode("worker")),
+    hasSessionHost: createHealthCheck(() => engine.hasLiveNode("sessions")),
     freeDisk: createHealthCheck(() => measureFreeDisk(dataDir)),
     backupAgeMs: createHealthCheck(() => findBackupAge(db)),
     isHoldingBack: createHealthCheck(() => isHoldingBack(db)),
@@ -123,7 +123,7 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
     hasSessionHost,
     freeDisk,
     backupAgeMs,
-    isHoldingBack: held,
+    hasHeldJobs: held,
     openTargets: findBroadEntries(config.allowedHosts),
     hasOtherAccounts: hasOthers,
     hasFailedStart: failed,

@@ -65,7 +65,7 @@ async function readLog(
   const { rows } = await sql<LogRow>`
     select ${columns} from ${from} l where instance_id = ${id} and ${order.after(cursor)}
     order by ${order.by} limit ${limit + 1}`.execute(db);
-  const page = toPage(rows, limit, order.placeOf);
+  const page = toPage(rows, limit, order.cursorOf);
   return {
     ...page,
     rows: page.rows.map((row) => (row.url === undefined ? row : { ...row, url: showUrl(row.url) })),

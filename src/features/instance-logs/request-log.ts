@@ -12,7 +12,7 @@ const MOST_WAITING = 20_000;
 
 /** Keeps what was asked by whom, beside the requests: none waits for it. */
 export interface RequestLog {
-  note(answered: CompletedRequest): void;
+  record(answered: CompletedRequest): void;
   /** Resolves when everything noted is written, or cannot be. */
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function createRequestLog({ db, log }: { db: Db; log: Log }): RequestLog 
 
   const timer = setInterval(() => waiting.length > 0 && void flush(), EVERY_MS).unref();
   return {
-    note(answered) {
+    record(answered) {
       const row = toRow(answered);
       if (row && waiting.length < MOST_WAITING) waiting.push(row);
       else if (row) lost += 1;

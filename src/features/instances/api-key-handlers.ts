@@ -11,7 +11,7 @@ import { rotateApiKey } from "./issue-api-key.ts";
 export interface ApiKeyDeps {
   db: Db;
   /** Keys of these digests are not remembered any more, on any node. */
-  forgetApiKeys(digests: readonly Buffer[]): void;
+  invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
 type ApiKeyView = OutputOf<typeof apiKeysContract.getApiKey>;
@@ -19,7 +19,7 @@ type ApiKeyView = OutputOf<typeof apiKeysContract.getApiKey>;
 /** The API key of an instance: what it may do, and its renewal. */
 export function apiKeyHandlers({
   db,
-  forgetApiKeys,
+  invalidateApiKeys,
 }: ApiKeyDeps): Pick<Handlers<typeof apiKeysContract>, "getApiKey" | "updateApiKey" | "regenerateApiKey"> {
   return {
     getApiKey: ({ input }) => getApiKey(db, input.id),
@@ -37,7 +37,7 @@ export function apiKeyHandlers({
           .returning("digest")
           .execute();
       });
-      forgetApiKeys(changed.map(({ digest }) => digest));
+      invalidateApiKeys(changed.map(({ digest }) => digest));
       return getApiKey(db, id);
     },
 
@@ -47,7 +47,7 @@ export function apiKeyHandlers({
         await recordAudit(trx, instanceAuditEntry(by, "instance.regenerate_key", row));
         return rotateApiKey(trx, row, grace_seconds);
       });
-      forgetApiKeys(ended);
+      invalidateApiKeys(ended);
       return { id, api_key };
     },
   };

@@ -11,8 +11,8 @@ const WAIT_MS = 20_000;
 
 export interface RemoveInstanceDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "tell" | "hear">;
-  forgetApiKeys(digests: readonly Buffer[]): void;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
+  invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
 /**
@@ -55,12 +55,12 @@ export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promis
 }
 
 export function announceRemoval(
-  { engine, forgetApiKeys }: Omit<RemoveInstanceDeps, "db">,
+  { engine, invalidateApiKeys }: Omit<RemoveInstanceDeps, "db">,
   { id, lane, digests }: HiddenInstance,
 ): void {
-  forgetApiKeys(digests);
+  invalidateApiKeys(digests);
   engine.wake([lane]);
-  engine.tell("instance", String(id));
+  engine.publish("instance", String(id));
 }
 
 async function waitUntilGone(

@@ -193,7 +193,7 @@ describe("creating an instance", () => {
     expect(await db.selectFrom("event_head").select("last").where("instance_id", "=", id).execute()).toEqual([
       { last: 0 },
     ]);
-    await expect.poll(() => gateway.engine.laneOf("session", String(id))).toBeDefined();
+    await expect.poll(() => gateway.engine.findOwnedLane("session", String(id))).toBeDefined();
   });
 
   it("needs a signed-in user", async () => {

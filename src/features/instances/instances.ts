@@ -53,9 +53,9 @@ export { newChatsLockOf } from "./to-instance-view.ts";
 export { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstancesDeps extends CreateInstanceDeps {
-  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
   /** Keys of these digests are not remembered any more, on any node. */
-  forgetApiKeys(digests: readonly Buffer[]): void;
+  invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
 type InstanceHandlers = Handlers<typeof instancesContract & typeof apiKeysContract>;
@@ -136,7 +136,7 @@ function ofOneInstance(
 
     async updateInstance({ input, ...by }) {
       engine.wake(await updateInstance(deps, input, by));
-      engine.tell("instance", String(input.id));
+      engine.publish("instance", String(input.id));
       return getInstanceView(db, baseUrl, input.id);
     },
 

@@ -3,20 +3,20 @@ import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 
 const SOCKS_PORT = 1080;
 
-export type OutgoingPolicy = Pick<SafeFetch, "refusal">;
+export type OutgoingPolicy = Pick<SafeFetch, "findBlockReason">;
 
 /** Rejects, before anything is created, a webhook URL that every delivery would reject. */
 export async function requireAllowedWebhook(
   outgoing: OutgoingPolicy,
   url: string | undefined,
 ): Promise<void> {
-  const issue = url && (await outgoing.refusal(url));
+  const issue = url && (await outgoing.findBlockReason(url));
   if (issue) throw invalidField("webhook_url", issue);
 }
 
 /** The same for the proxy. */
 export async function requireAllowedProxy(outgoing: OutgoingPolicy, url: string | undefined): Promise<void> {
-  const issue = url && (readProxyIssue(url) ?? (await outgoing.refusal(toPolicyUrl(url))));
+  const issue = url && (readProxyIssue(url) ?? (await outgoing.findBlockReason(toPolicyUrl(url))));
   if (issue) throw invalidField("proxy.url", issue);
 }
 

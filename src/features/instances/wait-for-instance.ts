@@ -4,7 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 const POLL_MS = 1_000;
 
 export interface WaitForInstanceOptions {
-  engine: Pick<Engine, "hear">;
+  engine: Pick<Engine, "subscribe">;
   /** Milliseconds, at most. */
   ms: number;
   /** Aborted when nobody waits any more. */
@@ -22,7 +22,7 @@ export async function waitForInstance(
 ): Promise<void> {
   const until = performance.now() + ms;
   let changed = new AbortController();
-  const stopHearing = engine.hear("instance", (key) => {
+  const stopHearing = engine.subscribe("instance", (key) => {
     if (key === String(id) || key === "*") changed.abort();
   });
   try {

@@ -25,15 +25,15 @@ describe("the error policy", () => {
     [500, "retry"],
     [503, "retry"],
     [520, "retry"],
-  ])("takes %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).verdict).toBe(verdict));
+  ])("takes %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).class).toBe(verdict));
 
   test("a wrong token is told apart from other refusals", () => {
-    expect(classifyResponse(answered(401))).toEqual({ verdict: "stop", status: "auth_error" });
-    expect(classifyResponse(answered(422))).toEqual({ verdict: "stop", status: "failing" });
+    expect(classifyResponse(answered(401))).toEqual({ class: "stop", status: "auth_error" });
+    expect(classifyResponse(answered(422))).toEqual({ class: "stop", status: "failing" });
   });
 
   test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
-    expect(classifyResponse(answered(404, '{"message":"Session not found."}')).verdict).toBe("stop");
+    expect(classifyResponse(answered(404, '{"message":"Session not found."}')).class).toBe("stop");
     expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
       verdict: "retry",
       isSafe: true,
@@ -48,7 +48,7 @@ describe("the error policy", () => {
     ["timeout_total", false],
     ["reset", false],
   ] as const)("after %s it is said that nothing was done: %j", (failure, isSafe) => {
-    expect(classifyResponse(failed(failure))).toMatchObject({ verdict: "retry", isSafe });
+    expect(classifyResponse(failed(failure))).toMatchObject({ class: "retry", isSafe });
   });
 
   test.each([
@@ -59,13 +59,13 @@ describe("the error policy", () => {
     [502, false],
     [504, false],
   ] as const)("after an answered %i it is said that nothing was done: %j", (status, isSafe) => {
-    expect(classifyResponse(answered(status))).toMatchObject({ verdict: "retry", isSafe });
+    expect(classifyResponse(answered(status))).toMatchObject({ class: "retry", isSafe });
   });
 
   test("a side that breaks off a long call is not away, unless it has surely done nothing", () => {
     const isDown = (outcome: FetchOutcome) => {
       const verdict = classifyResponse(outcome);
-      return verdict.verdict === "retry" && verdict.isDown;
+      return verdict.class === "retry" && verdict.isDown;
     };
     const isDownAfter = (durationMs: number) => [
       isDown({ ...failed("reset"), durationMs }),
@@ -79,7 +79,7 @@ describe("the error policy", () => {
   });
 
   test("what the gateway itself forbids is not tried again", () => {
-    expect(classifyResponse(failed("blocked")).verdict).toBe("stop");
+    expect(classifyResponse(failed("blocked")).class).toBe("stop");
   });
 
   test("waits longer each time, a little at random, and as long as it is asked to, within an hour", () => {
@@ -89,7 +89,7 @@ describe("the error policy", () => {
     expect(retryDelayMs(1, undefined, () => 0)).toBe(1_600);
     const asked = (header: string) => {
       const verdict = classifyResponse(answered(429, "", { "retry-after": header }));
-      return verdict.verdict === "retry" ? verdict.retryAfterMs : undefined;
+      return verdict.class === "retry" ? verdict.retryAfterMs : undefined;
     };
     expect(retryDelayMs(1, asked("120"))).toBe(120_000);
     expect([asked("999999"), asked("soon")]).toEqual([3_600_000, undefined]);

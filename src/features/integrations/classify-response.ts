@@ -3,9 +3,9 @@ import type { IntegrationStatus } from "../../tables.ts";
 
 /** The meaning of a response, or of its absence. */
 export type ResponseClass =
-  | { verdict: "ok" }
+  | { class: "ok" }
   | {
-      verdict: "retry";
+      class: "retry";
       /** The request had no effect for certain, so it can be repeated. */
       isSafe: boolean;
       /** The service is down: later requests would fail too. */
@@ -13,11 +13,11 @@ export type ResponseClass =
       retryAfterMs: number | undefined;
       status: IntegrationStatus;
     }
-  | { verdict: "stop"; status: IntegrationStatus };
+  | { class: "stop"; status: IntegrationStatus };
 
 /** A proxy before the program has responded, and the program has not received the request. */
-export const NOT_THERE_YET: Extract<ResponseClass, { verdict: "retry" }> = {
-  verdict: "retry",
+export const NOT_THERE_YET: Extract<ResponseClass, { class: "retry" }> = {
+  class: "retry",
   isSafe: true,
   isDown: true,
   retryAfterMs: undefined,
@@ -41,13 +41,13 @@ export const UNDER_WAY_AFTER_MS = 5_000;
 export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   if (outcome.outcome === "failed") return judgeFailure(outcome);
   const { status } = outcome;
-  if (status >= 200 && status < 300) return { verdict: "ok" };
+  if (status >= 200 && status < 300) return { class: "ok" };
   if (status === 404 && outcome.body.length > 0 && isInWordsOfProxy(outcome)) return NOT_THERE_YET;
   if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
-    return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
+    return { class: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
   const isSafe = NOT_ACTED_UPON.has(status);
   return {
-    verdict: "retry",
+    class: "retry",
     isSafe,
     isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < UNDER_WAY_AFTER_MS),
     retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
@@ -62,10 +62,10 @@ export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "res
 
 function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
   // Only the operator, or another URL, can change that.
-  if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
+  if (FORBIDDEN.has(failure)) return { class: "stop", status: "failing" };
   const isSafe = NEVER_SAID.has(failure);
   return {
-    verdict: "retry",
+    class: "retry",
     isSafe,
     isDown: isSafe || (failure === "reset" && durationMs < UNDER_WAY_AFTER_MS),
     retryAfterMs: undefined,

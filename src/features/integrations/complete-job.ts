@@ -23,7 +23,7 @@ export async function completeJob(
     }),
   );
   if (!lanes) {
-    engine.laneLost(job.lane.id);
+    engine.markLaneLost(job.lane.id);
     return { end: "settled" };
   }
   engine.wake(lanes);

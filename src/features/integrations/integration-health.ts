@@ -17,7 +17,7 @@ export interface ResponseReading {
   status?: IntegrationStatus;
   error?: string;
   /** The other side rejects every request until a user changes something. */
-  isRefusal?: boolean;
+  isRejected?: boolean;
 }
 
 export interface HealthUpdate {
@@ -25,7 +25,7 @@ export interface HealthUpdate {
   /** The longest useful wait for a retry during a short unavailability of the other side. */
   longestWaitMs: number;
   /** How long a rejected request waits for its next attempt. */
-  refusedWaitMs: number;
+  rejectedWaitMs: number;
   /** The integration was saved after the request began, so the result does not apply to it. */
   isStale: boolean;
 }
@@ -36,7 +36,7 @@ export interface HealthUpdate {
  */
 export interface IntegrationHealth {
   /** Called after each request. */
-  note(
+  recordResponse(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
@@ -75,7 +75,7 @@ interface HealthState {
 const STALE = {
   isStale: true,
   longestWaitMs: Number.POSITIVE_INFINITY,
-  refusedWaitMs: FIRST_REFUSED_WAIT_MS,
+  rejectedWaitMs: FIRST_REFUSED_WAIT_MS,
 };
 
 type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
@@ -93,15 +93,15 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
   const { db } = deps;
   const states = new HealthStates();
   return {
-    async note(integration, outcome, beganAt, reading = {}) {
+    async recordResponse(integration, outcome, beganAt, reading = {}) {
       const verdict = reading.verdict ?? classifyResponse(outcome);
       const state = states.of(integration);
-      const sample = { success: verdict.verdict === "ok", beganAt, at: performance.now() };
+      const sample = { success: verdict.class === "ok", beganAt, at: performance.now() };
       if (!state) return { verdict, ...STALE };
-      if (verdict.verdict === "ok")
+      if (verdict.class === "ok")
         return { verdict, ...(await noteSucceeded(deps, state, integration, sample)) };
-      const { status = verdict.status, error = describeOutcome(outcome), isRefusal = false } = reading;
-      const failed = { verdict, status, error, isRefusal, sample };
+      const { status = verdict.status, error = describeOutcome(outcome), isRejected = false } = reading;
+      const failed = { verdict, status, error, isRejected, sample };
       const note = { verdict, ...(await noteFailed(deps, state, integration, failed)) };
       if (note.isStale) states.forget(integration.id, state);
       return note;
@@ -109,8 +109,8 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
 
     async noteTest(integration, outcome, beganAt, reading = {}) {
       const verdict = reading.verdict ?? classifyResponse(outcome);
-      if (verdict.verdict === "ok") {
-        await this.note(integration, outcome, beganAt, reading);
+      if (verdict.class === "ok") {
+        await this.recordResponse(integration, outcome, beganAt, reading);
         return;
       }
       const { status = verdict.status, error = describeOutcome(outcome) } = reading;
@@ -170,20 +170,20 @@ async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { verdict, error, status, isRefusal, sample }: FailedResponse,
+  { verdict, error, status, isRejected, sample }: FailedResponse,
 ): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
   const refusedSince = integration.refused_since?.getTime() ?? now;
   const waits = waitsOf(state, verdict, now - refusedSince);
-  const pauseLaneMs = isRefusal
-    ? pauseForRefusal(now - refusedSince, waits.refusedWaitMs)
+  const pauseLaneMs = isRejected
+    ? pauseForRefusal(now - refusedSince, waits.rejectedWaitMs)
     : pauseForFailure(state, verdict, sample, waits.longestWaitMs);
   const isCurrent = await noteFailure(db, integration, {
     status,
     error,
     pauseMs: pauseLaneMs ?? null,
-    refusedSince: isRefusal ? new Date(refusedSince) : null,
+    refusedSince: isRejected ? new Date(refusedSince) : null,
   });
   if (!isCurrent) return STALE;
   if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
@@ -192,14 +192,14 @@ async function noteFailed(
 
 /** The waits of the next attempts; records since when the other side is unreachable. */
 function waitsOf(state: HealthState, verdict: ResponseClass, refusedMs: number) {
-  const isAway = verdict.verdict === "retry" && verdict.isDown;
+  const isAway = verdict.class === "retry" && verdict.isDown;
   const now = performance.now();
   const awaySince = isAway ? (state.awaySince ?? now) : undefined;
   state.awaySince = awaySince;
   const isShort = awaySince !== undefined && now - awaySince < SHORT_OUTAGE_MS;
   return {
     longestWaitMs: isShort ? SHORT_OUTAGE_WAIT_MS : Number.POSITIVE_INFINITY,
-    refusedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
+    rejectedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
   };
 }
 
@@ -210,7 +210,7 @@ function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined 
 /** A final rejection says nothing about the next request. */
 function pauseForFailure(
   { breaker }: HealthState,
-  { verdict }: ResponseClass,
+  { class: verdict }: ResponseClass,
   sample: ResponseSample,
   longestPauseMs: number,
 ): number | undefined {

@@ -26,7 +26,7 @@ export function integrationLane({ db, box }: IntegrationDeps, providers: Provide
     return provider.onEvent({ job, integration, event: toEvent(loaded.event) });
   }
 
-  return { kind: "integration", role: "worker", width: WIDTH, budget: BUDGET, run };
+  return { kind: "integration", role: "worker", laneConcurrency: WIDTH, nodeConcurrency: BUDGET, run };
 }
 
 function toEvent({ created_at: recorded_at, ...event }: LoadedEvent): EventWork["event"] {

@@ -23,9 +23,9 @@ export interface IntegrationDeps {
   outgoing: SafeFetch;
   conversations: Conversations;
   /** Finds the address that the network uses for a number. */
-  numbers: Pick<NumberResolver, "settle">;
+  numbers: Pick<NumberResolver, "resolve">;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findSession(instanceId: number): Promise<SessionOperations | undefined>;
   /**
    * Opens the file of a message, after its download if necessary; throws the GatewayError with the reason if
    * it is unavailable.
@@ -45,7 +45,7 @@ export interface IntegrationDeps {
   /** The public URL of the gateway. */
   baseUrl: string;
   /** Invalidates the cached token of the URL that Chatwoot calls, after it may have changed. */
-  pathTokens: { forget(instanceId: number): void };
+  pathTokens: { invalidate(instanceId: number): void };
   version: string;
   log: Log;
 }
@@ -111,14 +111,14 @@ export interface IntegrationProvider {
   /** The events that go into its lane, and the tags that are excluded. */
   wants(config: Record<string, unknown>): { events: EventName[]; exclude: EventTag[] };
   /** Whether the other side sends webhooks, which have their own lane. */
-  readonly isTold?: boolean;
+  readonly wantsEvents?: boolean;
   /** Prepares the save, outside of any transaction; throws the GatewayError that rejects it. */
   prepare?(draft: IntegrationDraft): Promise<PreparedIntegration>;
   /**
    * Undoes the preparation at the other side after the integration was switched off or removed, as far as
    * possible.
    */
-  dismiss?(integration: Integration): Promise<void>;
+  unregister?(integration: Integration): Promise<void>;
   test(integration: Integration): Promise<TestReport>;
   onEvent(work: EventWork): Promise<JobResult>;
   onTask?(work: TaskWork): Promise<JobResult>;

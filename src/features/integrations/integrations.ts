@@ -130,9 +130,9 @@ async function save(
     await recordAudit(trx, { by, action: "integration.save", target, account_id, fields });
     return written;
   });
-  deps.pathTokens.forget(input.id);
+  deps.pathTokens.invalidate(input.id);
   engine.wake(lanesOf(row), { changed: true });
-  if (before?.enabled && !draft.enabled) await provider.dismiss?.(before);
+  if (before?.enabled && !draft.enabled) await provider.unregister?.(before);
   return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
 }
 
@@ -164,6 +164,6 @@ async function remove(
     return found;
   });
   engine.wake(lanesOf(row), { changed: true });
-  deps.pathTokens.forget(instanceId);
-  if (row.enabled) await provider.dismiss?.(openIntegration(row, box));
+  deps.pathTokens.invalidate(instanceId);
+  if (row.enabled) await provider.unregister?.(openIntegration(row, box));
 }

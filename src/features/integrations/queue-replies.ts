@@ -50,7 +50,7 @@ export async function findReplyTarget(
     .where("i.id", "=", instance_id)
     .where("i.removed_at", "is", null)
     .executeTakeFirstOrThrow(noInstance);
-  const { id, jid } = await conversations.of({ account_id, instance_id, push_name: null, ...chat });
+  const { id, jid } = await conversations.getOrCreate({ account_id, instance_id, push_name: null, ...chat });
   return { ...instance, account_id, instance_id, conversation_id: id, jid: jid as Jid };
 }
 

@@ -37,17 +37,17 @@ export async function retryCall(
   failed: FailedCall,
   kind: FailureKind = isAway(failed) ? "away" : "failures",
 ): Promise<Extract<JobResult, { end: "retry" }>> {
-  const { verdict, isStale, isRefusal = false, refusedWaitMs, longestWaitMs } = failed;
+  const { verdict, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs } = failed;
   if (isStale) return retryIn(STALE_WAIT_MS);
-  if (isRefusal) return retryIn(refusedWaitMs);
+  if (isRefusal) return retryIn(rejectedWaitMs);
   const tries = countTry(job, kind);
   await recordTries(deps, job, tries);
-  const retryAfterMs = verdict.verdict === "retry" ? (verdict.retryAfterMs ?? 0) : 0;
+  const retryAfterMs = verdict.class === "retry" ? (verdict.retryAfterMs ?? 0) : 0;
   return retryIn(Math.max(Math.min(retryDelayMs(tries[kind], undefined), longestWaitMs), retryAfterMs));
 }
 
 function isAway({ verdict }: FailedCall): boolean {
-  return verdict.verdict === "retry" && verdict.isDown;
+  return verdict.class === "retry" && verdict.isDown;
 }
 
 function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {

@@ -43,7 +43,7 @@ export async function readIntegrationDraft(
   const settings = withoutAbsentNulls(provider.config, fields);
   const parsed = provider.config.safeParse(settings, { error: createIssueDescriber() });
   if (!parsed.success) throw invalidInput(parsed.error.issues, settings);
-  const issue = await outgoing.refusal(String(parsed.data[provider.address]));
+  const issue = await outgoing.findBlockReason(String(parsed.data[provider.address]));
   if (issue) throw invalidField(provider.address, issue);
   return { ...owner, instance_id, enabled: enabled ?? before?.enabled ?? true, config: parsed.data };
 }
@@ -103,7 +103,7 @@ export async function writeIntegration(
       instance_id,
       provider: provider.name,
       lane: await addLane(trx, "integration", String(id)),
-      inbound_lane: provider.isTold ? await addLane(trx, "integration", `${id}:inbound`) : null,
+      inbound_lane: provider.wantsEvents ? await addLane(trx, "integration", `${id}:inbound`) : null,
     })
     .returningAll()
     .executeTakeFirstOrThrow();

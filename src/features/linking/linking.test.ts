@@ -328,12 +328,12 @@ describe("a link", () => {
     const token = await linkOf(await pairing());
     const { db: own } = gateway.database;
     const { engine } = gateway.gateway;
-    const reachPairing = async () => undefined;
+    const findPairingSession = async () => undefined;
     const handlers = linkingHandlers({
       db: own,
       engine,
       baseUrl: "http://gateway.example",
-      reachPairing,
+      findPairingSession,
       timeoutMs: 1_000,
     });
     const log = createLog("trace", { write: (line: string) => void lines.push(line) });

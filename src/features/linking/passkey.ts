@@ -11,9 +11,9 @@ import type { linkingContract } from "./contract.ts";
 
 export interface PasskeyDeps {
   db: Db;
-  engine: Pick<Engine, "hear">;
+  engine: Pick<Engine, "subscribe">;
   /** The session of an instance that is being paired, on this node or another. */
-  reachPairing(instanceId: number): Promise<SessionOperations | undefined>;
+  findPairingSession(instanceId: number): Promise<SessionOperations | undefined>;
   timeoutMs: number;
 }
 
@@ -63,7 +63,7 @@ export async function cancelPasskey(
 
 /** Refused at once where nothing waits for it; else the session decides, wherever it is. */
 async function ask<Value>(
-  { db, reachPairing, timeoutMs }: PasskeyDeps,
+  { db, findPairingSession, timeoutMs }: PasskeyDeps,
   id: number,
   wanted: PasskeyState["stage"] | undefined,
   call: (passkey: PasskeyOperations) => Promise<OperationResult<Value>>,
@@ -71,7 +71,7 @@ async function ask<Value>(
   const row = await getInstance(db, id);
   const { state } = toPasskey(row);
   if (state === "none" || (wanted !== undefined && state !== wanted)) throw notWaiting(row, state);
-  const session = await reachPairing(id);
+  const session = await findPairingSession(id);
   if (!session?.passkey) throw sessionUnreachable();
   unwrapOperationResult(await withTimeout(call(session.passkey), timeoutMs));
 }

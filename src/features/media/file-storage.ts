@@ -35,7 +35,7 @@ export class FileStorage {
   }
 
   /** Stores what `fill` writes; undefined if `fill` returns that the content is unusable. */
-  async keep(
+  async store(
     fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
   ): Promise<StoredMediaFile | undefined> {
     const draft = await this.#store.begin();
@@ -50,7 +50,7 @@ export class FileStorage {
       const sha256 = await draft.end();
       return { blob: await this.#storeOnce(draft, sha256), sha256, size: draft.size, head };
     } finally {
-      await draft.drop();
+      await draft.discard();
     }
   }
 
@@ -86,7 +86,7 @@ export class FileStorage {
       .values({ name, sha256, size: draft.size, node: this.#node })
       .returning("id")
       .executeTakeFirstOrThrow();
-    await draft.keep(name);
+    await draft.commit(name);
     await sql`update blob set status = 'kept' where id = ${id} and status = 'arriving'`.execute(this.#db);
     return id;
   }

@@ -107,7 +107,7 @@ class MediaRunner {
     const session = connectedSession(media.instance_id);
     if (!session) return this.#again(job, AWAY_MS, { isCounted: false });
     let fetched: InboundFileResult = "unreachable";
-    const kept = await files.keep(async (write) => {
+    const kept = await files.store(async (write) => {
       fetched = await downloadInboundFile(session, media.ref, { ...FETCH_LIMITS, maxBytes }, write);
       return fetched === "whole";
     });
@@ -136,7 +136,7 @@ class MediaRunner {
     const found = sha256 === null ? undefined : await files.find(sha256);
     if (found !== undefined && sha256 !== null)
       return this.#ready(job, { id, blob: found, sha256, size: size ?? 0, mime_type });
-    const kept = await files.keep(async (write) => {
+    const kept = await files.store(async (write) => {
       let bytes = 0;
       for await (const part of readParts(db, upload)) {
         bytes += part.length;
@@ -178,7 +178,7 @@ class MediaRunner {
         from held where job.id = ${job.id}
       )
       select from held`.execute(db);
-    if (rows.length === 0) engine.laneLost(job.lane.id);
+    if (rows.length === 0) engine.markLaneLost(job.lane.id);
     return { end: "settled" };
   }
 }

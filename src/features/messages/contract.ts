@@ -214,7 +214,7 @@ const queued = {
 const accepted = {
   output: z.object({ ...queued, message: z.object({ id: z.number(), status: z.literal("pending") }) }),
   beside: z.object(queued),
-  wanted: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>
+  isRequested: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>
     Boolean(async || async_send || send_async || mode === "async"),
 };
 

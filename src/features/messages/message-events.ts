@@ -34,7 +34,7 @@ function jobOf(row: MessageRow) {
 
 function draft(event: EventDraft["event"], row: MessageRow, data: Record<string, unknown>): EventDraft {
   const { instance_id, jid: chat, card } = row;
-  return { event, instance_id, chat, traits: traitsOf(row), data, card };
+  return { event, instance_id, chat, traits: traitsOf(row), data, instance: card };
 }
 
 const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);

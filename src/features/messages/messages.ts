@@ -55,7 +55,7 @@ export {
 
 export interface MessageDeps extends Omit<HandleSendDeps & ActionRequesterDeps, "readInstance"> {
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
 }
 
 type MessageHandlers = Handlers<typeof messagesContract>;

@@ -57,7 +57,7 @@ export interface PlanQuotaRequest {
   account_id: number;
   limit: PlanLimit;
   /** How many are wanted; 1 unless told. */
-  wanted?: number;
+  requested?: number;
   /** How many there are; asked only where there is a limit. */
   count(trx: Trx): Promise<number>;
 }
@@ -67,9 +67,9 @@ export interface PlanQuotaRequest {
  * so that two requests at once, on whatever nodes, cannot both take the last place.
  */
 export async function requirePlanQuota(trx: Trx, request: PlanQuotaRequest): Promise<void> {
-  const { limit, wanted = 1 } = request;
+  const { limit, requested = 1 } = request;
   const { most, used } = await readPlanQuota(trx, request);
-  if (used + wanted <= most) return;
+  if (used + requested <= most) return;
   throw new GatewayError("QUOTA_EXCEEDED", quotaExceededMessage(limit, most), {
     details: { quota: limit, limit: most, used, left: Math.max(0, most - used) },
   });

@@ -30,8 +30,8 @@ export interface AnonymisationStep {
   /** The step runs if any of these is requested. */
   readonly parts: readonly AnonymisationPart[];
   /** Work outside a transaction, before the batch. */
-  readonly outside?: (run: Anonymisation, after: unknown) => Promise<void>;
-  readonly take?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
+  readonly beforeBatch?: (run: Anonymisation, after: unknown) => Promise<void>;
+  readonly runBatch?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
 }
 
 export const ROWS_AT_ONCE = 500;

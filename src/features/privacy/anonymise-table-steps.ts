@@ -83,7 +83,7 @@ function toStep([table, page]: AnonymisedTable): AnonymisationStep {
   return {
     name: table,
     parts: partsOf(table),
-    take: (trx, run, after) => sweep(trx, run, table, page(table, run, Number(after ?? 0))),
+    runBatch: (trx, run, after) => sweep(trx, run, table, page(table, run, Number(after ?? 0))),
   };
 }
 

@@ -14,10 +14,10 @@ const UNTOLD = '{"untold": true}';
 
 /** Ends pending sends to the affected people and pending reports about them. */
 export const CANCEL_STEPS: readonly AnonymisationStep[] = [
-  { name: "cancelled_campaigns", parts: ["messages", "leads"], take: stopCampaigns },
-  { name: "cancelled_sends", parts: ["messages"], take: cancelSends },
-  { name: "cancelled_actions", parts: ["messages"], take: dropActions },
-  { name: "cancelled_deliveries", parts: ["messages"], take: discardDeliveries },
+  { name: "cancelled_campaigns", parts: ["messages", "leads"], runBatch: stopCampaigns },
+  { name: "cancelled_sends", parts: ["messages"], runBatch: cancelSends },
+  { name: "cancelled_actions", parts: ["messages"], runBatch: dropActions },
+  { name: "cancelled_deliveries", parts: ["messages"], runBatch: discardDeliveries },
 ];
 
 async function stopCampaigns(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {

@@ -23,13 +23,13 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[]
 
 /** Rows that are cached copies of other data or short-lived are deleted. */
 export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
-  { name: "outgoing_media", parts: ["messages"], take: forgetCampaignFiles },
-  { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
+  { name: "outgoing_media", parts: ["messages"], runBatch: forgetCampaignFiles },
+  { name: "message_receipt", parts: ["messages", "conversations"], runBatch: forgetReceipts },
   ...FORGOTTEN.map(
     ([name, owner, part]): AnonymisationStep => ({
       name,
       parts: [part],
-      take: (trx, run) => forgetOf(trx, name, owner, run),
+      runBatch: (trx, run) => forgetOf(trx, name, owner, run),
     }),
   ),
 ];

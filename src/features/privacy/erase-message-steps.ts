@@ -20,7 +20,7 @@ export interface WrittenMessage {
 
 export interface EraseMessagesDeps {
   db: Db;
-  forgetOnNetwork: (
+  deleteOnNetwork: (
     account_id: number,
     phones: readonly string[],
     messages: readonly WrittenMessage[],
@@ -33,11 +33,11 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
     {
       name: "message",
       parts: ["messages"],
-      outside: (run, after) => forgetCopies(deps, run, after),
-      take: eraseMessages,
+      beforeBatch: (run, after) => forgetCopies(deps, run, after),
+      runBatch: eraseMessages,
     },
-    { name: "message_search", parts: ["messages"], take: eraseWords },
-    { name: "event", parts: ["messages", "account"], take: eraseEvents },
+    { name: "message_search", parts: ["messages"], runBatch: eraseWords },
+    { name: "event", parts: ["messages", "account"], runBatch: eraseEvents },
   ];
 }
 
@@ -91,7 +91,7 @@ async function findMessages(
 
 /** A copy that no longer exists was erased before. */
 async function forgetCopies(
-  { db, forgetOnNetwork }: EraseMessagesDeps,
+  { db, deleteOnNetwork }: EraseMessagesDeps,
   run: Anonymisation,
   after: unknown,
 ): Promise<void> {
@@ -104,7 +104,7 @@ async function forgetCopies(
   if (instance?.network !== "sandbox") return;
   const found = await findMessages(db, run, place);
   const written = found.flatMap(({ writer, message_id: id }) => (writer === null ? [] : [{ writer, id }]));
-  await forgetOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
+  await deleteOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
 }
 
 async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {

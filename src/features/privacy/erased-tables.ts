@@ -5,8 +5,8 @@ export const ERASED_TABLES: readonly string[] = [
   ...new Set([
     "surrogate",
     ...(Object.keys(PERSONAL_DATA) as DeclaredTable[]).filter((table) => {
-      const { personal, gone } = dataOf(table);
-      return personal !== undefined || gone !== undefined;
+      const { personal, deleted } = dataOf(table);
+      return personal !== undefined || deleted !== undefined;
     }),
   ]),
 ];

@@ -24,7 +24,7 @@ export const PERSONAL_DATA = {
   lane: { plain: "id kind key owner epoch" },
   job: {
     plain: "id lane prio pos run_at attempts max_attempts",
-    gone: { columns: "grp ref", parts: ["messages"] },
+    deleted: { columns: "grp ref", parts: ["messages"] },
   },
   plan: {
     plain:
@@ -38,7 +38,7 @@ export const PERSONAL_DATA = {
   account_user: {
     plain: "id account_id role created_at",
     secret: "password_hash",
-    kept: { columns: "email", because: "it is what they sign in with" },
+    retained: { columns: "email", because: "it is what they sign in with" },
     personal: { name: numberedName("account") },
   },
   sign_in: { plain: "user_id created_at confirmed_at expires_at", secret: "id" },
@@ -47,7 +47,7 @@ export const PERSONAL_DATA = {
     plain:
       "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code passkey",
-    kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
+    retained: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
       name: numberedName("account"),
       profile_name: eraseValue("account"),
@@ -80,7 +80,7 @@ export const PERSONAL_DATA = {
   },
   number_check: {
     plain: "instance_id account_id checked_at",
-    gone: { columns: "number jid lid verified_name", parts: ["conversations"] },
+    deleted: { columns: "number jid lid verified_name", parts: ["conversations"] },
   },
   conversation: {
     plain:
@@ -106,13 +106,16 @@ export const PERSONAL_DATA = {
   },
   message_receipt: {
     plain: "message account_id instance_id is_addressee delivered_at read_at played_at",
-    gone: { columns: "person jid lid phone", parts: ["messages", "conversations"] },
+    deleted: { columns: "person jid lid phone", parts: ["messages", "conversations"] },
   },
   message_search: {
     plain: "account_id instance_id at id",
-    gone: { columns: "words", parts: ["messages"] },
+    deleted: { columns: "words", parts: ["messages"] },
   },
-  outgoing_media: { plain: "id account_id part created_at", gone: { columns: "bytes", parts: ["messages"] } },
+  outgoing_media: {
+    plain: "id account_id part created_at",
+    deleted: { columns: "bytes", parts: ["messages"] },
+  },
   media: {
     plain: "id account_id instance_id message size blob created_at ready_at",
     personal: {
@@ -126,22 +129,22 @@ export const PERSONAL_DATA = {
   },
   blob: {
     plain: "id size node status created_at",
-    gone: { columns: "name sha256", parts: ["messages"] },
+    deleted: { columns: "name sha256", parts: ["messages"] },
   },
   stored_file: { plain: "account_id blob size names" },
   storage_usage: { plain: "account_id bytes" },
   action: {
     plain: "id account_id instance_id message_id action deadline outcome_at created_at",
-    gone: { columns: "jid target body error", parts: ["messages"] },
+    deleted: { columns: "jid target body error", parts: ["messages"] },
   },
   idempotency: {
     plain: "account_id instance_id route message created_at",
-    gone: { columns: "key fingerprint", parts: ["messages"] },
+    deleted: { columns: "key fingerprint", parts: ["messages"] },
   },
   account_idempotency: {
     plain: "account_id route created_at",
     secret: "answer",
-    gone: { columns: "key fingerprint", parts: ["account"] },
+    deleted: { columns: "key fingerprint", parts: ["account"] },
   },
   message_usage: { plain: "account_id month used" },
   message_tally: { plain: "account_id month sent" },
@@ -171,7 +174,7 @@ export const PERSONAL_DATA = {
   attempt: {
     plain:
       "id event_id event_at event delivery_id webhook_id account_id instance_id attempt trigger success status_code error_class duration_ms created_at",
-    kept: { columns: "url", because: "it is the receiver's, without what is secret in it" },
+    retained: { columns: "url", because: "it is the receiver's, without what is secret in it" },
     personal: {
       webhook_name: reworded("account"),
       error: eraseValue("messages"),
@@ -189,11 +192,11 @@ export const PERSONAL_DATA = {
   kept_key: { plain: "name", secret: "sealed" },
   group_chat: {
     plain: "id account_id instance_id announce locked group_created_at read_at is_stale updated_at",
-    gone: { columns: "jid subject description owner participants", parts: ["conversations"] },
+    deleted: { columns: "jid subject description owner participants", parts: ["conversations"] },
   },
   group_list: {
     plain: "instance_id account_id read_at is_stale",
-    gone: { columns: "me", parts: ["conversations"] },
+    deleted: { columns: "me", parts: ["conversations"] },
   },
   lead: {
     plain: "id account_id status kanban_status opted_out_at created_at updated_at",
@@ -230,7 +233,7 @@ export const PERSONAL_DATA = {
   },
   suppression: {
     plain: "account_id reason created_at",
-    kept: { columns: "digest", because: "whoever has opted out is never to be written to again" },
+    retained: { columns: "digest", because: "whoever has opted out is never to be written to again" },
   },
   campaign: {
     plain:
@@ -268,11 +271,11 @@ export const PERSONAL_DATA = {
   },
   integration_chat: {
     plain: "account_id integration_id replies replies_since pauses replies_paused_until updated_at",
-    gone: { columns: "chat provider_conversation_id state", parts: ["messages"] },
+    deleted: { columns: "chat provider_conversation_id state", parts: ["messages"] },
   },
   integration_inbound: {
     plain: "id account_id integration_id created_at",
-    gone: { columns: "delivery body", parts: ["messages"] },
+    deleted: { columns: "delivery body", parts: ["messages"] },
   },
   backup: {
     plain:
@@ -281,7 +284,7 @@ export const PERSONAL_DATA = {
   restored: { plain: "id backup backup_at restored_at action decided_at" },
   held_job: {
     plain: "id lane kind prio pos run_at attempts max_attempts",
-    gone: { columns: "grp ref", parts: ["messages"] },
+    deleted: { columns: "grp ref", parts: ["messages"] },
   },
   erasure_log: { plain: "id account_id scope subject created_at is_due" },
   data_request: {
@@ -290,7 +293,7 @@ export const PERSONAL_DATA = {
     personal: { ip: eraseValue("account") },
   },
   client_version: { plain: "id revision found_at changed_at searched_at wanted_at problem" },
-  surrogate: { plain: "request", gone: { columns: "subject name", parts: ["messages"] } },
+  surrogate: { plain: "request", deleted: { columns: "subject name", parts: ["messages"] } },
 } as const satisfies Record<Exclude<keyof Tables, "consent_state">, TablePersonalData>;
 
 export type DeclaredTable = keyof typeof PERSONAL_DATA;

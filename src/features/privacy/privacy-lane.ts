@@ -23,7 +23,7 @@ export interface PrivacyLaneDeps {
   db: Db;
   engine: Engine;
   /** Deletes the data of an account that the sandbox network stores. */
-  forgetOnNetwork: (
+  deleteOnNetwork: (
     account_id: number,
     phones: readonly string[],
     messages: readonly { writer: string; id: string }[],
@@ -45,35 +45,35 @@ const ALL: readonly AnonymisationPart[] = ["account", "messages", "leads", "conv
 /** Runs anonymisations in batches; after a crash the next node continues after the last batch. */
 export function privacyLane(deps: PrivacyLaneDeps): LaneKind {
   const steps = stepsOf(deps);
-  return { kind: PRIVACY_LANE, role: "worker", width: 2, run: (job) => carryOn(deps, steps, job) };
+  return { kind: PRIVACY_LANE, role: "worker", laneConcurrency: 2, run: (job) => carryOn(deps, steps, job) };
 }
 
 function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
-  const marks: AnonymisationStep = { name: "marks", parts: ALL, take: moveMarks };
+  const marks: AnonymisationStep = { name: "marks", parts: ALL, runBatch: moveMarks };
   return [
     ...NAME_STEPS,
     marks,
     ...CANCEL_STEPS,
     ...CHAT_STEPS,
-    { name: "settling", parts: ["conversations"], outside: () => settle(deps) },
+    { name: "settling", parts: ["conversations"], beforeBatch: () => settle(deps) },
     // Messages that arrived meanwhile are included.
     marks,
     ...CANCEL_STEPS,
     ...eraseMessageSteps(deps),
     ...DELETE_ROW_STEPS,
     ...PEOPLE_STEPS,
-    { name: "files", parts: ["messages"], outside: () => dropFiles(deps) },
-    { name: "names", parts: ALL, outside: (run) => throwNamesAway(deps.db, run) },
+    { name: "files", parts: ["messages"], beforeBatch: () => dropFiles(deps) },
+    { name: "names", parts: ALL, beforeBatch: (run) => throwNamesAway(deps.db, run) },
   ];
 }
 
 async function settle({ engine }: PrivacyLaneDeps): Promise<void> {
-  engine.tell(ERASED_TOPIC, "people");
+  engine.publish(ERASED_TOPIC, "people");
   await sleep(SETTLED_AFTER_MS);
 }
 
 async function dropFiles({ engine, sweepFiles }: PrivacyLaneDeps): Promise<void> {
-  engine.tell(ERASED_TOPIC, FILES_KEY);
+  engine.publish(ERASED_TOPIC, FILES_KEY);
   await sweepFiles();
 }
 
@@ -110,7 +110,7 @@ async function takeBatch(
   const { run, at } = found;
   const step = steps[at.step];
   const isAsked = step?.parts.some((part) => run.parts.has(part)) ?? false;
-  if (step && isAsked) await step.outside?.(run, at.after);
+  if (step && isAsked) await step.beforeBatch?.(run, at.after);
   const lanes = await db.transaction().execute(async (trx) => {
     const { rows } = await sql`
       select from data_request
@@ -119,7 +119,8 @@ async function takeBatch(
     );
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
-    const batch: AnonymisationBatch = step?.take && isAsked ? await step.take(trx, run, at.after) : NOTHING;
+    const batch: AnonymisationBatch =
+      step?.runBatch && isAsked ? await step.runBatch(trx, run, at.after) : NOTHING;
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
     await sql`

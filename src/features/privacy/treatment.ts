@@ -22,10 +22,10 @@ export interface TablePersonalData {
   /** Sealed, or used only for signing in: never exported, and stays valid. */
   readonly secret?: string;
   /** Personal data that is retained, with the reason. */
-  readonly kept?: { readonly columns: string; readonly because: string };
+  readonly retained?: { readonly columns: string; readonly because: string };
   readonly personal?: Readonly<Record<string, Treatment>>;
   /** Columns that are deleted with their rows: cached copies of other data, or short-lived data. */
-  readonly gone?: { readonly columns: string; readonly parts: readonly AnonymisationPart[] };
+  readonly deleted?: { readonly columns: string; readonly parts: readonly AnonymisationPart[] };
 }
 
 /** The assignments of the update statement. */
@@ -155,7 +155,9 @@ function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** All declared columns, with the word under which they are declared. */
-export function columnsOf({ plain, secret, kept, personal, gone }: TablePersonalData): string[] {
-  const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
+export function columnsOf({ plain, secret, retained, personal, deleted }: TablePersonalData): string[] {
+  const lists = [plain, secret, retained?.columns, deleted?.columns].flatMap(
+    (list) => list?.split(" ") ?? [],
+  );
   return [...lists, ...Object.keys(personal ?? {})];
 }

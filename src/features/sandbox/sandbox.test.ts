@@ -122,14 +122,14 @@ describe("scan", () => {
 
   test("scans the QR that is already shown", async () => {
     listener.session.connect();
-    await listener.heard("qr");
+    await listener.waitForEvent("qr");
     const { body } = await pair();
     expect([body.data.status, listener.all("qr").length]).toEqual(["connected", 1]);
   });
 
   test("enters a pairing code, for the number that asked for it", async () => {
     listener.session.connect({ pairingPhone: PHONE });
-    await listener.heard("pairing_code");
+    await listener.waitForEvent("pairing_code");
     expect((await post("scan", { phone: FRIEND })).body.code).toBe("VALIDATION_ERROR");
     expect((await post("scan")).body.data).toMatchObject({ phone: PHONE, status: "connected" });
   });
@@ -236,26 +236,26 @@ describe("what somebody does", () => {
     const read = await post("read", { from: FRIEND, message_ids: ["A", "B"] });
     const call = await post("call", { from: FRIEND });
     expect(read.body.data).toEqual({ message_id: "A", message_ids: ["A", "B"] });
-    expect(await listener.heard("message_reaction")).toMatchObject({
+    expect(await listener.waitForEvent("message_reaction")).toMatchObject({
       id: message_id,
       reaction: "👍",
       from_me: false,
     });
-    expect(await listener.heard("message_edited")).toMatchObject({ id: message_id, text: "Hello" });
-    expect(await listener.heard("message_deleted")).toMatchObject({ id: message_id });
-    expect(await listener.heard("message_status")).toMatchObject({
+    expect(await listener.waitForEvent("message_edited")).toMatchObject({ id: message_id, text: "Hello" });
+    expect(await listener.waitForEvent("message_deleted")).toMatchObject({ id: message_id });
+    expect(await listener.waitForEvent("message_status")).toMatchObject({
       ids: ["A", "B"],
       status: "read",
       from_me: true,
     });
-    expect((await listener.heard("call_received")).call_id).toBe(call.body.data.call_id);
+    expect((await listener.waitForEvent("call_received")).call_id).toBe(call.body.data.call_id);
   });
 
   test("a dropped connection comes back; a ban stays", async () => {
     expect((await post("drop")).body.data).toEqual({ phone: PHONE });
-    await listener.heard("connected", 2);
+    await listener.waitForEvent("connected", 2);
     expect((await post("ban")).status).toBe(200);
-    await listener.heard("banned");
+    await listener.waitForEvent("banned");
   });
 });
 
@@ -268,12 +268,12 @@ describe("what happens beside messages", () => {
     const person = { name: "Zé", push_name: "José", about: "At sea", picture_url: "https://a.example/z.jpg" };
     const { body } = await post("contact", { from: FRIEND, ...person });
     expect(body.data).toMatchObject({ jid: `${FRIEND}@s.whatsapp.net`, ...person, is_blocked: false });
-    const { contact } = await listener.heard("contact_updated");
+    const { contact } = await listener.waitForEvent("contact_updated");
     expect(contact).toMatchObject({ phone: FRIEND, name: "Zé", push_name: "José" });
     await listener.session.contacts?.setBlocked(contact.jid as Jid, true);
     await post("receive", { from: FRIEND, text: "unwanted" });
     await post("receive", { from: "5511966662222", text: "wanted" });
-    const { message } = await listener.heard("message");
+    const { message } = await listener.waitForEvent("message");
     expect(message.content).toMatchObject({ text: "wanted" });
     expect((await post("contact", { from: FRIEND })).body.data).toMatchObject({
       name: "Zé",
@@ -285,13 +285,13 @@ describe("what happens beside messages", () => {
     const stranger = "5511966663333";
     const { lid } = (await post("contact", { from: stranger, known: "lid" })).body.data;
     await post("receive", { from: stranger, text: "who am I?" });
-    const { message } = await listener.heard("message");
+    const { message } = await listener.waitForEvent("message");
     expect([message.chat, message.sender]).toMatchObject([lid, { jid: lid, lid, phone: null }]);
     await post("contact", { from: stranger, known: "both" });
-    const { contact } = await listener.heard("contact_updated", 2);
+    const { contact } = await listener.waitForEvent("contact_updated", 2);
     expect(contact).toMatchObject({ jid: `${stranger}@s.whatsapp.net`, lid, phone: stranger });
     await post("contact", { from: stranger, known: "phone" });
-    expect((await listener.heard("contact_updated", 3)).contact).toMatchObject({
+    expect((await listener.waitForEvent("contact_updated", 3)).contact).toMatchObject({
       phone: stranger,
       lid: null,
     });
@@ -301,7 +301,7 @@ describe("what happens beside messages", () => {
     const until = "2030-01-01T00:00:00.000Z";
     const { body } = await post("chat", { from: FRIEND, archived: true, muted_until: until });
     expect(body.data).toEqual({ archived: true, pinned: false, muted_until: until, unread: false });
-    const { change } = await listener.heard("chat_updated");
+    const { change } = await listener.waitForEvent("chat_updated");
     expect(change).toEqual({ archived: true, muted_until: new Date(until) });
     expect((await post("chat", { from: FRIEND })).body.data).toEqual(body.data);
   });
@@ -309,15 +309,15 @@ describe("what happens beside messages", () => {
   test("somebody makes a group, changes it and who is in it", async () => {
     const made = await post("group", { from: FRIEND, subject: "Theirs", participants: ["5511966664444"] });
     const { jid } = made.body.data;
-    const { change } = await listener.heard("group_updated");
+    const { change } = await listener.waitForEvent("group_updated");
     expect(change.group?.participants.map((one) => one.phone)).toEqual([FRIEND, PHONE, "5511966664444"]);
     const by = { from: FRIEND, group_jid: jid };
     await post("group-settings", { ...by, subject: "Renamed", locked: true });
-    expect((await listener.heard("group_updated", 2)).change).toMatchObject({ subject: "Renamed" });
-    expect((await listener.heard("group_updated", 3)).change).toMatchObject({ locked: true });
+    expect((await listener.waitForEvent("group_updated", 2)).change).toMatchObject({ subject: "Renamed" });
+    expect((await listener.waitForEvent("group_updated", 3)).change).toMatchObject({ locked: true });
     const { body } = await post("group-participants", { ...by, action: "remove", participants: [PHONE] });
     expect(body.data).toEqual([{ jid: `${PHONE}@s.whatsapp.net`, status: 200 }]);
-    expect((await listener.heard("group_updated", 4)).change).toMatchObject({ left: true });
+    expect((await listener.waitForEvent("group_updated", 4)).change).toMatchObject({ left: true });
     const refused = await post("group-settings", { from: PHONE, group_jid: jid, subject: "Mine" });
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
     const nowhere = await post("group-settings", { ...by, group_jid: "120363999999999999", subject: "A" });

@@ -27,9 +27,9 @@ type Named = "sandboxReceive" | "sandboxReact" | "sandboxEdit" | "sandboxDelete"
 
 function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
-    async sandboxReceive({ input, holdBytes }) {
+    async sandboxReceive({ input, reserveMemory }) {
       const { account_id, phone, control } = await getPairedPhone(deps, input.id);
-      const content = await toContent(input, (url) => deps.fetchMedia(url, holdBytes));
+      const content = await toContent(input, (url) => deps.fetchMedia(url, reserveMemory));
       if (content.kind === "media") await requireStorageQuota(deps.db, account_id, content.size);
       const reply_to = input.reply_to as MessageId | undefined;
       return {
@@ -78,7 +78,7 @@ function phoneHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>
     async sandboxCall({ input }) {
       const act = { ...actorIn(input), video: input.video };
       const { phone, control } = await getPairedPhone(deps, input.id);
-      return { call_id: requireHappened(await control.call(phone, act)) };
+      return { call_id: requireHappened(await control.startPhoneCall(phone, act)) };
     },
 
     async sandboxDrop({ input }) {

@@ -12,7 +12,7 @@ function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
 function asking(session: Session | undefined) {
   return createSessionOperationRunner({
     requireConnected: async () => undefined,
-    reachSession: async () => session,
+    findSession: async () => session,
     timeoutMs: 20,
   });
 }
@@ -71,7 +71,7 @@ describe("what is asked of a session", () => {
     });
     const call = createSessionOperationRunner({
       requireConnected: () => Promise.reject(new GatewayError("INSTANCE_NOT_CONNECTED", "Away.")),
-      reachSession: async () => undefined,
+      findSession: async () => undefined,
       timeoutMs: 20,
     });
     await expect(call(1, (session) => session.profile?.get())).rejects.toMatchObject({

@@ -7,7 +7,7 @@ export interface SessionOperationDeps {
   /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
   requireConnected: (instanceId: number) => Promise<unknown>;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
   timeoutMs: number;
 }
 
@@ -22,12 +22,12 @@ export type RunSessionOperation = <Value>(
 
 export function createSessionOperationRunner({
   requireConnected,
-  reachSession,
+  findSession,
   timeoutMs,
 }: SessionOperationDeps): RunSessionOperation {
   return async (instanceId, call) => {
     await requireConnected(instanceId);
-    const session = await reachSession(instanceId);
+    const session = await findSession(instanceId);
     if (!session) throw sessionUnreachable();
     const asked = call(session);
     if (!asked)

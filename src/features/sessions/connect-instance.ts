@@ -18,7 +18,7 @@ import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-conn
 
 export interface InstanceControlDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
 }
 
 export interface WaitInput {
@@ -90,7 +90,7 @@ async function control(
 ): Promise<void> {
   const { row, lanes } = await deps.db.transaction().execute(request);
   deps.engine.wake([row.lane, ...lanes]);
-  deps.engine.tell("instance", String(row.id));
+  deps.engine.publish("instance", String(row.id));
 }
 
 async function requestConnect(trx: Trx, id: number, phone: string | undefined): Promise<ControlRequest> {

@@ -26,18 +26,18 @@ export interface ConnectionRecorder {
 
 export interface ConnectionRecorderOptions {
   db: Db;
-  engine: Pick<Engine, "node" | "laneOf" | "laneLost" | "wake" | "tell">;
+  engine: Pick<Engine, "node" | "findOwnedLane" | "markLaneLost" | "wake" | "publish">;
 }
 
 export function createConnectionRecorder({ db, engine }: ConnectionRecorderOptions): ConnectionRecorder {
   return {
     async record(instanceId, event) {
-      const lane = engine.laneOf("session", String(instanceId));
+      const lane = engine.findOwnedLane("session", String(instanceId));
       const lanes = lane && (await recordEvent(db, engine.node.id, lane, event));
-      if (lane && !lanes) engine.laneLost(lane.id);
+      if (lane && !lanes) engine.markLaneLost(lane.id);
       if (!lanes) throw new Error(`This node does not own the session of instance ${instanceId} any more.`);
       engine.wake(lanes);
-      engine.tell("instance", String(instanceId));
+      engine.publish("instance", String(instanceId));
     },
   };
 }

@@ -323,26 +323,26 @@ describe("a connection", () => {
     const id = await create();
     await pair(id);
     const before = await status(id);
-    const lane = gateway.engine.laneOf("session", String(id));
+    const lane = gateway.engine.findOwnedLane("session", String(id));
     if (!lane) throw new Error("the lane is not here");
     const lost: number[] = [];
     const engine = {
       ...bare(),
-      laneOf: () => ({ ...lane, epoch: lane.epoch - 1 }),
-      laneLost: (one: number) => lost.push(one),
+      findOwnedLane: () => ({ ...lane, epoch: lane.epoch - 1 }),
+      markLaneLost: (one: number) => lost.push(one),
     };
     const stale = createConnectionRecorder({ db: db(), engine });
     await expect(stale.record(id, { type: "banned", reason: "banned" })).rejects.toThrow(/does not own/);
     const nowhere = createConnectionRecorder({
       db: db(),
-      engine: { ...bare(), laneOf: () => undefined, laneLost: () => {} },
+      engine: { ...bare(), findOwnedLane: () => undefined, markLaneLost: () => {} },
     });
     await expect(nowhere.record(id, { type: "banned", reason: "banned" })).rejects.toThrow(/does not own/);
     expect(lost).toEqual([lane.id]);
     expect(await status(id)).toEqual(before);
   });
 
-  const bare = () => ({ node: gateway.engine.node, wake: () => {}, tell: () => {} });
+  const bare = () => ({ node: gateway.engine.node, wake: () => {}, publish: () => {} });
 
   it("holds back the deadline of waiting messages for as long as it lasts", async () => {
     const id = await create();
@@ -620,7 +620,7 @@ describe("removing an instance", () => {
       await db().selectFrom("job").select("id").where("lane", "in", [lane, global_lane]).execute(),
     ).toEqual([]);
     expect(await network.unlink(phone)).toBe(false);
-    expect(gateway.engine.laneOf("session", String(id))).toBeUndefined();
+    expect(gateway.engine.findOwnedLane("session", String(id))).toBeUndefined();
     const gone = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
     expect([gone.status, gone.body.code]).toEqual([404, "NOT_FOUND"]);
   });

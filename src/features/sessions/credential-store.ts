@@ -19,7 +19,7 @@ export interface CredentialStoreOptions {
   /** The instance's lane, as this node owns it. */
   lane: Lane;
   /** Shared by all instances of the node, so that their writes share statements. */
-  vault?: SealedPairingStore;
+  pairingStore?: SealedPairingStore;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface CredentialStoreOptions {
  * no longer write.
  */
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
-  const { db, box, node, lane, vault = createSealedPairingStore(options) } = options;
+  const { db, box, node, lane, pairingStore = createSealedPairingStore(options) } = options;
   const instance = Number(lane.key);
   const place = encryptionContextOf("credential", "secret", instance);
   let generation: number | undefined;
@@ -51,9 +51,9 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
   return {
     load,
     keys: {
-      read: async (kind, ids) => vault.read(await claim(), kind, ids),
-      letters: async (ids) => vault.letters(await claim(), ids),
-      commit: async (change) => ((await vault.commit(await claim(), change)) ? "kept" : "lost"),
+      read: async (kind, ids) => pairingStore.read(await claim(), kind, ids),
+      readJournal: async (ids) => pairingStore.readJournal(await claim(), ids),
+      commit: async (change) => ((await pairingStore.commit(await claim(), change)) ? "kept" : "lost"),
     },
     async save(credentials) {
       if (generation === undefined) await load();

@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/database.ts";
 export interface DeleteNetworkCopiesDeps {
   db: Db;
   /** The sandbox network of an account, which keeps copies of what passes through it. */
-  sandboxOf(account_id: number): Pick<SandboxControl, "forget" | "forgetPhone">;
+  sandboxOf(account_id: number): Pick<SandboxControl, "deleteCopies" | "deletePhone">;
 }
 
 const ROWS_AT_ONCE = 1_000;
@@ -27,14 +27,14 @@ export async function deleteNetworkCopies(
   const { account_id } = instance;
   const sandbox = sandboxOf(account_id);
   const forgetPhone = async (phone: string) => {
-    if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.forgetPhone(phone);
+    if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.deletePhone(phone);
   };
   let found: Copy[];
   do {
     found = await findCopies(db, id);
     const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
     // A logout has removed the number from the row: the network knows who wrote its messages.
-    for (const phone of await sandbox.forget([], written)) await forgetPhone(phone);
+    for (const phone of await sandbox.deleteCopies([], written)) await forgetPhone(phone);
     const ids = found.map((copy) => copy.id);
     await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
     await sql`delete from message where id = any(${ids}::bigint[])`.execute(db);

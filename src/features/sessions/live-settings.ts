@@ -9,10 +9,10 @@ const MOST_INSTANCES = 20_000;
 
 /** The settings of instances, cached for reads at every message; a change applies at once, or within 5 s. */
 export interface LiveSettings {
-  of(instanceId: number): Promise<InstanceSettings>;
+  get(instanceId: number): Promise<InstanceSettings>;
 }
 
-export function createLiveSettings(db: Db, engine: Pick<Engine, "hear">): LiveSettings {
+export function createLiveSettings(db: Db, engine: Pick<Engine, "subscribe">): LiveSettings {
   const known = createTtlCache({
     max: MOST_INSTANCES,
     ttlMs: TTL_MS,
@@ -21,8 +21,8 @@ export function createLiveSettings(db: Db, engine: Pick<Engine, "hear">): LiveSe
       return (await query.executeTakeFirst())?.settings;
     },
   });
-  engine.hear("instance", (id) => known.forget(id));
+  engine.subscribe("instance", (id) => known.delete(id));
   return {
-    of: async (id) => ({ ...DEFAULT_SETTINGS, ...(await known.get(String(id))) }),
+    get: async (id) => ({ ...DEFAULT_SETTINGS, ...(await known.get(String(id))) }),
   };
 }

@@ -3,7 +3,7 @@ import type { Session } from "../../network/driver.ts";
 import type { LiveSettings } from "./live-settings.ts";
 
 export interface PresenceUpdaterOptions {
-  engine: Pick<Engine, "hear">;
+  engine: Pick<Engine, "subscribe">;
   live: LiveSettings;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
@@ -27,7 +27,7 @@ export function createPresenceUpdater({
     const session = connectedSession(id);
     const state = shown.get(id);
     if (!session || !state) return;
-    const { mark_online } = await live.of(id);
+    const { mark_online } = await live.get(id);
     if (state.now === mark_online) return;
     state.now = mark_online;
     await session.setPresence?.(mark_online ? "available" : "unavailable");
@@ -35,7 +35,7 @@ export function createPresenceUpdater({
 
   // What could not be shown now is shown with the next change or connection.
   const followQuietly = (id: number) => void follow(id).catch(() => {});
-  engine.hear("instance", (key) => {
+  engine.subscribe("instance", (key) => {
     if (shown.has(Number(key))) followQuietly(Number(key));
   });
 

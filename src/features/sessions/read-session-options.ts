@@ -9,7 +9,7 @@ import { toPolicyUrl } from "../instances/instances.ts";
 export interface SessionOptionsDeps {
   db: Db;
   box: SecretBox;
-  outgoing: Pick<SafeFetch, "refusal" | "lookup">;
+  outgoing: Pick<SafeFetch, "findBlockReason" | "lookup">;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function readSessionOptions(
   if (!proxy) return options;
   const url = box.open(proxy, encryptionContextOf("instance", "proxy", id));
   const policyUrl = toPolicyUrl(url);
-  if (await outgoing.refusal(policyUrl)) return undefined;
+  if (await outgoing.findBlockReason(policyUrl)) return undefined;
   return { ...options, proxy: url, lookup: outgoing.lookup(policyUrl) };
 }
 

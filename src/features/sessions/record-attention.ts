@@ -10,7 +10,7 @@ const SAME_DEMAND_MS = 60_000;
 
 export interface AttentionDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "tell">;
+  engine: Pick<Engine, "wake" | "publish">;
 }
 
 /** Stores a demand of the network that a person must handle, and reports it as `instance.attention`. */
@@ -35,7 +35,7 @@ export async function recordAttention({ db, engine }: AttentionDeps, id: number,
     return recordEvents(trx, [{ event: "instance.attention", instance_id: id, chat: "instance", data }]);
   });
   engine.wake(lanes);
-  engine.tell("instance", String(id));
+  engine.publish("instance", String(id));
 }
 
 function isSameDemand({ attention }: InstanceRow, code: AttentionReason): boolean {

@@ -9,12 +9,12 @@ export const OUTDATED_REASON = "outdated";
 /**
  * Reconnects instances that WhatsApp rejected before the current client version was found. Safe to repeat.
  */
-export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "tell">): Promise<void> {
+export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "publish">): Promise<void> {
   for (const id of await findResumable(db)) {
     const lanes = await db.transaction().execute((trx) => resume(trx, id));
     if (lanes.length === 0) continue;
     engine.wake(lanes);
-    engine.tell("instance", String(id));
+    engine.publish("instance", String(id));
   }
 }
 

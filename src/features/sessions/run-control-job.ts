@@ -17,7 +17,7 @@ import { readSessionOptions } from "./read-session-options.ts";
 import { removeInstance } from "./remove-instance.ts";
 
 export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
-  engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
+  engine: Pick<Engine, "node" | "wake" | "publish" | "markLaneLost">;
   /** Unregisters the webhooks of an instance that will be removed. */
   dismissIntegrations(instanceId: number): Promise<void>;
 }
@@ -75,11 +75,11 @@ async function runLogout(
   await unlink(deps, sessions, instance, LOGOUT_MS);
   const lanes = await db.transaction().execute((trx) => recordLogout(trx, engine.node.id, job));
   if (!lanes) {
-    engine.laneLost(job.lane.id);
+    engine.markLaneLost(job.lane.id);
     return { end: "settled" };
   }
   engine.wake(lanes);
-  engine.tell("instance", job.lane.key);
+  engine.publish("instance", job.lane.key);
   return { end: "settled", deleted: true };
 }
 
@@ -93,11 +93,11 @@ async function runDelete(
   await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), dismiss(deps, instance)]);
   const lanes = await removeInstance(deps, engine.node.id, lane);
   if (!lanes) {
-    engine.laneLost(lane.id);
+    engine.markLaneLost(lane.id);
     return { end: "settled" };
   }
   engine.wake(lanes, { changed: true });
-  engine.tell("instance", lane.key);
+  engine.publish("instance", lane.key);
   return { end: "settled", deleted: true };
 }
 

@@ -45,12 +45,12 @@ const open = (epoch = 1, node = "a") => {
   const store = createCredentialStore({
     ...options,
     lane: { ...lane, epoch },
-    vault: createSealedPairingStore(options),
+    pairingStore: createSealedPairingStore(options),
   });
   return { ...store, keys: store.keys ?? expect.fail("no keys") };
 };
 const change = (part: Partial<PairingChange>): PairingChange => ({
-  ...{ keys: [], letters: [], forgotten_letters: [] },
+  ...{ keys: [], journal_entries: [], deleted_journal_ids: [] },
   ...part,
 });
 const key = (id: string, value: string | null, kind = "session") => ({ kind, id, value });
@@ -90,7 +90,7 @@ describe("the keys of a pairing", () => {
   it("go together with the identity and the letters, or not at all", async () => {
     const { save, keys, load } = open();
     await save(bytes("one"));
-    const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], letters: [letter("hash")] };
+    const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], journal_entries: [letter("hash")] };
     expect(await keys.commit(change(all))).toBe("kept");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
     await test.database.db
@@ -98,17 +98,21 @@ describe("the keys of a pairing", () => {
       .set({ owner: "b", epoch: 2 })
       .where("id", "=", lane.id)
       .execute();
-    const late = { credentials: bytes("three"), keys: [key("ana.0", "y")], letters: [letter("late")] };
+    const late = {
+      credentials: bytes("three"),
+      keys: [key("ana.0", "y")],
+      journal_entries: [letter("late")],
+    };
     expect(await keys.commit(change(late))).toBe("lost");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
     expect(await keys.read("session", ["ana.0"])).toEqual(new Map([["ana.0", "x"]]));
-    expect((await keys.letters()).map(({ id }) => id)).toEqual(["hash"]);
+    expect((await keys.readJournal()).map(({ id }) => id)).toEqual(["hash"]);
   });
 
   it("of an earlier pairing are never seen, and cannot be written any more", async () => {
     const old = open();
     await old.save(bytes("old"));
-    await old.keys.commit(change({ keys: [key("ana.0", "old")], letters: [letter("old")] }));
+    await old.keys.commit(change({ keys: [key("ana.0", "old")], journal_entries: [letter("old")] }));
     const next = open();
     await next.load();
     await next.erase();
@@ -117,7 +121,7 @@ describe("the keys of a pairing", () => {
     await next.save(bytes("new"));
     expect(await old.keys.commit(change({ keys: [key("ana.0", "late")] }))).toBe("lost");
     expect(await next.keys.read("session", ["ana.0"])).toEqual(new Map());
-    expect(await next.keys.letters()).toEqual([]);
+    expect(await next.keys.readJournal()).toEqual([]);
     const left = await test.database.db
       .selectFrom("pairing_key")
       .selectAll()
@@ -144,10 +148,10 @@ describe("the letters of a pairing", () => {
   it("come back in the order in which they came, until they are forgotten", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
-    await keys.commit(change({ letters: [letter("c"), letter("a")] }));
-    await keys.commit(change({ letters: [letter("b")] }));
-    await keys.commit(change({ letters: [letter("c", true)], forgotten_letters: ["a"] }));
-    expect(await keys.letters()).toEqual([letter("c", true), letter("b")]);
-    expect(await keys.letters(["b", "nobody"])).toEqual([letter("b")]);
+    await keys.commit(change({ journal_entries: [letter("c"), letter("a")] }));
+    await keys.commit(change({ journal_entries: [letter("b")] }));
+    await keys.commit(change({ journal_entries: [letter("c", true)], deleted_journal_ids: ["a"] }));
+    expect(await keys.readJournal()).toEqual([letter("c", true), letter("b")]);
+    expect(await keys.readJournal(["b", "nobody"])).toEqual([letter("b")]);
   });
 });

@@ -27,7 +27,7 @@ export interface OwnedPairing {
  */
 export interface SealedPairingStore {
   read(claim: OwnedPairing, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
-  letters(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
+  readJournal(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
   /** False: nothing was stored, because this node no longer owns the lane or the pairing. */
   commit(claim: OwnedPairing, change: PairingChange): Promise<boolean>;
 }
@@ -57,7 +57,7 @@ export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOp
   return {
     read: ({ lane, generation }, kind, ids) =>
       reader.write({ instance: Number(lane.key), generation, kind, ids }),
-    letters: (claim, ids) => readLetters(db, box, claim, ids),
+    readJournal: (claim, ids) => readLetters(db, box, claim, ids),
     commit: (claim, change) => writer.write({ claim, change }),
   };
 }
@@ -177,9 +177,11 @@ function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generatio
 
 function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
   const keys = pairings.flatMap(({ change }, nth) => change.keys.map((key) => ({ nth, ...key })));
-  const letters = pairings.flatMap(({ change }, nth) => change.letters.map((letter) => ({ nth, ...letter })));
+  const letters = pairings.flatMap(({ change }, nth) =>
+    change.journal_entries.map((letter) => ({ nth, ...letter })),
+  );
   const forgotten = pairings.flatMap(({ change }, nth) =>
-    change.forgotten_letters.map((id) => ({ nth, id })),
+    change.deleted_journal_ids.map((id) => ({ nth, id })),
   );
   const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
   const sealed = keys.map(({ nth, kind, id, value }) =>

@@ -40,7 +40,9 @@ export interface AttemptRecord {
 export type ReceiverChange = "failing" | "recovered";
 
 /** How the attempt was recorded: not at all if another process owns the lane now. */
-export type RecordedAttempt = { held: true; wake: number[]; change: ReceiverChange | null } | { held: false };
+export type RecordedAttempt =
+  | { isOwned: true; wake: number[]; change: ReceiverChange | null }
+  | { isOwned: false };
 
 /**
  * Writes log row, delivery, job and reports of all waiting attempts in one transaction, fenced by their
@@ -58,12 +60,12 @@ async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): P
   }
   return db.transaction().execute(async (trx) => {
     const recorded = await writeAttempts(trx, node, records);
-    const kept = records.filter((_, index) => recorded[index]?.held);
+    const kept = records.filter((_, index) => recorded[index]?.isOwned);
     const wake = await recordEvents(
       trx,
       kept.flatMap((record) => record.reports),
     );
-    return recorded.map((one) => (one.held ? { ...one, wake } : one));
+    return recorded.map((one) => (one.isOwned ? { ...one, wake } : one));
   });
 }
 
@@ -94,7 +96,7 @@ async function writeAttempts(
   const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
   return records.map((_, ord) => {
     const change = changes.get(ord);
-    return change === undefined ? { held: false } : { held: true, wake: [], change };
+    return change === undefined ? { isOwned: false } : { isOwned: true, wake: [], change };
   });
 }
 

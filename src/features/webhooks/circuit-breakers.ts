@@ -7,7 +7,7 @@ import type { CompletedAttempt } from "./to-attempt-record.ts";
 export interface CircuitBreakers {
   /** How long to pause the receiver after this attempt, in milliseconds; undefined to continue. */
   pauseAfter(tried: CompletedAttempt, beganAt: number): number | undefined;
-  forget(lane: Lane): void;
+  delete(lane: Lane): void;
 }
 
 export function createCircuitBreakers(): CircuitBreakers {
@@ -31,9 +31,9 @@ export function createCircuitBreakers(): CircuitBreakers {
         beganAt,
         at: performance.now(),
       };
-      const askedMs = verdict.verdict === "retry" && verdict.pauseLane ? verdict.delayMs : 0;
+      const askedMs = verdict.decision === "retry" && verdict.pauseLane ? verdict.delayMs : 0;
       return Math.max(breakerOf(tried).record(sample) ?? 0, askedMs) || undefined;
     },
-    forget: (lane) => void breakers.delete(lane.id),
+    delete: (lane) => void breakers.delete(lane.id),
   };
 }

@@ -15,9 +15,9 @@ const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "r
 const middle = () => 0.5;
 
 test("any 2xx is a delivery, nothing else is", () => {
-  expect(decideAttempt(answered(204), 1, plan).verdict).toBe("delivered");
+  expect(decideAttempt(answered(204), 1, plan).decision).toBe("delivered");
   for (const status of [199, 301, 302, 400, 404, 500]) {
-    expect(decideAttempt(answered(status), 1, plan, middle).verdict).toBe("retry");
+    expect(decideAttempt(answered(status), 1, plan, middle).decision).toBe("retry");
   }
 });
 
@@ -25,7 +25,7 @@ test("each failure waits for the next step, and beyond the table for the last on
   const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
   expect(delays).toEqual(
     [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
-      verdict: "retry",
+      decision: "retry",
       delayMs,
       pauseLane: false,
     })),
@@ -38,9 +38,9 @@ test("retries are spread by 20 % either way", () => {
 });
 
 test("the last allowed try is final, and without retries so is the first", () => {
-  expect(decideAttempt(refused, 10, plan).verdict).toBe("failed");
+  expect(decideAttempt(refused, 10, plan).decision).toBe("failed");
   expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
-    verdict: "failed",
+    decision: "failed",
     reason: "The receiver answered 500.",
   });
 });
@@ -51,7 +51,7 @@ test("Retry-After is honoured with 429 and 503, between one step and two, and qu
     headers: { "retry-after": value },
   });
   expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual({
-    verdict: "retry",
+    decision: "retry",
     delayMs: 20_000,
     pauseLane: true,
   });
@@ -67,7 +67,7 @@ test("Retry-After is honoured with 429 and 503, between one step and two, and qu
 });
 
 test("410 is final at once", () => {
-  expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
+  expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ decision: "failed", isGone: true });
 });
 
 test("no plan takes longer than its twenty tries at a receiver that asks for the longest waits", () => {
@@ -76,7 +76,7 @@ test("no plan takes longer than its twenty tries at a receiver that asks for the
   let sum = 0;
   for (let attempt = 1; ; attempt++) {
     const verdict = decideAttempt(asking, attempt, twenty);
-    if (verdict.verdict !== "retry") break;
+    if (verdict.decision !== "retry") break;
     sum += verdict.delayMs;
   }
   expect(longestScheduleMs(plan.scheduleMs)).toBe(sum);

@@ -3,11 +3,11 @@ import { MAX_ATTEMPTS } from "./contract.ts";
 
 /** What follows one attempt. */
 export type AttemptDecision =
-  | { verdict: "delivered" }
+  | { decision: "delivered" }
   /** `pauseLane`: the receiver asked for a pause, so its other events wait as well. */
-  | { verdict: "retry"; delayMs: number; pauseLane: boolean }
+  | { decision: "retry"; delayMs: number; pauseLane: boolean }
   /** `isGone`: the receiver no longer accepts events. */
-  | { verdict: "failed"; reason: string; isGone: boolean };
+  | { decision: "failed"; reason: string; isGone: boolean };
 
 export interface RetryPlan {
   /** Delays after the first, second, ... failure; after the end of the table the last one repeats. */
@@ -28,20 +28,20 @@ export function decideAttempt(
   plan: RetryPlan,
   random: () => number = Math.random,
 ): AttemptDecision {
-  if (isSuccess(outcome)) return { verdict: "delivered" };
+  if (isSuccess(outcome)) return { decision: "delivered" };
   const isGone = outcome.outcome === "response" && outcome.status === 410;
   const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
-  if (isGone || attempt >= allowed) return { verdict: "failed", reason: describeFailure(outcome), isGone };
+  if (isGone || attempt >= allowed) return { decision: "failed", reason: describeFailure(outcome), isGone };
   const stepMs = stepAfter(attempt, plan.scheduleMs);
   const askedMs = readRetryAfterMs(outcome);
   if (askedMs !== undefined) {
     return {
-      verdict: "retry",
+      decision: "retry",
       delayMs: Math.min(Math.max(askedMs, stepMs), limitOf(stepMs)),
       pauseLane: true,
     };
   }
-  return { verdict: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
+  return { decision: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
 }
 
 /**

@@ -42,7 +42,7 @@ export async function deliverWebhook(
     body,
     totalMs: timeoutMs,
     maxBytes: READ_AT_MOST_BYTES,
-    whose: isGlobal ? "operator" : "tenant",
+    policyKey: isGlobal ? "operator" : "tenant",
     tenant: { instance_id: delivery.event.instance_id },
     // The lane's width limits requests; many webhooks of many customers may use one host.
     isPaced: true,

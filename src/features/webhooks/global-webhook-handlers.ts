@@ -26,7 +26,7 @@ type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 /** The operator's webhook: one row without an instance, delivered through a lane of each instance. */
 export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
   async function save(input: GlobalInput, by: AuditActor) {
-    const refused = input.url ? await outgoing.refusal(input.url, "operator") : undefined;
+    const refused = input.url ? await outgoing.findBlockReason(input.url, "operator") : undefined;
     if (refused) throw invalidField("url", refused);
     const { row, isNew } = await db.transaction().execute(async (trx) => {
       const saved = await saveGlobal(trx, box, input);

@@ -40,7 +40,7 @@ const MAX_WEBHOOKS_PER_INSTANCE = 50;
 
 /** Rejects a URL that the outgoing policy would reject at every delivery. */
 export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
-  const issue = url === undefined ? undefined : await outgoing.refusal(url);
+  const issue = url === undefined ? undefined : await outgoing.findBlockReason(url);
   if (issue) throw invalidField("url", issue);
 }
 

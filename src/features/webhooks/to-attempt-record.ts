@@ -28,7 +28,7 @@ export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
   const { job, loaded, outcome, attempt, verdict } = tried;
   const { event, webhook } = loaded;
   const { trigger } = job.ref as DeliveryRef;
-  const retryAfterMs = trigger === "auto" && verdict.verdict === "retry" ? verdict.delayMs : null;
+  const retryAfterMs = trigger === "auto" && verdict.decision === "retry" ? verdict.delayMs : null;
   const isParked = retryAfterMs !== null && attempt >= PARK_AFTER_FAILURES && webhook.ordering === "chat";
   return {
     lane: job.lane,
@@ -54,13 +54,13 @@ export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
 }
 
 function statusAfter(
-  { verdict }: AttemptDecision,
+  { decision }: AttemptDecision,
   { trigger, alone }: DeliveryRef,
   isParked: boolean,
 ): AttemptRecord["status"] {
-  if (verdict === "delivered") return "delivered";
+  if (decision === "delivered") return "delivered";
   if (trigger === "manual") return alone ? "failed" : null;
-  if (verdict === "failed") return "failed";
+  if (decision === "failed") return "failed";
   return isParked ? "parked" : "retrying";
 }
 

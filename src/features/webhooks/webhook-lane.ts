@@ -46,7 +46,7 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
     await record(tried);
     return {
       end: "settled",
-      proven: isSuccess(tried.outcome),
+      isHealthy: isSuccess(tried.outcome),
       pauseLaneMs: breakers.pauseAfter(tried, beganAt),
     };
   }
@@ -54,12 +54,12 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
   return {
     kind: "webhook",
     role: "worker",
-    width: 4,
-    lookahead: 16,
-    probation: true,
-    budget: 256,
+    laneConcurrency: 4,
+    prefetch: 16,
+    slowStart: true,
+    nodeConcurrency: 256,
     run,
-    lost: async (lane) => breakers.forget(lane),
+    onLost: async (lane) => breakers.delete(lane),
   };
 }
 
@@ -94,14 +94,14 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
     const record = toAttemptRecord(tried);
     const recorded = await retryUntilCommitted(engine, job.lane, () => writer.write(record));
     faultPoint("delivery:after-commit");
-    if (recorded.held) {
+    if (recorded.isOwned) {
       engine.wake(recorded.wake);
       logChange(recorded.change, record);
-    } else engine.laneLost(job.lane.id);
+    } else engine.markLaneLost(job.lane.id);
     // It has ended the automatic retries, for which the rest of the chat may still be waiting.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";
-    if (isManual && verdict.verdict === "delivered") engine.wake([job.lane.id], { changed: true });
-    if (verdict.verdict === "failed" && verdict.isGone) {
+    if (isManual && verdict.decision === "delivered") engine.wake([job.lane.id], { changed: true });
+    if (verdict.decision === "failed" && verdict.isGone) {
       const { webhook, event } = loaded;
       engine.wake(await disableWebhook(db, webhook.id, event.instance_id, "The receiver answered 410."));
     }

@@ -46,7 +46,7 @@ export function webhookNotice(
 /** The content of a test delivery. */
 export function testEvent(instance_id: number, webhook: ReportedWebhook, event_id: string): EventDraft {
   const data = { ...ABOUT_NO_DELIVERY, event_id, event: "webhook.sent", attempt: 1, test: true as const };
-  return { ...draft("webhook.sent", instance_id, webhook, data), event_id, toNobody: true };
+  return { ...draft("webhook.sent", instance_id, webhook, data), event_id, isUndelivered: true };
 }
 
 function draft(

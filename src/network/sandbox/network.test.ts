@@ -87,7 +87,7 @@ describe("fixed behaviours by the last four digits", () => {
     const later = send(me, to("1234"));
     await eventually(() => expect(statusesOf(me, later.id)).toContain("read"));
     expect([answer, statusesOf(me, silent.id)]).toEqual([undefined, []]);
-    await network.control.drop((await me.heard("connected")).me.phone ?? "");
+    await network.control.drop((await me.waitForEvent("connected")).me.phone ?? "");
     expect((await silent.result).outcome).toBe("unknown");
   });
 
@@ -102,7 +102,7 @@ describe("fixed behaviours by the last four digits", () => {
   it("answers from 0004 with what it was told", async () => {
     const me = await network.pair();
     await send(me, to("0004"), "ping").result;
-    const { message } = await me.heard("message");
+    const { message } = await me.waitForEvent("message");
     expect(message).toMatchObject({ chat: to("0004"), from_me: false, content: text("echo: ping") });
   });
 
@@ -120,13 +120,15 @@ describe("fixed behaviours by the last four digits", () => {
     const other = await network.pair("5511977770002");
     const { result } = send(me, lidOf("5511977770002"), "by LID");
     expect((await result).outcome).toBe("accepted");
-    expect((await other.heard("message")).message.content).toEqual(text("by LID"));
+    expect((await other.waitForEvent("message")).message.content).toEqual(text("by LID"));
     expect(await send(me, "12345@lid" as Jid).result).toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
   });
 
   it("gives out a number of its own to each phone that names none", async () => {
     const listeners = [await network.pair(), await network.pair(), await network.pair()];
-    const numbers = await Promise.all(listeners.map(async (one) => (await one.heard("connected")).me.phone));
+    const numbers = await Promise.all(
+      listeners.map(async (one) => (await one.waitForEvent("connected")).me.phone),
+    );
     expect(new Set(numbers).size).toBe(3);
     for (const number of numbers) expect(number).toMatch(/^55119\d{4}[1-9]\d{3}$/);
   });
@@ -146,17 +148,17 @@ describe("ledger", () => {
     expect(arrivals[0]).toMatchObject({ chat, kind: "text", content: text("thrice"), outcome: "accepted" });
     await send(me, chat, "next").result;
     await eventually(() => expect(other.all("message")).toHaveLength(2));
-    expect(other.times(id)).toBe(1);
+    expect(other.countEvents(id)).toBe(1);
   });
 
   it("enters logins and ends, and how many sockets were open", async () => {
     const me = await network.pair();
     await me.session.disconnect();
     me.session.connect();
-    await me.heard("connected", 2);
+    await me.waitForEvent("connected", 2);
     const second = network.startProcess().open(me.credentials);
     second.session.connect();
-    await me.heard("disconnected", 2);
+    await me.waitForEvent("disconnected", 2);
     await second.session.logout();
     const rows = await ledger("action, open from sandbox.ledger order by id");
     expect(rows.map((row) => [row.action, row.open])).toEqual([
@@ -176,7 +178,7 @@ describe("ledger", () => {
     await process.kill();
     const again = network.open(me.credentials);
     again.session.connect();
-    await again.heard("connected");
+    await again.waitForEvent("connected");
     const rows = await ledger("action, open from sandbox.ledger order by id");
     expect(rows.map((row) => [row.action, row.open])).toEqual([
       ["login", 1],
@@ -189,7 +191,7 @@ describe("ledger", () => {
     const me = await network.pair("5511977773000");
     const thief = network.startProcess().open(me.credentials);
     thief.session.connect();
-    await thief.heard("connected");
+    await thief.waitForEvent("connected");
     const { id, result } = send(me, to("1234"));
     expect((await result).outcome).toBe("not_sent");
     const [row] = await ledger(`outcome from sandbox.ledger where message_id = '${id}'`);
@@ -204,9 +206,9 @@ describe("several processes", () => {
     const me = await network.pair("5511977773000");
     const { control } = network.startProcess();
     const id = await control.receive("5511977773000", { from: "5511966661111", content: text("from afar") });
-    expect((await me.heard("message")).message.id).toBe(id);
+    expect((await me.waitForEvent("message")).message.id).toBe(id);
     await control.drop("5511977773000");
-    await me.heard("disconnected");
+    await me.waitForEvent("disconnected");
   });
 
   it("delivers again what a killed process had not stored", async () => {
@@ -217,14 +219,14 @@ describe("several processes", () => {
     await process.kill();
     const again = network.open(me.credentials);
     again.session.connect();
-    expect((await again.heard("message")).message).toMatchObject({ id, offline: true });
+    expect((await again.waitForEvent("message")).message).toMatchObject({ id, offline: true });
   });
 
   it("scans no QR of a process that is gone", async () => {
     const process = network.startProcess();
     const waiting = process.open();
     waiting.session.connect();
-    const { qr } = await waiting.heard("qr");
+    const { qr } = await waiting.waitForEvent("qr");
     await process.kill();
     expect(await network.control.scan(qr)).toEqual({ outcome: "not_found" });
   });
@@ -238,7 +240,7 @@ describe("several processes", () => {
     await network.pool.query("select pg_terminate_backend(pg_backend_pid())").catch(() => undefined);
     await eventually(async () => expect((await send(me, to("1234")).result).outcome).toBe("accepted"));
     const id = await network.control.receive("5511977773000", { from: "5511966661111", content: text("hi") });
-    expect((await me.heard("message")).message.id).toBe(id);
+    expect((await me.waitForEvent("message")).message.id).toBe(id);
   });
 });
 
@@ -274,9 +276,9 @@ describe("mailbox", () => {
       from: "5511966662222",
       content: text("free"),
     });
-    expect((await me.heard("message")).message.id).toBe(id);
+    expect((await me.waitForEvent("message")).message.id).toBe(id);
     me.gate = async () => undefined;
-    await me.heard("message", 2);
+    await me.waitForEvent("message", 2);
   });
 
   it("says until it is heard that the session is connected", async () => {
@@ -324,6 +326,6 @@ describe("what is old", () => {
       { phone: "5511977773000" },
     ]);
     away.session.connect();
-    await away.heard("logged_out");
+    await away.waitForEvent("logged_out");
   });
 });

@@ -17,7 +17,7 @@ it("sessions that lose the network together come back one after the other", asyn
   const listeners: RecordingSession[] = [];
   for (let n = 0; n < SESSIONS; n++) listeners.push(await network.pair());
   const phones = await Promise.all(
-    listeners.map(async (one) => (await one.heard("connected")).me.phone ?? ""),
+    listeners.map(async (one) => (await one.waitForEvent("connected")).me.phone ?? ""),
   );
   const cutAt = performance.now();
   await Promise.all(phones.map((phone) => network.control.drop(phone)));

@@ -44,7 +44,12 @@ export class SandboxConnectionLoop {
     this.#pairingPhone = pairingPhone;
     this.#activeAt = options.activeAt;
     const { timing, log } = hub;
-    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
+    this.#failures = new SessionStartRetry({
+      ...options,
+      timing,
+      log,
+      reportDurably: (event) => this.#tell(event),
+    });
     this.#ended = this.#run(after);
   }
 
@@ -54,12 +59,12 @@ export class SandboxConnectionLoop {
   }
 
   /** The loop has ended and reports nothing more. */
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#isOver;
   }
 
   /** Whether a connect() with this phone requests another pairing method than the current one. */
-  pairsOtherwise(pairingPhone: string | undefined): boolean {
+  usesOtherPairing(pairingPhone: string | undefined): boolean {
     return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#pairingPhone;
   }
 
@@ -70,10 +75,10 @@ export class SandboxConnectionLoop {
     await withTimeout(this.#ended, this.#hub.timing.closeMs);
   }
 
-  abandon(): void {
+  terminate(): void {
     this.#stop.abort();
-    this.#connection?.abandon();
-    this.#hub.leave(this);
+    this.#connection?.terminate();
+    this.#hub.unregister(this);
   }
 
   async #run(after: Promise<void>): Promise<void> {
@@ -85,22 +90,22 @@ export class SandboxConnectionLoop {
       else if (typeof next === "object") await this.#sleep(next.waitMs);
     }
     this.#isOver = true;
-    this.#hub.leave(this);
+    this.#hub.unregister(this);
   }
 
   async #step(): Promise<Next> {
     let fault: SessionStartFailure = "session_failed";
     try {
-      await this.#hub.join(this);
+      await this.#hub.register(this);
       fault = "credentials_unreadable";
       const credentials = await this.#credentials.load();
       fault = "session_failed";
       if (this.#isStopped()) return "end";
       const next = credentials ? await this.#logIn(tokenOf(credentials)) : await this.#pair();
-      this.#failures.clear();
+      this.#failures.reset();
       return next;
     } catch (error) {
-      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
+      return this.#isStopped() ? "end" : this.#failures.onFailure(fault, error);
     }
   }
 
@@ -112,7 +117,7 @@ export class SandboxConnectionLoop {
       account_id: this.#account,
       timing: this.#hub.timing,
       phone: this.#pairingPhone,
-      tell: (event) => this.#tell(event),
+      report: (event) => this.#tell(event),
       waitForScan: (pairing, ms) => this.#waitForScan(pairing, ms),
       isStopped: () => this.#isStopped(),
     }).finally(() => {
@@ -140,7 +145,7 @@ export class SandboxConnectionLoop {
     const { signal } = this.#stop;
     return new Promise((resolve) => {
       const timer = setTimeout(() => done(), ms);
-      const stopWaiting = this.#hub.awaitScan(pairing, () => done());
+      const stopWaiting = this.#hub.onScan(pairing, () => done());
       const done = () => {
         clearTimeout(timer);
         stopWaiting();
@@ -154,7 +159,7 @@ export class SandboxConnectionLoop {
 
   async #logIn(token: string): Promise<Next> {
     const session = randomUUID();
-    const leave = await this.#hub.opening.enter(this.#activeAt);
+    const leave = await this.#hub.opening.acquire(this.#activeAt);
     if (this.#isStopped()) {
       leave();
       return "end";
@@ -169,11 +174,11 @@ export class SandboxConnectionLoop {
     const connection = new SandboxConnection(this.#hub, me, session, (event) => this.#report(event));
     this.#connection = connection;
     // Notifies a replaced session of this process.
-    this.#hub.wakes.device(me.device);
+    this.#hub.wakeups.device(me.device);
     if (this.#isStopped()) await connection.close();
     await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
     this.#hub.attach(connection);
-    connection.wake();
+    connection.poll();
     const reason = await connection.closed;
     this.#connection = undefined;
     return this.#isStopped() ? "end" : this.#afterClose(reason);

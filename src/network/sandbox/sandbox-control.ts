@@ -37,9 +37,9 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     ...createWorldControls(network),
     ...createCuts(network),
     scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
-    forget: (phones, messages) => deleteCopies(network, phones, messages),
-    forgetPhone: (phone) => deletePhoneData(network, phone),
-    forgetAccount: () => deleteAccountData(network),
+    deleteCopies: (phones, messages) => deleteCopies(network, phones, messages),
+    deletePhone: (phone) => deletePhoneData(network, phone),
+    deleteAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
       const letter = await write(network, phone, message, scene);
@@ -67,7 +67,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const, by };
       return post(phone, scene, { kind: "status", body });
     },
-    async call(phone, act) {
+    async startPhoneCall(phone, act) {
       const scene = await sceneOf(network, phone, act);
       const call_id = randomBytes(16).toString("hex").toUpperCase();
       const body = { from: scene.writer, call_id, video: act.video ?? false };

@@ -38,9 +38,9 @@ async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<Opera
     credentials: keepInMemory,
     phone: phoneOn(control),
     contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
-    nobody: phoneJid("5511900000000"),
+    unregisteredJid: phoneJid("5511900000000"),
     world: worldOf(control, pool),
-    async arrivals(id) {
+    async countDeliveries(id) {
       const sends = "select from sandbox.ledger where action = 'send' and message_id = $1";
       return (await pool.query(sends, [id])).rows.length;
     },
@@ -73,19 +73,19 @@ function contactOn({ session, events }: RecordingSession, control: SandboxContro
   return {
     jid: phoneJid(CONTACT),
     number: CONTACT,
-    async says(content, { group } = {}) {
+    async sendMessage(content, { group } = {}) {
       if (group)
         return (await control.receive(PHONE, { from: CONTACT, group_jid: GROUP, content })) as MessageId;
       const id = newMessageId();
       await session.send(chat, content, { id });
       return id;
     },
-    edits: async (id, text) => void (await session.edit?.(target(id, true), text, fresh())),
-    deletes: async (id) => void (await session.deleteForEveryone?.(target(id, true), fresh())),
-    reacts: async (id, reaction) => void (await session.react?.(target(id, false), reaction, fresh())),
-    reads: async (id) => void (await session.markRead?.(chat, [target(id, false)])),
-    calls: async () => void (await control.call(PHONE, { from: CONTACT })),
-    seen: async () => events.flatMap(seenIn),
+    editMessage: async (id, text) => void (await session.edit?.(target(id, true), text, fresh())),
+    deleteMessage: async (id) => void (await session.deleteForEveryone?.(target(id, true), fresh())),
+    reactTo: async (id, reaction) => void (await session.react?.(target(id, false), reaction, fresh())),
+    markRead: async (id) => void (await session.markRead?.(chat, [target(id, false)])),
+    startPhoneCall: async () => void (await control.startPhoneCall(PHONE, { from: CONTACT })),
+    observed: async () => events.flatMap(seenIn),
     async file(id) {
       const event = events.find((one) => one.type === "message" && one.message.id === id);
       const content = event?.type === "message" ? (event.message.content as MediaContent) : undefined;
@@ -149,7 +149,7 @@ function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
     chat: async (chat) => (await control.changeChat(PHONE, chat, {})) ?? {},
     changeChat: async (chat, change) => void (await control.changeChat(PHONE, chat, change)),
     nameContact: async (number, name) => void (await control.setPerson(PHONE, number, { name })),
-    rejectedCalls: async () =>
+    rejectedPhoneCalls: async () =>
       (
         await ask<{ target_id: string }>(
           "select target_id from sandbox.ledger where action = 'reject_call' and phone = $1",

@@ -16,7 +16,7 @@ export interface SandboxDriverOptions {
 
 export interface SandboxDriver extends NetworkDriver {
   /** Drops every session without reporting or notifying the network, as kill -9 does. */
-  abandon(): void;
+  terminate(): void;
 }
 
 /** The network without phones. Its state is in the schema `sandbox`, so all processes share one network. */
@@ -33,6 +33,6 @@ export function createSandboxDriver({
   return {
     network: "sandbox",
     open: (options: OpenSessionOptions): Session => new SandboxSession(hub, options, pictureUrl),
-    abandon: () => hub.abandon(),
+    terminate: () => hub.terminate(),
   };
 }

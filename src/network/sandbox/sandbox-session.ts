@@ -97,7 +97,7 @@ export class SandboxSession implements Session {
     }
     try {
       const kept = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
-      const result = await connection.act(sendRequest(this.#way(connection, to), kept, id));
+      const result = await connection.request(sendRequest(this.#way(connection, to), kept, id));
       const isFile = result.outcome === "accepted" && kept.kind === "media";
       return isFile ? { ...result, media_ref: kept.ref } : result;
     } catch (error) {
@@ -126,7 +126,7 @@ export class SandboxSession implements Session {
     try {
       const reading = { device: me.device, session, me: me.phone, chat, messages };
       const { isOpen, told } = await recordReadReceipt(this.#hub.pool, reading);
-      for (const device of told) this.#hub.wakes.device(device);
+      for (const device of told) this.#hub.wakeups.device(device);
       return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
     } catch (error) {
       return failedResult(error);
@@ -137,7 +137,7 @@ export class SandboxSession implements Session {
     const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
-    return connection.act(presenceRequest({ me, session, timing: this.#hub.timing }, presence, to));
+    return connection.request(presenceRequest({ me, session, timing: this.#hub.timing }, presence, to));
   }
 
   downloadMedia(
@@ -157,7 +157,7 @@ export class SandboxSession implements Session {
 
   async #act(to: Jid, arrival: (way: RequestContext) => SandboxRequest): Promise<SendResult> {
     const connection = this.#connection;
-    return connection ? connection.act(arrival(this.#way(connection, to))) : NOT_CONNECTED;
+    return connection ? connection.request(arrival(this.#way(connection, to))) : NOT_CONNECTED;
   }
 
   #way({ me, session }: SandboxConnection, to: Jid): RequestContext {

@@ -54,7 +54,10 @@ describe("a session without a proxy of its own, where the gateway has one", () =
     await gone.close();
     const one = openBehind(gone);
     one.session.connect();
-    expect(await one.heard("disconnected")).toMatchObject({ reason: "connection_lost", will_retry: false });
+    expect(await one.waitForEvent("disconnected")).toMatchObject({
+      reason: "connection_lost",
+      will_retry: false,
+    });
     expect((await stage.control.ledger()).sockets).toEqual([]);
   });
 
@@ -63,7 +66,7 @@ describe("a session without a proxy of its own, where the gateway has one", () =
     const gateways = await startHttpProxy();
     const one = openBehind(gateways, { proxy: `http://127.0.0.1:${proxy.port}`, lookup: toLoopback });
     one.session.connect();
-    await one.heard("qr");
+    await one.waitForEvent("qr");
     expect(proxy.targets).toHaveLength(1);
     expect(gateways.targets).toEqual([]);
     await gateways.close();
@@ -89,7 +92,7 @@ describe("a session with a proxy", () => {
     expect(sent).toMatchObject({ outcome: "accepted" });
     const [files] = targets.slice(sockets.length);
     expect([files, targets.length]).toEqual([expect.stringMatching(/^127\.0\.0\.1:/), sockets.length + 1]);
-    const { content } = await one.message(await stage.contact.says(FILE));
+    const { content } = await one.message(await stage.contact.sendMessage(FILE));
     expect(await downloadWhole(one.session, (content as MediaContent).ref)).toEqual(Buffer.from([1, 2, 3]));
     expect(targets.slice(sockets.length)).toEqual([files, files]);
     expect([...new Set(users)]).toEqual(told);
@@ -102,7 +105,7 @@ describe("a session with a proxy", () => {
     proxy = await start();
     const one = open(`${scheme}://proxy.example:${proxy.port}`);
     one.session.connect();
-    await one.heard("qr");
+    await one.waitForEvent("qr");
     expect(proxy.targets).toEqual([new URL(stage.server.url).host]);
   });
 
@@ -111,7 +114,10 @@ describe("a session with a proxy", () => {
     await gone.close();
     const one = open(`${scheme}://127.0.0.1:${gone.port}`);
     one.session.connect();
-    expect(await one.heard("disconnected")).toMatchObject({ reason: "connection_lost", will_retry: false });
+    expect(await one.waitForEvent("disconnected")).toMatchObject({
+      reason: "connection_lost",
+      will_retry: false,
+    });
     expect((await stage.control.ledger()).sockets).toEqual([]);
   });
 
@@ -120,7 +126,7 @@ describe("a session with a proxy", () => {
     const refuse: LookupFunction = (_, __, callback) => callback(new Error("not allowed"), []);
     const one = open(`${scheme}://proxy.example:${proxy.port}`, refuse);
     one.session.connect();
-    await one.heard("disconnected");
+    await one.waitForEvent("disconnected");
     expect(proxy.targets).toEqual([]);
   });
 });

@@ -45,9 +45,9 @@ describe("the end of a connection", () => {
   ] as const)("by %s is got over", async (code, reason) => {
     const listener = await pair();
     await stage.control.end(stage.phone.number, code);
-    const lost = await listener.heard("disconnected");
+    const lost = await listener.waitForEvent("disconnected");
     expect(lost).toMatchObject({ reason, will_retry: true, detail: expect.stringContaining(`(${code})`) });
-    await listener.heard("connected", 2);
+    await listener.waitForEvent("connected", 2);
     expect((await send(listener, "back")).outcome).toBe("accepted");
   });
 
@@ -78,12 +78,12 @@ describe("the end of a connection", () => {
     listener.events.length = 0;
     await stage.control.fault({ fault: "login", reason });
     listener.session.connect();
-    const told = await listener.heard("disconnected");
+    const told = await listener.waitForEvent("disconnected");
     expect(told).toMatchObject({ reason: "outdated", will_retry: false });
     expect(told.detail).toContain("WAYGATE_WHATSAPP_VERSION");
     expect(await listener.credentials.load()).toBeDefined();
     listener.session.connect();
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe("the end of a connection", () => {
     await listener.session.disconnect();
     await stage.control.fault({ fault: "login", reason: code });
     listener.session.connect();
-    expect(await listener.heard("banned")).toMatchObject({ reason });
+    expect(await listener.waitForEvent("banned")).toMatchObject({ reason });
     expect(await listener.credentials.load()).toBeDefined();
   });
 
@@ -102,7 +102,7 @@ describe("the end of a connection", () => {
     const listener = await pair();
     await stage.control.fault({ fault: "login", reason: 503, times: 2 });
     await stage.phone.drop();
-    await listener.heard("connected", 2);
+    await listener.waitForEvent("connected", 2);
     const details = listener.all("disconnected").map(({ detail = "" }) => /try \d+$/.exec(detail)?.[0]);
     expect(details).toEqual(["try 1", "try 2", "try 3"]);
   });
@@ -117,31 +117,31 @@ describe("the end of a connection", () => {
     const listener = await pair({ timing: { connectMs: 2_500 } });
     await stage.control.fault(fault);
     await stage.phone.drop();
-    expect(await listener.heard("disconnected", 2)).toMatchObject({ will_retry: true });
-    await listener.heard("connected", 2);
+    expect(await listener.waitForEvent("disconnected", 2)).toMatchObject({ will_retry: true });
+    await listener.waitForEvent("connected", 2);
     expect(listener.all("qr")).toHaveLength(1);
   });
 
   it("of a deaf connection is our own doing, and heals it", async () => {
-    const listener = await pair({ timing: { pingMs: 200, deafMs: 1_500 } });
+    const listener = await pair({ timing: { pingMs: 200, silentSocketMs: 1_500 } });
     await stage.control.end(stage.phone.number, "silent");
-    const { detail } = await listener.heard("disconnected");
+    const { detail } = await listener.waitForEvent("disconnected");
     expect(detail).toContain("nothing was received");
-    await listener.heard("connected", 2);
-    await listener.message(await stage.contact.says(text("there again")));
+    await listener.waitForEvent("connected", 2);
+    await listener.message(await stage.contact.sendMessage(text("there again")));
     expect(listener.all("qr")).toHaveLength(1);
     expect((await stage.control.person(stage.phone.number)).devices).toHaveLength(1);
   });
 
   it("comes soon when there is no pairing and no network", async () => {
     await stage.control.fault({ fault: "upgrade", status: 503, times: 100 });
-    const listener = stage.open({ timing: { pairingTries: 3 } });
+    const listener = stage.open({ timing: { pairingAttempts: 3 } });
     listener.session.connect();
-    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: false });
+    expect(await listener.waitForEvent("disconnected")).toMatchObject({ will_retry: false });
     expect((await stage.control.ledger()).sockets).toEqual([]);
     await stage.control.clearFaults();
     listener.session.connect();
-    await listener.heard("qr");
+    await listener.waitForEvent("qr");
   });
 });
 
@@ -149,7 +149,7 @@ describe("a session", () => {
   it("logs in as the version that it is told to be", async () => {
     const versions = {
       current: () => [2, 3000, 7] as const,
-      refused: async () => ({ canRetry: false, message: "", action: "" }),
+      reportRejected: async () => ({ canRetry: false, message: "", action: "" }),
     };
     await pair({ versions });
     const { sockets } = await stage.control.ledger();
@@ -174,7 +174,7 @@ describe("a session whose pairing has another owner by now", () => {
     const { keys } = listener.credentials as MemoryCredentials;
     keys.commit = async () => "lost";
     listener.events.length = 0;
-    const id = await stage.contact.says(text("to whom?"));
+    const id = await stage.contact.sendMessage(text("to whom?"));
     await eventually(async () => {
       const { sockets } = await stage.control.ledger();
       expect(sockets.filter((one) => one.closed_at === undefined)).toEqual([]);
@@ -209,7 +209,7 @@ describe("a session that is closed while its store does not answer", () => {
     };
     if (what === "keys") (listener.credentials as MemoryCredentials).beforeCommit = hang;
     else listener.gate = hang;
-    const id = await stage.contact.says(text("who has this?"));
+    const id = await stage.contact.sendMessage(text("who has this?"));
     await eventually(() => expect(asked).toBeGreaterThan(0));
     const closing = listener.session.disconnect();
     await isOffline();
@@ -225,9 +225,9 @@ describe("a session that is closed while its store does not answer", () => {
 describe("who may speak for the network or the phone", () => {
   it("not a server with a root of its own", async () => {
     await stage.control.fault({ fault: "untrusted_root", times: 100 });
-    const listener = stage.open({ timing: { pairingTries: 2 } });
+    const listener = stage.open({ timing: { pairingAttempts: 2 } });
     listener.session.connect();
-    const { detail } = await listener.heard("disconnected");
+    const { detail } = await listener.waitForEvent("disconnected");
     expect(detail).toContain("certificate");
     expect(listener.all("qr")).toEqual([]);
   });
@@ -235,10 +235,10 @@ describe("who may speak for the network or the phone", () => {
   it.each(["signature", "hmac"] as const)("not somebody with a forged %s", async (forge) => {
     const listener = stage.open();
     listener.session.connect();
-    const { qr } = await listener.heard("qr");
+    const { qr } = await listener.waitForEvent("qr");
     const scan = stage.control.scan(stage.phone.number, qr, { forge });
     await expect(scan).rejects.toThrow("the client refused the pairing: 401 not-authorized");
-    const { error } = await listener.heard("pairing_failed");
+    const { error } = await listener.waitForEvent("pairing_failed");
     expect(error.code).toBe("phone_refused");
     expect(await listener.credentials.load()).toBeUndefined();
     expect(listener.all("connected")).toEqual([]);
@@ -256,7 +256,10 @@ describe("who may speak for the network or the phone", () => {
     await stage.control.push(stage.phone.number, demand("5511900000000@s.whatsapp.net", name));
     await stage.control.push(stage.phone.number, demand("s.whatsapp.net", "AnotherNotification"));
     await stage.control.push(stage.phone.number, demand("s.whatsapp.net", name));
-    expect(await listener.heard("attention")).toEqual({ type: "attention", code: "passkey_challenge" });
+    expect(await listener.waitForEvent("attention")).toEqual({
+      type: "attention",
+      code: "passkey_challenge",
+    });
     await send(listener, "after it");
     expect(listener.all("attention")).toHaveLength(1);
   });
@@ -280,7 +283,7 @@ describe("connections that open together", () => {
       ({ at, credentials }) => new RecordingSession(driver, credentials, { activeAt: new Date(at) }),
     );
     for (const { session } of back) session.connect();
-    for (const listener of back) await listener.heard("connected");
+    for (const listener of back) await listener.waitForEvent("connected");
     const { sockets } = await stage.control.ledger();
     const open = sockets.filter(({ closed_at }) => closed_at === undefined);
     const order = paired.toSorted((a, b) => b.at - a.at).map(({ phone }) => phone);

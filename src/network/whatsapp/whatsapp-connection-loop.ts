@@ -25,12 +25,12 @@ import { pairingError } from "./pairing/pairing-error.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 
 export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
-  hub: WhatsAppRuntime;
+  runtime: WhatsAppRuntime;
   loadBaileys(): Promise<BaileysModule>;
   /** Digits; requests a pairing code instead of QRs. */
   pairingPhone: string | undefined;
   /** Work that must end first. */
-  after: Promise<void>;
+  previousEnded: Promise<void>;
 }
 
 /** Retry at once, after a pause, after this pause, or not at all. */
@@ -61,16 +61,21 @@ export class WhatsAppConnectionLoop {
 
   constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
-    this.#hub = options.hub;
+    this.#hub = options.runtime;
     this.#credentials = options.credentials;
-    const { timing, log } = options.hub;
-    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
-    this.#caches = options.hub.caches.forSession();
+    const { timing, log } = options.runtime;
+    this.#failures = new SessionStartRetry({
+      ...options,
+      timing,
+      log,
+      reportDurably: (event) => this.#tell(event),
+    });
+    this.#caches = options.runtime.caches.forSession();
     this.online = new Promise((resolve, reject) => {
       this.#resolveOnline = resolve;
       this.#rejectOnline = reject;
     });
-    this.#hub.lives.add(this);
+    this.#hub.connectionLoops.add(this);
     this.#ended = this.#run();
     void this.online.catch(() => {});
   }
@@ -81,17 +86,17 @@ export class WhatsAppConnectionLoop {
   }
 
   /** The passkey ceremony that the account requires before it links, if any. */
-  get ceremony(): PasskeyCeremony | undefined {
+  get passkeyCeremony(): PasskeyCeremony | undefined {
     return this.#ceremony;
   }
 
   /** The loop has ended and reports nothing more. */
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#isOver;
   }
 
   /** Whether a connect() with this phone requests another pairing method than the current one. */
-  pairsOtherwise(pairingPhone: string | undefined): boolean {
+  usesOtherPairing(pairingPhone: string | undefined): boolean {
     return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#options.pairingPhone;
   }
 
@@ -104,22 +109,22 @@ export class WhatsAppConnectionLoop {
   }
 
   /** Acts like the death of the process: nothing is reported or stored any more. */
-  abandon(): void {
+  terminate(): void {
     this.#stop.abort();
-    this.#opening?.abandon();
-    this.#hub.lives.delete(this);
+    this.#opening?.terminate();
+    this.#hub.connectionLoops.delete(this);
   }
 
   async #run(): Promise<void> {
-    await this.#options.after;
+    await this.#options.previousEnded;
     while (!this.#isStopped()) {
       const next = await this.#step();
       if (next === "end") break;
       const waitMs = typeof next === "object" ? next.waitMs : next === "later" ? this.#backoffMs() : 0;
-      await this.#sleep(this.#hub.timing.settleMs + waitMs);
+      await this.#sleep(this.#hub.timing.flushMs + waitMs);
     }
     this.#isOver = true;
-    this.#hub.lives.delete(this);
+    this.#hub.connectionLoops.delete(this);
     this.#rejectOnline(new Error("The session has ended."));
   }
 
@@ -134,10 +139,10 @@ export class WhatsAppConnectionLoop {
       const creds = kept && library.readCredentials(kept);
       fault = "session_failed";
       const next = creds ? await this.#logIn(library, creds) : await this.#pair(library);
-      this.#failures.clear();
+      this.#failures.reset();
       return next;
     } catch (error) {
-      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
+      return this.#isStopped() ? "end" : this.#failures.onFailure(fault, error);
     }
   }
 
@@ -149,7 +154,7 @@ export class WhatsAppConnectionLoop {
       phone: this.#options.pairingPhone,
       shown: this.#shownCodes,
       signal,
-      tell: (event, isStale) => this.#tell(event, isStale),
+      report: (event, isStale) => this.#tell(event, isStale),
       onCeremony: (ceremony) => {
         this.#ceremony = ceremony;
       },
@@ -163,19 +168,19 @@ export class WhatsAppConnectionLoop {
       case "failed":
         return this.#tellFailed(result.error);
       case "closed":
-        return this.#afterPairing(result.shown, result.ending);
+        return this.#afterPairing(result.shown, result.socketClose);
     }
   }
 
   /** Limits the attempts while there is no pairing. */
   async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
-    const { pairingTries, codes } = this.#hub.timing;
+    const { pairingAttempts, codes } = this.#hub.timing;
     if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
     const hasShown = shown > this.#shownCodes;
     this.#tries = hasShown ? 1 : this.#tries + 1;
     this.#shownCodes = shown;
     const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
-    const will_retry = this.#tries < pairingTries && !isLast;
+    const will_retry = this.#tries < pairingAttempts && !isLast;
     const error = will_retry ? undefined : pairingError("connection_failed");
     // A shown QR or code ends with its connection.
     if (hasShown || !will_retry) {
@@ -199,7 +204,7 @@ export class WhatsAppConnectionLoop {
   }
 
   async #logIn({ Connection }: BaileysModule, creds: BaileysCredentials): Promise<Next> {
-    const leave = await this.#hub.opening.enter(this.#options.activeAt);
+    const leave = await this.#hub.connectionRateLimiter.acquire(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
       const { keys } = this.#credentials;
@@ -211,7 +216,7 @@ export class WhatsAppConnectionLoop {
         leave();
         await this.#stayOnline(connection);
       }
-      return await this.#afterClose(await connection.over());
+      return await this.#afterClose(await connection.whenDone());
     } finally {
       this.#opening = undefined;
       leave();
@@ -225,7 +230,7 @@ export class WhatsAppConnectionLoop {
     await this.#tell({ type: "connected", me: connection.me, platform: connection.platform });
     await connection.closed;
     this.#connection = undefined;
-    if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
+    if (performance.now() - since > this.#hub.timing.stableAfterMs) this.#tries = 0;
   }
 
   async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
@@ -258,7 +263,7 @@ export class WhatsAppConnectionLoop {
 
   /** Tries each new version once, so that the retries end. */
   async #afterRefusal(version: SocketClose["version"]): Promise<Next> {
-    const { canRetry, message, action } = await this.#hub.refused(version);
+    const { canRetry, message, action } = await this.#hub.reportVersionRejected(version);
     await this.#tell({
       type: "disconnected",
       reason: "outdated",

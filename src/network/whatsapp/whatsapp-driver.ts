@@ -21,17 +21,17 @@ export interface WhatsAppDriverOptions {
   /** Additional options of Baileys, for tests. */
   socket?: Partial<SocketConfig>;
   /** Loads Baileys in another way, for tests. */
-  load?: typeof loadBaileys;
+  loadBaileys?: typeof loadBaileys;
 }
 
 export interface WhatsAppDriver extends NetworkDriver {
   /** Drops every session without reporting or notifying the network, as kill -9 does. */
-  abandon(): void;
+  terminate(): void;
 }
 
 /** WhatsApp, through its web clients' protocol; loads nothing before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, versions, egress = {}, log, socket = {}, load } = options;
+  const { url, rootKey, versions, egress = {}, log, socket = {}, loadBaileys: load } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
   const onFailure = (err: unknown) => log?.warn({ err }, "whatsapp: Baileys failed");
   const loader = createBaileysLoader({ url, rootKey, onFailure }, load);
@@ -39,8 +39,8 @@ export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): Whats
   return {
     network: "whatsapp",
     open: (opened: OpenSessionOptions) => new WhatsAppSession(hub, loader, opened),
-    abandon() {
-      for (const life of [...hub.lives]) life.abandon();
+    terminate() {
+      for (const life of [...hub.connectionLoops]) life.terminate();
     },
   };
 }

@@ -49,17 +49,21 @@ export class WhatsAppSession implements Session {
   readonly chats = this.#forward("chats");
   readonly profile = this.#forward("profile");
   readonly groups = this.#forward("groups");
-  readonly passkey = forwardOperations("passkey", () => this.#lives.current?.ceremony, NO_CEREMONY);
+  readonly passkey = forwardOperations("passkey", () => this.#lives.current?.passkeyCeremony, NO_CEREMONY);
   readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
 
-  constructor(hub: WhatsAppRuntime, loadBaileys: () => Promise<BaileysModule>, options: OpenSessionOptions) {
-    this.#hub = hub;
+  constructor(
+    runtime: WhatsAppRuntime,
+    loadBaileys: () => Promise<BaileysModule>,
+    options: OpenSessionOptions,
+  ) {
+    this.#hub = runtime;
     this.#loadBaileys = loadBaileys;
     this.#options = options;
     this.#lives = new SessionSupervisor(
       options,
-      (pairingPhone, after) =>
-        new WhatsAppConnectionLoop({ ...options, hub, loadBaileys, pairingPhone, after }),
+      (pairingPhone, previousEnded) =>
+        new WhatsAppConnectionLoop({ ...options, runtime, loadBaileys, pairingPhone, previousEnded }),
     );
   }
 
@@ -112,7 +116,7 @@ export class WhatsAppSession implements Session {
   async downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const connection = this.#connection;
     if (!connection) throw new Error("The session is not connected.");
-    return connection.download(ref, onChunk);
+    return connection.downloadMedia(ref, onChunk);
   }
 
   get #connection(): WhatsAppConnection | undefined {
@@ -137,10 +141,10 @@ export class WhatsAppSession implements Session {
     const last = new WhatsAppConnectionLoop({
       ...this.#options,
       report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
-      hub: this.#hub,
+      runtime: this.#hub,
       loadBaileys: this.#loadBaileys,
       pairingPhone: undefined,
-      after: Promise.resolve(),
+      previousEnded: Promise.resolve(),
     });
     const connection = await withTimeout(last.online, this.#hub.timing.logoutMs);
     await connection?.unlink();

@@ -20,20 +20,20 @@ export interface WhatsAppTiming extends SessionStartTiming {
   /** Timeout for the network's response to a query of a pairing. */
   queryMs: number;
   /** Maximum number of attempts to reach the network while there is no pairing. */
-  pairingTries: number;
+  pairingAttempts: number;
   /** From the first byte to a QR, or to the login. */
   connectMs: number;
   pingMs: number;
   /** A connection without any stanza for this long counts as dead; longer than `pingMs`. */
-  deafMs: number;
+  silentSocketMs: number;
   /** Delay before a new connection, so that the work of the old one can end. */
-  settleMs: number;
+  flushMs: number;
   /** The delay before the nth attempt is random, and at most this times 2^n ... */
   backoffMs: number;
   /** ... or this. */
   backoffMaxMs: number;
   /** After this time a connection counts as a success, and the count of attempts restarts. */
-  steadyMs: number;
+  stableAfterMs: number;
   /** Delay before a failed report or write is retried. */
   retryMs: number;
   /**
@@ -48,7 +48,7 @@ export interface WhatsAppTiming extends SessionStartTiming {
   /** How long the proof that the scanned QR was ours is valid after the network has requested a passkey. */
   passkeyHandoffMs: number;
   /** Time for the phone to respond to a signed challenge. */
-  passkeyAnswerMs: number;
+  passkeyResponseMs: number;
   /** Time for the user to compare the code. */
   passkeyConfirmMs: number;
   /** Time for the phone to link once it has all data. */
@@ -73,21 +73,21 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   codeEntries: 3,
   codes: 3,
   queryMs: 30_000,
-  pairingTries: 3,
+  pairingAttempts: 3,
   connectMs: 30_000,
   pingMs: 25_000,
-  deafMs: 40_000,
-  settleMs: 150,
+  silentSocketMs: 40_000,
+  flushMs: 150,
   backoffMs: 1_000,
   backoffMaxMs: 120_000,
-  steadyMs: 60_000,
+  stableAfterMs: 60_000,
   retryMs: 1_000,
   finishMs: 1_000,
   closeMs: 3_000,
   logoutMs: 5_000,
   phoneMs: 60_000,
   passkeyHandoffMs: 300_000,
-  passkeyAnswerMs: 45_000,
+  passkeyResponseMs: 45_000,
   passkeyConfirmMs: 180_000,
   passkeyFinishMs: 60_000,
   openAtOnce: 10,

@@ -77,9 +77,9 @@ export interface SettingInfo {
   section: string | undefined;
   description: string;
   /** The default in the form in which a user writes it. */
-  preset: string | undefined;
+  defaultValue: string | undefined;
   /** A description of the default, if it depends on something. */
-  shown: string | undefined;
+  displayed: string | undefined;
 }
 
 /** Every setting, in the order of the documentation. */
@@ -93,8 +93,8 @@ export function listSettings(): SettingInfo[] {
       alias: text(meta.alias),
       section: text(meta.section),
       description: meta.description ?? "",
-      preset: schema.def.type === "prefault" ? text(schema.def.defaultValue) : undefined,
-      shown: text(meta.shown),
+      defaultValue: schema.def.type === "prefault" ? text(schema.def.defaultValue) : undefined,
+      displayed: text(meta.shown),
     };
   });
 }

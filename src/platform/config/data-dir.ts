@@ -19,7 +19,7 @@ export async function openDataDir(path: string): Promise<DataDir> {
   const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
     throw unusable(real, error);
   });
-  if (!lock.held) {
+  if (!lock.isAcquired) {
     throw new Error(
       `The data directory ${real} is in use by process ${lock.pid} on ${lock.host}. ` +
         "Stop that one first, or set WAYGATE_DATA_DIR to another directory.",

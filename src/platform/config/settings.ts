@@ -23,7 +23,7 @@ export const SETTINGS = z.object({
     .optional()
     .describe("Address at which others reach the gateway, used in links.")
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
-  unknownRate: type
+  unauthenticatedRate: type
     .wholeNumber(0, 1_000_000)
     .prefault("600")
     .describe(
@@ -44,7 +44,7 @@ export const SETTINGS = z.object({
       "Requests that this node answers at the same time, server-sent streams and requests whose body has not arrived whole apart. Beyond it, and until a fifth of them are done, new ones are refused with 503 and `Retry-After`; 0: no limit.",
     )
     .meta({ env: "WAYGATE_MAX_REQUESTS" }),
-  maxLagMs: type
+  maxEventLoopDelayMs: type
     .duration("0s", "1m")
     .prefault("1s")
     .describe(
@@ -266,7 +266,7 @@ export const SETTINGS = z.object({
     .prefault("15m")
     .describe("How long an asynchronous send waits for a disconnected instance before it fails.")
     .meta({ env: "WAYGATE_SEND_HOLD" }),
-  doubtWaitMs: type
+  unknownOutcomeWaitMs: type
     .duration("0s", "7d")
     .prefault("60s")
     .describe(

@@ -79,11 +79,11 @@ test("connections that are cut, idle or in a transaction, do no more than fail w
 });
 
 test("connections that have received nothing since they were suspected are cut, and no others", async () => {
-  const { pool, suspect, close } = openDatabase(store.url);
+  const { pool, checkConnections, close } = openDatabase(store.url);
   const [busy, resting] = [await pool.connect(), await pool.connect()];
   const running = reasonOf(busy.query("select pg_sleep(20)"));
   await expect.poll(sleepers).toBe(1);
-  const cut = suspect();
+  const cut = checkConnections();
   await resting.query("select 1");
   cut();
   expect(await running).toSatisfy(isDatabaseUnavailable);

@@ -18,7 +18,7 @@ export interface Database {
    * Sends a query on every open connection. The returned function destroys connections without a reply since
    * then; their statements fail as if the database were unavailable.
    */
-  suspect(): () => void;
+  checkConnections(): () => void;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   // Behind a pooler, the next statement may run on another connection, which does not have its prepared plan.
   const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
   const db = new Kysely<Tables>({ dialect });
-  const rest = { url: options.directUrl ?? url, suspect: () => suspect(clients) };
+  const rest = { url: options.directUrl ?? url, checkConnections: () => suspect(clients) };
   return { db, pool, ...rest, close: () => closePool(db, pool) };
 }
 

@@ -28,11 +28,11 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** The error of a statement whose connection breaks while PostgreSQL is busy with it for a minute, and who that is. */
-async function breakUnder({ db, suspect }: Database): Promise<{ error: unknown; pid: number }> {
+async function breakUnder({ db, checkConnections }: Database): Promise<{ error: unknown; pid: number }> {
   const failing = errorOf(sql`select pg_sleep(60)`.execute(db));
   await expect.poll(sleepers).toHaveLength(1);
   const [pid = 0] = await sleepers();
-  suspect()();
+  checkConnections()();
   return { error: await failing, pid };
 }
 

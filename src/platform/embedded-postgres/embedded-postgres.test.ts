@@ -102,8 +102,8 @@ test("an adopted PostgreSQL that dies is brought back like one of our own", asyn
   const owner = story.own(dataDir);
   await owner.up;
   await owner.kill("SIGKILL");
-  const { url, adopted } = await story.start(dataDir);
-  expect(adopted).toBe(true);
+  const { url, wasAlreadyRunning } = await story.start(dataDir);
+  expect(wasAlreadyRunning).toBe(true);
   const pid = await postmasterOf(join(dataDir, "postgres"));
   process.kill(pid, "SIGKILL");
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), SERVED);
@@ -186,8 +186,8 @@ test("a pid file that names another program's process does not stop the start", 
   const other = spawn("sleep", ["600"], process.getuid?.() === 0 ? { uid, gid } : {});
   await once(other, "spawn");
   await writeFile(pidFile, left.replace(/^\d+/, `${other.pid}`));
-  const { url, adopted } = await story.start(dataDir);
-  expect(adopted).toBe(false);
+  const { url, wasAlreadyRunning } = await story.start(dataDir);
+  expect(wasAlreadyRunning).toBe(false);
   expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
   expect(other.exitCode).toBe(null);
   other.kill();

@@ -30,7 +30,7 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   url: string;
   /** Whether the server was still running, left by a killed gateway. */
-  adopted: boolean;
+  wasAlreadyRunning: boolean;
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions
     { pid: postmaster.pid, port: postmaster.port },
     found ? "PostgreSQL was still running" : "PostgreSQL started",
   );
-  return { url, adopted: found !== undefined, stop: supervise(home, binaries, postmaster, log) };
+  return { url, wasAlreadyRunning: found !== undefined, stop: supervise(home, binaries, postmaster, log) };
 }
 
 /** Uses the same port at every start of a data directory, unless another program has taken it. */

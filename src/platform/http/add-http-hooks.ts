@@ -36,10 +36,10 @@ const NOT_BY_THE_CALLER = new Set(["INTERNAL", "UNAVAILABLE", "STORAGE_FULL"]);
 
 export interface HttpHooksOptions {
   log: Log;
-  onAnswer: (answered: CompletedRequest) => void;
+  onResponse: (answered: CompletedRequest) => void;
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
-  pressure: LoadShedder;
+  loadShedder: LoadShedder;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string | undefined;
 }
@@ -58,7 +58,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
     const { isNeverHeldUp, isExpected } = request.routeOptions.config;
-    if (!isNeverHeldUp && !isExpected?.(request)) requireCalm(options.pressure);
+    if (!isNeverHeldUp && !isExpected?.(request)) requireCalm(options.loadShedder);
   });
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");
@@ -83,7 +83,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function reportAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, onAnswer }: HttpHooksOptions,
+  { log, onResponse }: HttpHooksOptions,
   noteRefusal: LogRejectedRequest,
 ): void {
   const startedAt = performance.now();
@@ -98,7 +98,7 @@ function reportAnswer(
     log.info({ ...asked, duration_ms }, "request");
     if (isRefusedCaller(status, caller)) noteRefusal(asked);
     const instance_id = instanceOf(request, route);
-    onAnswer({
+    onResponse({
       method,
       route,
       status,

@@ -29,8 +29,8 @@ export interface AddRouteOptions {
   uploadLimitBytes?: number;
   /** Holds uploaded files during their request. */
   scratchDir: string;
-  endless: LongLivedResponses;
-  bodies: BodyMemoryBudget;
+  longLivedResponses: LongLivedResponses;
+  bodyMemory: BodyMemoryBudget;
 }
 
 /** Registers one route of the contract. The caller is identified before any byte of the body is read. */
@@ -52,7 +52,7 @@ export function addRoute(
     bodyLimit: bodyLimitOf(route, options),
     config: {
       keepBytes: route.signed ?? false,
-      isNeverHeldUp: route.neverHeldUp ?? false,
+      isNeverHeldUp: route.isExemptFromLimits ?? false,
       ...limitOfValues(route),
     },
     onRequest: async (request, reply) => {
@@ -64,14 +64,15 @@ export function addRoute(
         if (request.databaseAway) throw await refuseAway(route, request, readBody);
         return handler(await toCall(route, request, reply, readBody, options));
       };
-      const answer = await options.bodies
-        .during(request, () => withSpool(options.scratchDir, work))
+      const answer = await options.bodyMemory
+        .runHolding(request, () => withSpool(options.scratchDir, work))
         .catch((error) => {
           throw explainRefusal(route, request, error);
         });
       if (answer instanceof RawResponse) {
         const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
-        if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
+        if (isEndless && answer.body instanceof Readable)
+          options.longLivedResponses.add(answer.body, isWelcome);
         return sendRaw(reply, answer);
       }
       const { status, headers, body } = write(answer);
@@ -86,7 +87,7 @@ async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Pro
   try {
     return await work(spool);
   } finally {
-    await spool.drop();
+    await spool.discard();
   }
 }
 
@@ -136,7 +137,7 @@ async function settleCaller(
   try {
     request.caller = await identifyCaller(route, request, reply, authorise);
   } catch (error) {
-    if (!route.accepted?.wanted || !isDatabaseUnavailable(error)) throw error;
+    if (!route.accepted?.isRequested || !isDatabaseUnavailable(error)) throw error;
     request.databaseAway = error;
   }
 }
@@ -144,7 +145,7 @@ async function settleCaller(
 async function refuseAway(route: Route, request: FastifyRequest, read: ReadBody): Promise<unknown> {
   const cause = request.databaseAway;
   const input = await read().catch(() => undefined);
-  if (!input || !route.accepted?.wanted?.(input as Record<string, unknown>)) return cause;
+  if (!input || !route.accepted?.isRequested?.(input as Record<string, unknown>)) return cause;
   const sentence = "The queue cannot be reached now. Try again in a moment.";
   return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
 }
@@ -154,7 +155,7 @@ async function toCall(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadBody,
-  { log, bodies }: Pick<AddRouteOptions, "log" | "bodies">,
+  { log, bodyMemory }: Pick<AddRouteOptions, "log" | "bodyMemory">,
 ): Promise<HandlerRequest<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
   const gone = new AbortController();
@@ -171,8 +172,8 @@ async function toCall(
     ip: request.ip,
     idempotencyKey,
     bytes: request.bytes,
-    holdBytes: (bytes) => {
-      if (!bodies.add(request, bytes))
+    reserveMemory: (bytes) => {
+      if (!bodyMemory.reserveMore(request, bytes))
         throw overloadedError("Too many large files are under way. Try again soon.");
     },
     signal: gone.signal,

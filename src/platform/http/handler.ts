@@ -45,7 +45,7 @@ export interface AuthoriseRequest {
   /** Address of the peer. */
   readonly ip: string;
   /** Headers set here are sent with any response (rate limits). */
-  readonly answerHeaders: Record<string, string>;
+  readonly responseHeaders: Record<string, string>;
   /** Rechecks the caller of a response that is still being sent; does not count against the rate limits. */
   readonly isRecheck?: boolean;
 }
@@ -72,7 +72,7 @@ export interface HandlerRequest<R extends Route> {
    * Counts bytes that this request holds in memory until its handler ends. Throws UNAVAILABLE over the
    * budget.
    */
-  holdBytes(bytes: number): void;
+  reserveMemory(bytes: number): void;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Request headers in lower case, without credentials. */

@@ -47,7 +47,7 @@ const contract = {
     accepted: {
       output: z.object({ jobId: z.string() }),
       beside: z.object({ queued: z.boolean() }),
-      wanted: ({ name }) => name === "later",
+      isRequested: ({ name }) => name === "later",
     },
   }),
   removePet: route({
@@ -189,9 +189,9 @@ const handlers: Pets = {
   },
 };
 
-const authorise: Authorise = async (asked, { credential, instanceId, answerHeaders }) => {
+const authorise: Authorise = async (asked, { credential, instanceId, responseHeaders }) => {
   if (asked.access === "public") return { kind: "public" };
-  answerHeaders["x-ratelimit-remaining"] = "41";
+  responseHeaders["x-ratelimit-remaining"] = "41";
   if (!credential) throw new GatewayError("AUTH_REQUIRED", "Send an API key.");
   if (credential.value === "wg_away") throw failures.database?.();
   if (credential.kind === "admin") {

@@ -57,14 +57,14 @@ export interface HttpServerOptions<C extends Contract> {
   /** Most bytes of bodies in memory, without forms and small bodies; absent: no limit. */
   maxBodyBytes?: number;
   /** Further load gauges. */
-  gauges?: readonly LoadGauge[];
+  loadGauges?: readonly LoadGauge[];
   /** What other nodes may request from this one; absent: nothing. */
-  nodeCalls?: NodeRpcRouteOptions | undefined;
-  onAnswer?: (answered: CompletedRequest) => void;
+  nodeRpc?: NodeRpcRouteOptions | undefined;
+  onResponse?: (answered: CompletedRequest) => void;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string;
   /** Counts a wrong credential on a route outside the contract; throws RATE_LIMITED. */
-  countStranger?: CountUnauthenticated;
+  countUnauthenticated?: CountUnauthenticated;
 }
 
 export interface HttpServer {
@@ -79,47 +79,47 @@ export interface HttpServer {
 export async function createHttpServer<C extends Contract>(
   options: HttpServerOptions<C>,
 ): Promise<HttpServer> {
-  const { contract, log, metrics, countStranger = () => {} } = options;
+  const { contract, log, metrics, countUnauthenticated = () => {} } = options;
   const app = createFastify(options);
-  const endless = createLongLivedResponses();
+  const longLivedResponses = createLongLivedResponses();
   const connections = trackConnections(app.server);
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
-    endless.closeAll();
+    longLivedResponses.closeAll();
     connections.closeUnused();
   });
   const arriving = limitPendingBodies(app);
   const requests: LoadGauge = {
-    what: "requests",
+    label: "requests",
     limit: options.maxRequests ?? 0,
     // An arriving body is no work yet and has its own limit.
-    read: () => connections.requests() - endless.count() - arriving.count(),
+    read: () => connections.requests() - longLivedResponses.count() - arriving.count(),
   };
-  const bodies = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
+  const bodyMemory = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
-  addBodyMemoryLimit(app, bodies);
+  addBodyMemoryLimit(app, bodyMemory);
   addHttpHooks(app, {
     log,
     allowedMethods: createAllowedMethods(contract),
     isClosing: () => isClosing,
     notFoundPage: options.notFoundPage,
-    pressure: createLoadShedder([requests, ...(options.gauges ?? [])], log),
-    onAnswer: (answered) => {
+    loadShedder: createLoadShedder([requests, ...(options.loadGauges ?? [])], log),
+    onResponse: (answered) => {
       metrics?.observe(answered);
-      options.onAnswer?.(answered);
+      options.onResponse?.(answered);
     },
   });
   for (const [name, route] of Object.entries(contract)) {
     addRoute(app, name, route, handlerOf(options.handlers, name), {
       scratchDir: tmpdir(),
       ...options,
-      endless,
-      bodies,
+      longLivedResponses,
+      bodyMemory,
     });
   }
-  if (metrics?.isOpen) addMetricsRoute(app, metrics, countStranger);
-  if (options.nodeCalls) await addNodeRpcRoute(app, options.nodeCalls, countStranger);
+  if (metrics?.isOpen) addMetricsRoute(app, metrics, countUnauthenticated);
+  if (options.nodeRpc) await addNodeRpcRoute(app, options.nodeRpc, countUnauthenticated);
   await app.ready();
   return {
     listen: (host, port) => listen(app, host, port),

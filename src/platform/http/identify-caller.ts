@@ -18,15 +18,15 @@ export async function identifyCaller(
 ): Promise<Caller> {
   rejectCredentialsInQuery(request.query as Fields);
   const credential = readCredential(request.raw.rawHeaders);
-  const answerHeaders: Record<string, string> = {};
+  const responseHeaders: Record<string, string> = {};
   const pathToken = route.pathToken && toPathToken(request.params as Fields);
-  const asked: AuthoriseRequest = { credential, pathToken, ip: request.ip, answerHeaders, isRecheck };
+  const asked: AuthoriseRequest = { credential, pathToken, ip: request.ip, responseHeaders, isRecheck };
   try {
     if (route.access === "public") return await identifyOnPublic(route, asked, authorise);
     const instanceId = route.access === "instance" ? toInstanceId(request.params as Fields) : undefined;
     return await authorise(route, instanceId === undefined ? asked : { ...asked, instanceId });
   } finally {
-    if (!isRecheck) reply.headers(answerHeaders);
+    if (!isRecheck) reply.headers(responseHeaders);
   }
 }
 

@@ -11,7 +11,7 @@ describe("pressure", () => {
 
   test("refuses from the limit on, and takes again only well below it", () => {
     let value = 100;
-    const pressure = createLoadShedder([{ what: "things", limit: 100, read: () => value }], log);
+    const pressure = createLoadShedder([{ label: "things", limit: 100, read: () => value }], log);
     const answers: boolean[] = [];
     for (value of [99, 100, 99, 81, 80, 99]) answers.push(pressure.admits());
     expect(answers).toEqual([true, false, false, false, true, true]);
@@ -20,8 +20,8 @@ describe("pressure", () => {
   test("takes only when every gauge is calm, and tells the log of changes alone", () => {
     const values = { a: 9, b: 1 };
     const gauges = [
-      { what: "a", limit: 5, read: () => values.a },
-      { what: "b", limit: 5, read: () => values.b },
+      { label: "a", limit: 5, read: () => values.a },
+      { label: "b", limit: 5, read: () => values.b },
     ];
     const pressure = createLoadShedder(gauges, log);
     expect([pressure.admits(), pressure.admits()]).toEqual([false, false]);
@@ -38,7 +38,7 @@ describe("pressure", () => {
   });
 
   test("knows no limit of 0", () => {
-    expect(createLoadShedder([{ what: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
+    expect(createLoadShedder([{ label: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
   });
 });
 

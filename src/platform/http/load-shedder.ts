@@ -4,7 +4,7 @@ import type { Log } from "../log/log.ts";
 /** A value that grows while a process is overloaded. */
 export interface LoadGauge {
   /** Name for the log. */
-  readonly what: string;
+  readonly label: string;
   /** Value from which new requests are rejected; 0: no limit. */
   readonly limit: number;
   read(): number;
@@ -27,15 +27,15 @@ export function createLoadShedder(
   const high = new Set<LoadGauge>();
 
   function look(gauge: LoadGauge): void {
-    const { what, limit } = gauge;
+    const { label, limit } = gauge;
     if (limit === 0) return;
     const value = gauge.read();
     if (!high.has(gauge) && value >= limit) {
       high.add(gauge);
-      log.warn({ name: what, count: value, limit }, "too much to do: new requests are refused");
+      log.warn({ name: label, count: value, limit }, "too much to do: new requests are refused");
     } else if (high.has(gauge) && value <= limit * CALM_AT) {
       high.delete(gauge);
-      log.info({ name: what, count: value, limit }, "calm again");
+      log.info({ name: label, count: value, limit }, "calm again");
     }
   }
 

@@ -38,7 +38,7 @@ export interface AcceptedShape {
   readonly output: z.ZodType;
   readonly beside?: z.ZodObject;
   /** Whether an input requests the 202: then an unavailable database is QUEUE_UNAVAILABLE, not UNAVAILABLE. */
-  readonly wanted?: (input: Readonly<Record<string, unknown>>) => boolean;
+  readonly isRequested?: (input: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /** One endpoint of the gateway: who may call it, its input and its output. */
@@ -81,7 +81,7 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   /** Cost of a request in the rate limits; 1 by default. */
   readonly cost?: number;
   /** Served under any load, and to any caller; only for health checks. */
-  readonly neverHeldUp?: true;
+  readonly isExemptFromLimits?: true;
   /** Authorised by the token in the path (`:id` of an instance, `:token`), checked before the body is read. */
   readonly pathToken?: true;
   /** Whether a request counts as a message in the rate limits. */

@@ -18,16 +18,16 @@ export interface RateLimitState {
   limit: number;
   remaining: number;
   /** The request exceeds it. */
-  isShort: boolean;
+  isExceeded: boolean;
   /** If exceeded: until the request would pass; otherwise until the limit is full again. */
   resetMs: number;
 }
 
 export interface RateLimiter {
   /** Takes the cost from all rate limits, or from none if one is exceeded. */
-  take(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
+  consume(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
   /** The same without taking anything. */
-  look(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
+  peek(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
 }
 
 export interface RateLimiterOptions {
@@ -57,7 +57,7 @@ export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterO
     return { isGranted, standings: looks.map((one) => standingOf(one, isGranted, now)) };
   }
 
-  return { take: (claims) => ask(claims, true), look: (claims) => ask(claims, false) };
+  return { consume: (claims) => ask(claims, true), peek: (claims) => ask(claims, false) };
 }
 
 interface BucketState {
@@ -88,9 +88,9 @@ function standingOf(
   const full = isGranted ? fullAfter : fullBefore;
   const left = burst - (full - now) / interval;
   const remaining = claim.perMinute > 0 ? Math.max(0, Math.floor(left + TOLERANCE_MS)) : 0;
-  const isShort = waitMs > TOLERANCE_MS;
-  const exactMs = isShort ? waitMs : full - now;
+  const isExceeded = waitMs > TOLERANCE_MS;
+  const exactMs = isExceeded ? waitMs : full - now;
   // Rounded to a microsecond, so that a rounding error does not turn 20 s into 21 s.
   const resetMs = Math.round(exactMs * 1000) / 1000;
-  return { policy: claim.policy, limit: claim.perMinute, remaining, isShort, resetMs };
+  return { policy: claim.policy, limit: claim.perMinute, remaining, isExceeded, resetMs };
 }

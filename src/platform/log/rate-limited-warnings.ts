@@ -24,7 +24,7 @@ export function createRateLimitedWarnings<Fields extends object>({
   const lines = createRateLimiter({ clock, max: MOST_SOURCES });
   let unlogged = 0;
   return (fields) => {
-    const { isGranted } = lines.take([
+    const { isGranted } = lines.consume([
       { key: `source ${sourceOf(fields)}`, policy: "source", perMinute: SOURCE_PER_MINUTE, cost: 1 },
       { key: "all", policy: "all", perMinute: ALL_PER_MINUTE, cost: 1 },
     ]);

@@ -15,7 +15,7 @@ export interface FolderMediaStoreOptions {
 
 /** Files in one folder (directories 0700, files 0600). */
 export class FolderMediaStore implements MediaStore {
-  readonly words: string;
+  readonly description: string;
   readonly isShared: boolean;
   readonly #root: string;
   /** On the same volume, so that a file moves to its final place atomically. */
@@ -23,7 +23,7 @@ export class FolderMediaStore implements MediaStore {
   #isFull = false;
 
   private constructor(root: string, { node, isShared }: FolderMediaStoreOptions) {
-    this.words = isShared ? `the shared folder ${root}` : `the folder ${root}`;
+    this.description = isShared ? `the shared folder ${root}` : `the folder ${root}`;
     this.isShared = isShared;
     this.#root = root;
     this.#arriving = join(root, "arriving", node);
@@ -49,8 +49,8 @@ export class FolderMediaStore implements MediaStore {
       },
       write: (piece) => this.#noting(file.write(piece)),
       end: () => this.#noting(file.end({ isDurable: true })),
-      keep: (name) => this.#noting(this.#place(file.path, name)),
-      drop: () => file.drop(),
+      commit: (name) => this.#noting(this.#place(file.path, name)),
+      discard: () => file.discard(),
     };
   }
 

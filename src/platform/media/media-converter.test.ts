@@ -101,7 +101,7 @@ describe("without ffmpeg", () => {
 
 describe("the waveform of a voice note", () => {
   const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
-  const measure = (ffmpeg: string) => open(ffmpeg).measureVoice(() => Readable.from([note]));
+  const measure = (ffmpeg: string) => open(ffmpeg).measureVoiceNote(() => Readable.from([note]));
 
   test("is that of the decoded sound where ffmpeg decodes it", async () => {
     // Two seconds that are loud at first, in 16 bits at 8 kHz.

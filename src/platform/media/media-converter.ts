@@ -22,7 +22,7 @@ export interface MediaConverter {
    */
   toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
   /** Duration of Ogg Opus audio, and its loudness over time. */
-  measureVoice(open: () => Bytes): Promise<VoiceMetadata>;
+  measureVoiceNote(open: () => Bytes): Promise<VoiceMetadata>;
   /** A small JPEG of the first frame. */
   toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
   /** An animated GIF as MP4, which phones play instead. */
@@ -48,7 +48,7 @@ export function createMediaConverter(options: MediaConverterOptions): MediaConve
   const converter = new Converter(options);
   return {
     toVoiceNote: (audio, mimeType) => room.use(1, () => converter.toVoiceNote(audio, mimeType)),
-    measureVoice: (open) => room.use(1, () => converter.measureVoice(open)),
+    measureVoiceNote: (open) => room.use(1, () => converter.measureVoice(open)),
     toThumbnail: (video, mimeType) => room.use(1, () => converter.toThumbnail(video, mimeType)),
     toGifVideo: (gif) => room.use(1, () => converter.toGifVideo(gif)),
   };
@@ -81,7 +81,7 @@ class Converter {
     const end = await this.#onFile(open(), (path) => {
       const input = ["-f", "ogg", "-i", path, "-map", "0:a:0"];
       const args = [...input, "-ac", "1", "-ar", "8000", "-f", "s16le", "pipe:1"];
-      return this.#run(args, SOUND_BYTES, (piece) => meter.take(piece));
+      return this.#run(args, SOUND_BYTES, (piece) => meter.write(piece));
     });
     const waveform = end === "done" ? meter.waveform() : undefined;
     return waveform ? { ...facts, waveform } : facts;
@@ -106,7 +106,7 @@ class Converter {
       const bytes = await readFile(target.path);
       return bytes.length > 0 ? bytes : undefined;
     } finally {
-      await target.drop();
+      await target.discard();
     }
   }
 
@@ -128,7 +128,7 @@ class Converter {
       await source.end({ isDurable: false });
       return await use(source.path);
     } finally {
-      await source.drop();
+      await source.discard();
     }
   }
 }

@@ -58,8 +58,8 @@ async function keep(store: MediaStore, pieces: Buffer[]): Promise<string> {
   const sha256 = await draft.end();
   expect(sha256).toBe(createHash("sha256").update(Buffer.concat(pieces)).digest("hex"));
   const name = createStoreName(sha256, randomBytes(4).toString("hex"));
-  await draft.keep(name);
-  await draft.drop();
+  await draft.commit(name);
+  await draft.discard();
   return name;
 }
 
@@ -85,7 +85,7 @@ describe.each(STORES)("%s", (_, address) => {
     const store = await openStore(address());
     const draft = await store.begin();
     await draft.write(Buffer.from("half"));
-    await draft.drop();
+    await draft.discard();
     const name = await keep(store, []);
     expect(await read(store, name)).toEqual(Buffer.alloc(0));
   });
@@ -101,7 +101,7 @@ describe("a folder", () => {
     const left = await readdir(join(dir.path, "media", "arriving"), { recursive: true });
     expect(left.filter((path) => path.startsWith("node-1/"))).toEqual([]);
     expect(left.filter((path) => path.startsWith("node-2/"))).toHaveLength(1);
-    for (const draft of drafts) await draft.drop();
+    for (const draft of drafts) await draft.discard();
   });
 
   test.each(["../../etc/passwd", "aa/bb/../../../x", "/etc/passwd", "aa/bb/cc", ""])(

@@ -15,15 +15,15 @@ export interface StoredFileWriter {
   /** Resolves with the hex SHA-256 of the written bytes. */
   end(): Promise<string>;
   /** Resolves once the file is durable under this name. Throws STORAGE_FULL if the disk is full. */
-  keep(name: string): Promise<void>;
+  commit(name: string): Promise<void>;
   /** Deletes the file unless `keep` has stored it. */
-  drop(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 /** Stores media files. */
 export interface MediaStore {
   /** A description for the operator. */
-  readonly words: string;
+  readonly description: string;
   /** Every node reaches the same files. */
   readonly isShared: boolean;
   /** The last write failed because the disk is full. */

@@ -15,7 +15,7 @@ export class PcmMeter {
     this.#levels = levels;
   }
 
-  take(piece: Buffer): void {
+  write(piece: Buffer): void {
     const bytes = this.#half.length === 0 ? piece : Buffer.concat([this.#half, piece]);
     const whole = bytes.length - (bytes.length % 2);
     for (let at = 0; at < whole; at += 2) {

@@ -9,7 +9,7 @@ type AwsSdk = typeof import("@aws-sdk/client-s3");
  * Stores files as objects of a bucket; each file is complete and hashed on the local disk before the upload.
  */
 export class S3MediaStore implements MediaStore {
-  readonly words: string;
+  readonly description: string;
   readonly isShared = true;
   /** A bucket has no limit; writes to the local disk report a full disk themselves. */
   readonly isFull = false;
@@ -25,7 +25,7 @@ export class S3MediaStore implements MediaStore {
     this.#bucket = url.hostname;
     this.#prefix = decodeURIComponent(url.pathname).replace(/^\/+|(?<!\/)\/+$/g, "");
     this.#scratch = scratch;
-    this.words = `the bucket ${this.#bucket}${this.#prefix && `, below ${this.#prefix}`}`;
+    this.description = `the bucket ${this.#bucket}${this.#prefix && `, below ${this.#prefix}`}`;
   }
 
   /** Throws an Error that says why the bucket is unusable. */
@@ -50,8 +50,8 @@ export class S3MediaStore implements MediaStore {
       },
       write: (piece) => file.write(piece),
       end: () => file.end({ isDurable: false }),
-      keep: (name) => this.#upload(file, name),
-      drop: () => file.drop(),
+      commit: (name) => this.#upload(file, name),
+      discard: () => file.discard(),
     };
   }
 

@@ -52,7 +52,7 @@ export class TemporaryFile {
     return createReadStream(this.path);
   }
 
-  async drop(): Promise<void> {
+  async discard(): Promise<void> {
     await this.#close().catch(() => {});
     await rm(this.path, { force: true });
   }

@@ -57,7 +57,11 @@ export async function addNodeRpcRoute(
       async (_request: unknown, body: string) => body,
     );
     const { secret, bodyLimitBytes: bodyLimit } = options;
-    const nonces = createNonceStore({ clock: systemClock, keepMs: SIGNATURE_LIFETIME_MS, max: MOST_NONCES });
+    const nonces = createNonceStore({
+      clock: systemClock,
+      retentionMs: SIGNATURE_LIFETIME_MS,
+      max: MOST_NONCES,
+    });
     const identityOf = (request: FastifyRequest) => ({
       target: options.url,
       nonce: headerOf(request, "nonce"),

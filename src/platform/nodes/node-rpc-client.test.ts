@@ -25,7 +25,7 @@ describe("a call of another node", () => {
   const calls = createNodeRpcClient({ secret: SECRET });
   /** How often it was asked to count. */
   let counted = 0;
-  const ask = (name: string, input: unknown = {}) => calls.call({ url, name, input, timeoutMs: 5000 });
+  const ask = (name: string, input: unknown = {}) => calls.request({ url, name, input, timeoutMs: 5000 });
 
   /** A file that comes as the test pushes it. */
   let long: Readable;
@@ -111,12 +111,12 @@ describe("a call of another node", () => {
   test("says whether something may have been done when there is no answer", async () => {
     expect(await ask("broken")).toMatchObject({ outcome: "unreachable", executed: true });
     const nobody = { url: "http://127.0.0.1:1", name: "echo", input: {}, timeoutMs: 20_000 };
-    expect(await calls.call(nobody)).toMatchObject({ outcome: "unreachable", executed: false });
+    expect(await calls.request(nobody)).toMatchObject({ outcome: "unreachable", executed: false });
   });
 
   test("is refused without the cluster's secret, and nothing is done", async () => {
     const stranger = createNodeRpcClient({ secret: `${SECRET}!` });
-    const refused = await stranger.call({ url, name: "echo", input: {}, timeoutMs: 20_000 });
+    const refused = await stranger.request({ url, name: "echo", input: {}, timeoutMs: 20_000 });
     expect(refused).toMatchObject({ outcome: "unreachable", executed: false });
     await stranger.close();
   });

@@ -43,7 +43,7 @@ export interface NodeRpcRequest {
  * Sends requests to other nodes: one hop, signed with the cluster's secret; bytes and dates keep their types.
  */
 export interface NodeRpcClient {
-  call(call: NodeRpcRequest): Promise<NodeRpcResult>;
+  request(call: NodeRpcRequest): Promise<NodeRpcResult>;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createNodeRpcClient({ secret }: { secret: string }): NodeRpcClie
     bodyTimeout: IDLE_MS,
   });
   return {
-    call: (call) => send(agent, secret, call),
+    request: (call) => send(agent, secret, call),
     close: () => agent.destroy(),
   };
 }

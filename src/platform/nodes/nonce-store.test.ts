@@ -5,7 +5,7 @@ let now = 0;
 const clock = { now: () => new Date(now), monotonicMs: () => now };
 
 test("a nonce is known for as long as it must be, also across a rotation", () => {
-  const nonces = createNonceStore({ clock, keepMs: 100, max: 10 });
+  const nonces = createNonceStore({ clock, retentionMs: 100, max: 10 });
   now += 99;
   expect(nonces.add("one")).toBe("new");
   now += 99;
@@ -19,7 +19,7 @@ test("a nonce is known for as long as it must be, also across a rotation", () =>
 });
 
 test("memory is bounded, and what does not fit is not taken instead of forgetting another one", () => {
-  const nonces = createNonceStore({ clock, keepMs: 100, max: 3 });
+  const nonces = createNonceStore({ clock, retentionMs: 100, max: 3 });
   const added = ["a", "b", "c", "d", "a"].map((nonce) => nonces.add(nonce));
   expect(added).toEqual(["new", "new", "new", "full", "seen"]);
   now += 100;

@@ -8,21 +8,21 @@ export interface NonceStore {
 export interface NonceStoreOptions {
   clock: Clock;
   /** Shortest time that a nonce is stored; the longest is twice that. */
-  keepMs: number;
+  retentionMs: number;
   /** Most nonces stored per `keepMs`. */
   max: number;
 }
 
 /** Stores nonces in bounded memory. Never evicts one early, because its request could then be replayed. */
-export function createNonceStore({ clock, keepMs, max }: NonceStoreOptions): NonceStore {
+export function createNonceStore({ clock, retentionMs, max }: NonceStoreOptions): NonceStore {
   let recent = new Set<string>();
   let older = new Set<string>();
   let rotatedAt = clock.monotonicMs();
 
   function rotate(): void {
     const elapsed = clock.monotonicMs() - rotatedAt;
-    if (elapsed < keepMs) return;
-    older = elapsed < 2 * keepMs ? recent : new Set();
+    if (elapsed < retentionMs) return;
+    older = elapsed < 2 * retentionMs ? recent : new Set();
     recent = new Set();
     rotatedAt += elapsed;
   }

@@ -17,9 +17,15 @@ function start(): ConnectionPools {
   return pools;
 }
 
-function borrow(port = 1, whose = "tenant", isPaced = false): Promise<LeasedSocket> {
+function borrow(port = 1, policyKey = "tenant", isPaced = false): Promise<LeasedSocket> {
   const host = "127.0.0.1";
-  return pools.borrow({ origin: `http://${host}:${port}`, target: { host, port }, whose, policy, isPaced });
+  return pools.lease({
+    origin: `http://${host}:${port}`,
+    target: { host, port },
+    policyKey,
+    policy,
+    isPaced,
+  });
 }
 
 /** Whether a line is lent by now. */
@@ -34,7 +40,7 @@ describe("the lines of an origin", () => {
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const fifth = borrow();
     expect(await isLent(fifth)).toBe(false);
-    lines[0]?.end();
+    lines[0]?.release();
     expect((await fifth).dispatcher).toBe(lines[0]?.dispatcher);
   });
 
@@ -43,7 +49,7 @@ describe("the lines of an origin", () => {
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const paced = await borrow(1, "tenant", true);
     expect(lines.map(({ dispatcher }) => dispatcher)).not.toContain(paced.dispatcher);
-    paced.end();
+    paced.release();
     expect((await borrow()).dispatcher).toBe(paced.dispatcher);
   });
 
@@ -51,8 +57,8 @@ describe("the lines of an origin", () => {
     start();
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const [fifth, sixth] = [borrow(), borrow()];
-    lines[0]?.end(new Error("broken"));
-    lines[0]?.end();
+    lines[0]?.release(new Error("broken"));
+    lines[0]?.release();
     expect((await fifth).dispatcher).not.toBe(lines[0]?.dispatcher);
     expect(await isLent(sixth)).toBe(false);
   });
@@ -60,7 +66,7 @@ describe("the lines of an origin", () => {
   it("are lent again", async () => {
     start();
     const first = await borrow();
-    first.end();
+    first.release();
     expect((await borrow()).dispatcher).toBe(first.dispatcher);
   });
 
@@ -82,12 +88,12 @@ describe("the number of origins", () => {
     const line = await borrow(port);
     const { body } = await line.dispatcher.request({ path: "/", method: "GET" });
     await body.text();
-    line.end();
+    line.release();
     const connections = (): Promise<number> =>
       new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
     expect(await connections()).toBe(1);
     for (let other = 1; other <= 600; other++) {
-      (await borrow(other)).end();
+      (await borrow(other)).release();
     }
     expect(pools.size).toBe(500);
     await expect.poll(connections).toBe(0);

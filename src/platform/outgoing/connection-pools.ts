@@ -25,14 +25,14 @@ const LIMITS = {
 export interface LeasedSocket {
   readonly dispatcher: Dispatcher;
   /** Returns the socket, or closes it after a fault. Only the first invocation counts. */
-  end(fault?: Error): void;
+  release(fault?: Error): void;
 }
 
 export interface PoolDestination {
   origin: string;
   target: NetworkTarget;
   /** Separates sockets that were checked under different policies. */
-  whose: string;
+  policyKey: string;
   policy: AddressPolicy;
   /** Opens an extra socket instead of waiting for one of the four. */
   isPaced?: boolean;
@@ -40,7 +40,7 @@ export interface PoolDestination {
 
 /** Sockets by origin: an origin that hangs blocks only its own four sockets. */
 export interface ConnectionPools {
-  borrow(destination: PoolDestination): Promise<LeasedSocket>;
+  lease(destination: PoolDestination): Promise<LeasedSocket>;
   readonly size: number;
   /** Closes every socket; its users and waiters get a ClosedError. */
   close(): Promise<void>;
@@ -64,8 +64,8 @@ export function createConnectionPools(options: {
     dispose: (origin) => void cut(origin, origin.idle.splice(0)),
   });
 
-  function originOf({ origin, target, whose, policy }: PoolDestination): Origin {
-    const key = `${whose} ${origin}`;
+  function originOf({ origin, target, policyKey, policy }: PoolDestination): Origin {
+    const key = `${policyKey} ${origin}`;
     const known = origins.get(key);
     if (known !== undefined) {
       return known;
@@ -80,7 +80,7 @@ export function createConnectionPools(options: {
   }
 
   return {
-    async borrow(destination) {
+    async lease(destination) {
       const origin = originOf(destination);
       return lineOf(origin, await acquire(origin, destination));
     },
@@ -119,7 +119,7 @@ function lineOf(origin: Origin, dispatcher: Dispatcher): LeasedSocket {
   let isEnded = false;
   return {
     dispatcher,
-    end(fault) {
+    release(fault) {
       if (!isEnded) {
         isEnded = true;
         handBack(origin, dispatcher, fault);

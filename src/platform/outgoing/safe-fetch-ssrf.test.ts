@@ -123,7 +123,7 @@ describe("the corpus of forged addresses", () => {
     const outgoing = open({ lookup: everythingIsLoopback });
     const reasons = new Set<string | undefined>();
     for (const url of corpus()) {
-      reasons.add(await outgoing.refusal(url));
+      reasons.add(await outgoing.findBlockReason(url));
     }
     expect([...reasons].sort()).toEqual([BLOCKED_MESSAGE, "This is not a valid URL."].sort());
     expect(hits).toBe(0);
@@ -179,7 +179,7 @@ describe("the corpus of forged addresses", () => {
           failure: "blocked",
           error: BLOCKED_MESSAGE,
         });
-        expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+        expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
       }
     },
   );
@@ -224,7 +224,7 @@ describe("names", () => {
     for (const addresses of mixed) {
       const outgoing = open({ lookup: answers(...addresses) });
       const url = `http://mixed.test:${port}/`;
-      expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+      expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
       expect(await post(outgoing, url)).toMatchObject({
         outcome: "failed",
         failure: "blocked",
@@ -242,7 +242,7 @@ describe("names", () => {
     };
     const outgoing = open({ lookup });
     const url = `http://rebinding.test:${port}/`;
-    expect(await outgoing.refusal(url)).toBeUndefined();
+    expect(await outgoing.findBlockReason(url)).toBeUndefined();
     expect(await post(outgoing, url)).toMatchObject({
       outcome: "failed",
       failure: "blocked",
@@ -292,7 +292,7 @@ describe("names", () => {
       throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
     };
     const outgoing = open({ lookup });
-    expect(await outgoing.refusal("http://later.test/")).toBeUndefined();
+    expect(await outgoing.findBlockReason("http://later.test/")).toBeUndefined();
     expect(await post(outgoing, "http://later.test/")).toMatchObject({
       outcome: "failed",
       failure: "dns",
@@ -327,18 +327,18 @@ describe("whose URL it is", () => {
     const outgoing = open({ operatorAllowedHosts: ["external", "loopback"] });
     const url = `http://127.0.0.1:${port}/`;
     const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
-    expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
-    expect(await outgoing.fetch({ ...call, whose: "tenant" })).toMatchObject({ failure: "blocked" });
+    expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
+    expect(await outgoing.fetch({ ...call, policyKey: "tenant" })).toMatchObject({ failure: "blocked" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
-    expect(await outgoing.refusal(url, "operator")).toBeUndefined();
-    expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
+    expect(await outgoing.findBlockReason(url, "operator")).toBeUndefined();
+    expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
     expect(hits).toBe(1);
   });
 
   it("does not matter for a name: a socket of the operator is not lent to a customer", async () => {
     const outgoing = open({ operatorAllowedHosts: ["loopback"], lookup: answers("127.0.0.1") });
     const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 20_000, maxBytes: 10 };
-    expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
+    expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
     expect(hits).toBe(1);
   });
@@ -373,7 +373,7 @@ describe("own listeners", () => {
     });
     for (const host of ["127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "me.test"]) {
       expect(await post(outgoing, `http://${host}:${port}/`)).toMatchObject({ failure: "blocked" });
-      expect(await outgoing.refusal(`http://${host}:${port}/`)).toBe(BLOCKED_MESSAGE);
+      expect(await outgoing.findBlockReason(`http://${host}:${port}/`)).toBe(BLOCKED_MESSAGE);
     }
     expect(hits).toBe(0);
   });
@@ -420,7 +420,7 @@ describe("the egress proxy", () => {
       expect(outcome).toMatchObject({ outcome: "response", status: 200 });
       expect(outcome.outcome === "response" && outcome.body.toString()).toBe("internal");
     }
-    expect(await outgoing.refusal("http://hooks.test/x")).toBeUndefined();
+    expect(await outgoing.findBlockReason("http://hooks.test/x")).toBeUndefined();
     expect(asked).toEqual([
       { target: "hooks.test:80", authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` },
     ]);
@@ -436,7 +436,7 @@ describe("the egress proxy", () => {
         failure: "blocked",
         error: BLOCKED_MESSAGE,
       });
-      expect(await outgoing.refusal(target)).toBe(BLOCKED_MESSAGE);
+      expect(await outgoing.findBlockReason(target)).toBe(BLOCKED_MESSAGE);
     }
     expect(asked).toEqual([]);
   });

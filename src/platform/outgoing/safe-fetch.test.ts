@@ -420,21 +420,21 @@ describe("requests that cannot be sent", () => {
       outcome: "failed",
       failure: "invalid_url",
     });
-    expect(await outgoing.refusal(url)).toMatch(/URL/);
+    expect(await outgoing.findBlockReason(url)).toMatch(/URL/);
   });
 
   it("because of the URL's length are refused", async () => {
     const url = `http://127.0.0.1/${"x".repeat(2048)}`;
-    expect(await open().refusal(url)).toBe("The URL is longer than 2048 characters.");
+    expect(await open().findBlockReason(url)).toBe("The URL is longer than 2048 characters.");
     expect(await open().fetch({ ...POST, url })).toMatchObject({ failure: "invalid_url" });
   });
 
   it("because only https is allowed are refused", async () => {
     const server = await answering((_request, response) => response.end());
     const outgoing = open({ httpsOnly: true });
-    expect(await outgoing.refusal(server.url)).toBe("The URL must begin with https://.");
+    expect(await outgoing.findBlockReason(server.url)).toBe("The URL must begin with https://.");
     expect(await outgoing.fetch({ ...POST, url: server.url })).toMatchObject({ failure: "invalid_url" });
-    expect(await outgoing.refusal(server.url.replace("http:", "https:"))).toBeUndefined();
+    expect(await outgoing.findBlockReason(server.url.replace("http:", "https:"))).toBeUndefined();
     expect(server.sockets).toHaveLength(0);
   });
 });

@@ -32,7 +32,7 @@ export interface OutgoingRequest {
   maxBytes: number;
   /** Another limit for a response with these headers; the body waits until it resolves. Only for `fetch`. */
   maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
-  whose?: RequestOwner;
+  policyKey?: RequestOwner;
   /** Logged if the request is blocked. */
   tenant?: Tenant;
   /** The caller limits its concurrent requests, so this one need not wait for others to its origin. */
@@ -83,7 +83,7 @@ export interface SafeFetch {
   /**
    * Why a URL cannot be saved, as a message for its owner. A name that does not resolve now may do so later.
    */
-  refusal(url: string, whose?: RequestOwner): Promise<string | undefined>;
+  findBlockReason(url: string, whose?: RequestOwner): Promise<string | undefined>;
   /** A DNS lookup for a client that connects itself; fails if an address of the URL's host is not allowed. */
   lookup(url: string, whose?: RequestOwner): LookupFunction;
   /** Closes every connection. */
@@ -137,7 +137,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         return readResponseBody(body, maxBytes);
       }),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
-    refusal: (url, whose) => refusalOf(tools, url, whose),
+    findBlockReason: (url, whose) => refusalOf(tools, url, whose),
     lookup: (url, whose) => {
       const { hostname: host, port, protocol } = new URL(url);
       const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
@@ -187,7 +187,7 @@ async function call<Body extends object>(
   read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
 ): Promise<(ReceivedResponse & Body) | Failed<FetchFailureCode>> {
   const began = performance.now();
-  const rules = await tools.rulesOf(request.whose);
+  const rules = await tools.rulesOf(request.policyKey);
   const target = parseOutgoingTarget(request.url, rules);
   if ("failure" in target) {
     if (target.failure === "blocked") tools.noteBlocked(request, "url");
@@ -223,14 +223,14 @@ async function exchange<Body extends object>(
   read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
 ) {
   const { isPaced = false } = request;
-  const { policy, name: whose } = rules;
-  const borrowed = tools.pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
+  const { policy, name: policyKey } = rules;
+  const borrowed = tools.pools.lease({ origin: target.url.origin, target, policyKey, policy, isPaced });
   const line = await deadline.race(borrowed).catch((error: unknown) => {
     // A socket that arrives too late goes to the next waiter.
-    borrowed.then((late) => late.end()).catch(() => {});
+    borrowed.then((late) => late.release()).catch(() => {});
     throw error;
   });
-  deadline.signal.addEventListener("abort", () => line.end(deadline.signal.reason), { once: true });
+  deadline.signal.addEventListener("abort", () => line.release(deadline.signal.reason), { once: true });
   let answer: Dispatcher.ResponseData | undefined;
   try {
     answer = await deadline.race(send(target.url, { ...sent(request, target), dispatcher: line.dispatcher }));
@@ -238,7 +238,7 @@ async function exchange<Body extends object>(
     return { status: answer.statusCode, headers: flat(answer.headers), ...body };
   } finally {
     const isWhole = answer?.body.readableEnded === true;
-    line.end(isWhole ? undefined : new Error("the outgoing request failed"));
+    line.release(isWhole ? undefined : new Error("the outgoing request failed"));
   }
 }
 

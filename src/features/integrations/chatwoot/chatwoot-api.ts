@@ -13,7 +13,7 @@ import { escapeLiquid } from "./escape-liquid.ts";
 import { createMultipartForm, type FormFile } from "./multipart-form.ts";
 
 /** The result of a request; a rejection is a value. */
-export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; refusal: ChatwootError };
+export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; error: ChatwootError };
 
 const CALL_MS = 15_000;
 const UPLOAD_MS = 120_000;
@@ -111,7 +111,7 @@ export interface ChatwootTransport {
   outgoing: SafeFetch;
   instance_id: number;
   /** Called with the result of each request. */
-  note?: (outcome: FetchOutcome, beganAt: number, refusal: ChatwootError | undefined) => Promise<void>;
+  onResponse?: (outcome: FetchOutcome, beganAt: number, refusal: ChatwootError | undefined) => Promise<void>;
 }
 
 /** The requests of Chatwoot's API that the gateway needs. */
@@ -262,13 +262,13 @@ async function carryOut<T>(
   const beganAt = performance.now();
   const tenant = { instance_id: line.instance_id };
   const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
-  const refusal = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
-  await line.note?.(outcome, beganAt, refusal);
-  if (refusal) return { ok: false, refusal };
+  const error = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
+  await line.onResponse?.(outcome, beganAt, error);
+  if (error) return { ok: false, error };
   const parsed = made.answer.safeParse(readBody(outcome));
   return parsed.success
     ? { ok: true, value: parsed.data }
-    : { ok: false, refusal: unexpectedResponse(outcome) };
+    : { ok: false, error: unexpectedResponse(outcome) };
 }
 
 async function toRequest<T>(

@@ -29,23 +29,27 @@ export function createChatwootContext(
   integration: Integration,
 ): ChatwootContext {
   let failure: HealthUpdate | undefined;
-  const note: Parameters<typeof createChatwootApi>[0]["note"] = async (outcome, beganAt, refusal) => {
+  const onResponse: Parameters<typeof createChatwootApi>[0]["onResponse"] = async (
+    outcome,
+    beganAt,
+    refusal,
+  ) => {
     // A rejection of the specific request, such as a deleted conversation, says nothing about the connection.
-    const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
+    const isPart = refusal?.verdict.class === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
-    const { reason, verdict, words } = refusal ?? {};
+    const { reason, verdict, text } = refusal ?? {};
     const said = verdict && {
       status: verdict.status,
-      error: words,
+      error: text,
       // Its status alone would mean success.
       ...(reason === "unreadable" && { verdict }),
     };
-    const noted = await health.note(integration, outcome, beganAt, said);
+    const noted = await health.recordResponse(integration, outcome, beganAt, said);
     if (refusal) failure = noted;
   };
   const { instance_id } = integration;
   const chatwoot = createChatwootApi(
-    { outgoing: deps.outgoing, instance_id, note },
+    { outgoing: deps.outgoing, instance_id, onResponse },
     chatwootAccessOf(integration),
   );
   return { deps, health, integration, chatwoot, lastFailure: () => failure };
@@ -53,7 +57,7 @@ export function createChatwootContext(
 
 /** Whether a retry of the rejected request can succeed. */
 export function isTransientError({ reason, verdict }: ChatwootError): boolean {
-  return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
+  return verdict.class === "retry" || UNTIL_SAVED.has(reason);
 }
 
 /** The same for an update: a proxy that rejects PATCH or DELETE does not block a chat. */
@@ -71,14 +75,14 @@ export async function endWithError(
   refusal: ChatwootError,
   since: Date,
 ): Promise<JobResult> {
-  const { reason, verdict, words } = refusal;
+  const { reason, verdict, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
-    await desk.health.warn(desk.integration, words);
+    await desk.health.warn(desk.integration, text);
     return { end: "done" };
   }
-  if (reason === "identity") await desk.health.warn(desk.integration, words, "failing");
+  if (reason === "identity") await desk.health.warn(desk.integration, text, "failing");
   const failure = desk.lastFailure();
-  if (!failure || (verdict.verdict === "stop" && !failure.isStale))
+  if (!failure || (verdict.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
   return retryCall(desk.deps, job, { ...failure, verdict });
 }

@@ -23,10 +23,10 @@ export interface ChatwootError {
     | "unreachable"
     | "unreadable"
     | "other";
-  verdict: Exclude<ResponseClass, { verdict: "ok" }>;
+  verdict: Exclude<ResponseClass, { class: "ok" }>;
   status_code: number | null;
   /** A description for users. */
-  words: string;
+  text: string;
 }
 
 const BACK_OFF_MS = 60_000;
@@ -34,11 +34,11 @@ const BACK_OFF_MS = 60_000;
 /** Undefined for a successful response. */
 export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefined {
   const judged = classifyResponse(outcome);
-  if (judged.verdict === "ok") return undefined;
-  const reason = reasonOf(outcome, judged.verdict === "retry");
+  if (judged.class === "ok") return undefined;
+  const reason = reasonOf(outcome, judged.class === "retry");
   const verdict = reason === "too_many" ? busy(judged) : judged;
   const status_code = outcome.outcome === "failed" ? null : outcome.status;
-  return { reason, verdict, status_code, words: WORDS[reason] ?? describeOutcome(outcome) };
+  return { reason, verdict, status_code, text: WORDS[reason] ?? describeOutcome(outcome) };
 }
 
 /**
@@ -50,7 +50,7 @@ export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
     reason: "unreadable",
     verdict: { ...NOT_THERE_YET, isSafe: false },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
-    words:
+    text:
       "The address answered, but not as Chatwoot does; what waits is sent again. If this stays, check `url`: it is the " +
       "address of Chatwoot itself.",
   };
@@ -60,10 +60,9 @@ export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
 export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "other",
-    verdict: { verdict: "stop", status: "failing" },
+    verdict: { class: "stop", status: "failing" },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
-    words:
-      "The address answered, but not as Chatwoot does. Check `url`: it is the address of Chatwoot itself.",
+    text: "The address answered, but not as Chatwoot does. Check `url`: it is the address of Chatwoot itself.",
   };
 }
 
@@ -81,8 +80,7 @@ export function toInboxGone(refusal: ChatwootError): ChatwootError {
   return {
     ...refusal,
     reason: "inbox_gone",
-    words:
-      "The inbox is not in Chatwoot any more. What waits for it comes in after the next save with one that is.",
+    text: "The inbox is not in Chatwoot any more. What waits for it comes in after the next save with one that is.",
   };
 }
 
@@ -110,7 +108,7 @@ function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["rea
 function busy(judged: ResponseClass): ChatwootError["verdict"] {
   const retryAfterMs = "retryAfterMs" in judged ? judged.retryAfterMs : undefined;
   return {
-    verdict: "retry",
+    class: "retry",
     isSafe: true,
     isDown: false,
     retryAfterMs: retryAfterMs ?? BACK_OFF_MS,

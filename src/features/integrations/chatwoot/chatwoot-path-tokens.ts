@@ -8,7 +8,7 @@ import { openIntegration, selectIntegrations } from "../integration-row.ts";
 export interface ChatwootPathTokensDeps {
   db: Db;
   box: SecretBox;
-  engine: Pick<Engine, "tell" | "hear">;
+  engine: Pick<Engine, "publish" | "subscribe">;
 }
 
 /**
@@ -17,8 +17,8 @@ export interface ChatwootPathTokensDeps {
  */
 export interface ChatwootPathTokens {
   isKnown(instanceId: number): boolean;
-  isRight(instanceId: number, token: string): Promise<boolean>;
-  forget(instanceId: number): void;
+  isValid(instanceId: number, token: string): Promise<boolean>;
+  invalidate(instanceId: number): void;
 }
 
 const TTL_MS = 5_000;
@@ -29,7 +29,7 @@ const NONE = randomBytes(32);
 
 export function createChatwootPathTokens({ db, box, engine }: ChatwootPathTokensDeps): ChatwootPathTokens {
   const digests = createTtlCache({ max: MOST_INSTANCES, ttlMs: TTL_MS, load });
-  engine.hear(TOPIC, (instanceId) => digests.forget(instanceId));
+  engine.subscribe(TOPIC, (instanceId) => digests.delete(instanceId));
 
   async function load(instanceId: string): Promise<Buffer> {
     const row = await selectIntegrations(db, Number(instanceId))
@@ -41,13 +41,13 @@ export function createChatwootPathTokens({ db, box, engine }: ChatwootPathTokens
 
   return {
     isKnown: (instanceId) => instanceId === 0 || digests.has(String(instanceId)),
-    async isRight(instanceId, token) {
+    async isValid(instanceId, token) {
       const right = instanceId === 0 ? NONE : ((await digests.get(String(instanceId))) ?? NONE);
       return timingSafeEqual(digestOf(token), right);
     },
-    forget(instanceId) {
-      digests.forget(String(instanceId));
-      engine.tell(TOPIC, String(instanceId));
+    invalidate(instanceId) {
+      digests.delete(String(instanceId));
+      engine.publish(TOPIC, String(instanceId));
     },
   };
 }

@@ -19,10 +19,10 @@ export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvid
     aliases: CHATWOOT_ALIASES,
     secrets: ["access_token"],
     address: "url",
-    isTold: true,
+    wantsEvents: true,
     wants: (config) => wants(config as ChatwootConfig),
     prepare: (draft) => registerInbox(deps, draft),
-    dismiss: (integration) => unregisterInbox(deps, integration),
+    unregister: (integration) => unregisterInbox(deps, integration),
     test: (integration) => testInbox(deps, integration),
     onEvent: (work) => takeEvent(createChatwootContext(deps, health, work.integration), work),
     onTask: ({ job, integration, task }) =>

@@ -17,5 +17,5 @@ export async function explainIdentityError(
   if (refusal.status_code !== 500) return refusal;
   const inbox = await chatwoot.inbox();
   if (!inbox.ok || (inbox.value.hmac_token || undefined) === hmacToken) return refusal;
-  return { ...refusal, reason: "identity", words: IDENTITY_CHANGED };
+  return { ...refusal, reason: "identity", text: IDENTITY_CHANGED };
 }

@@ -9,10 +9,10 @@ import type { Attachment } from "./chatwoot-webhook-body.ts";
 /** An agent's file that cannot be sent; `isPassing`: a retry may succeed. */
 export class AgentFileError extends Error {
   override readonly name = "AgentFileError";
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   constructor(message: string, isPassing: boolean) {
     super(message);
-    this.isPassing = isPassing;
+    this.isTransient = isPassing;
   }
 }
 

@@ -71,8 +71,8 @@ async function upsert(
 ): Promise<ChatwootResult<ChatwootContact>> {
   const made = await chatwoot.upsertContact(given);
   if (made.ok) return made;
-  if (made.refusal.reason === "taken") return adopt(chatwoot, person, made.refusal);
-  return { ok: false, refusal: await explainIdentityError(chatwoot, hmacToken, made.refusal) };
+  if (made.error.reason === "taken") return adopt(chatwoot, person, made.error);
+  return { ok: false, error: await explainIdentityError(chatwoot, hmacToken, made.error) };
 }
 
 /** A phone, never a LID: LIDs have the same length, and Chatwoot would treat one as a number. */
@@ -94,7 +94,7 @@ async function findSpellings(
     { attribute_key: "identifier", value: person.jid },
   ]);
   if (found.ok) return { ok: true, value: found.value.payload };
-  return isPassing(found.refusal) ? found : { ok: true, value: [] };
+  return isPassing(found.error) ? found : { ok: true, value: [] };
 }
 
 /** A contact that has only the other format of the number is the same person. */
@@ -120,7 +120,7 @@ async function addToInbox(
   const added = await chatwoot.addToInbox(contactId, jid);
   // Chatwoot returns 500 for a `source_id` of another contact, also on retries; the upsert finds that
   // contact.
-  if (added.ok || added.refusal.status_code === 500 || !isPassing(added.refusal))
+  if (added.ok || added.error.status_code === 500 || !isPassing(added.error))
     return { ok: true, value: null };
   return added;
 }
@@ -160,12 +160,12 @@ function isBareName({ name }: ChatwootContact): boolean {
 async function adopt(
   chatwoot: ChatwootApi,
   person: ChatwootPerson,
-  refusal: ChatwootError,
+  error: ChatwootError,
 ): Promise<ChatwootResult<ChatwootContact>> {
   const { phone, jid } = person;
   const byPhone = phone === null ? undefined : await findBy(chatwoot, "phone_number", `+${phone}`);
   const found = byPhone ?? (await findBy(chatwoot, "identifier", jid));
-  if (!found) return { ok: false, refusal };
+  if (!found) return { ok: false, error };
   const added = await addToInbox(chatwoot, found.id, jid);
   return added.ok ? { ok: true, value: found } : added;
 }
@@ -204,7 +204,7 @@ async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: stri
   const phone_number = `+${phone}`;
   const updated = await chatwoot.updateContact(known.contact_id, { phone_number });
   if (updated.ok) return { ...known, phone };
-  if (updated.refusal.reason !== "taken") return known;
+  if (updated.error.reason !== "taken") return known;
   const owner = await findBy(chatwoot, "phone_number", phone_number);
   if (!owner || owner.id === known.contact_id) return known;
   const merged = await chatwoot.mergeContacts(owner.id, known.contact_id);
@@ -212,5 +212,5 @@ async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: stri
 }
 
 function isPassing({ verdict }: ChatwootError): boolean {
-  return verdict.verdict === "retry";
+  return verdict.class === "retry";
 }

@@ -23,7 +23,7 @@ interface FoundConversation extends MappedContact {
 }
 
 export interface ConversationOptions {
-  deps: Pick<IntegrationDeps, "db" | "reachSession">;
+  deps: Pick<IntegrationDeps, "db" | "findSession">;
   chatwoot: ChatwootApi;
   integration: Integration;
 }
@@ -109,7 +109,7 @@ async function choose(
 ): Promise<ChatwootResult<ChatwootConversation>> {
   const { inbox_id, reopen_conversation, conversation_status } = chatwootConfigOf(integration);
   const listed = await chatwoot.conversationsOf(contact_id);
-  if (!listed.ok && listed.refusal.reason !== "not_found") return listed;
+  if (!listed.ok && listed.error.reason !== "not_found") return listed;
   const ours = listed.ok ? listed.value.payload.filter((one) => one.inbox_id === inbox_id) : [];
   const open = ours.find(({ status }) => status !== "resolved");
   const chosen = open ?? (reopen_conversation ? ours[0] : undefined);

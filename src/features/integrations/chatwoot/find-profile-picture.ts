@@ -10,12 +10,12 @@ const PATIENCE_MS = 3_000;
  * soon.
  */
 export async function findProfilePicture(
-  { reachSession }: Pick<IntegrationDeps, "reachSession">,
+  { findSession }: Pick<IntegrationDeps, "findSession">,
   instanceId: number,
   { jid, is_group }: ChatwootPerson,
 ): Promise<string | undefined> {
   if (is_group) return undefined;
-  const asking = reachSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
+  const asking = findSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
   const told = await withTimeout(
     asking.catch(() => undefined),
     PATIENCE_MS,

@@ -38,7 +38,7 @@ async function addressOf(
   const phone = sender?.phone_number?.replace(/\D/g, "");
   if (!phone) return undefined;
   const { instance_id: id, account_id } = integration;
-  return deps.numbers.settle({ id, account_id }, phoneJid(phone));
+  return deps.numbers.resolve({ id, account_id }, phoneJid(phone));
 }
 
 function isJid(name: string): boolean {

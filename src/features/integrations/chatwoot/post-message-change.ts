@@ -42,9 +42,9 @@ export async function postDeletion(desk: ChatwootContext, job: Job, event: Event
   await setLink(db, link.id, { error: DELETED_MARK });
   const conversation = Number(link.provider_conversation_id);
   const deleted = await desk.chatwoot.deleteMessage(conversation, link.provider_message_id);
-  if (deleted.ok || !isTransientForUpdate(deleted.refusal)) return { end: "done" };
+  if (deleted.ok || !isTransientForUpdate(deleted.error)) return { end: "done" };
   await setLink(db, link.id, { error: null });
-  return endWithError(desk, job, deleted.refusal, event.recorded_at);
+  return endWithError(desk, job, deleted.error, event.recorded_at);
 }
 
 /** Posts a change of a message in the log as a reply to that message. */

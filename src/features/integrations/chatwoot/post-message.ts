@@ -134,12 +134,12 @@ export async function postOnce(desk: ChatwootContext, job: Job, posting: Posting
   const { link, isOurs } = await claimLink(db, desk.integration, { chat: person.jid, message_id: key });
   if (!isOurs && link.status !== "claimed") return { end: "done" };
   const before = isOurs ? undefined : await findPosted(desk, link, key);
-  if (before && !before.ok && before.refusal.reason !== "not_found") {
-    return endWithError(desk, job, before.refusal, posting.since);
+  if (before && !before.ok && before.error.reason !== "not_found") {
+    return endWithError(desk, job, before.error, posting.since);
   }
   const posted =
     before?.ok && before.value ? { ok: true as const, value: before.value } : await post(desk, link, posting);
-  if (!posted.ok) return endUnposted(desk, job, link, posted.refusal, posting.since);
+  if (!posted.ok) return endUnposted(desk, job, link, posted.error, posting.since);
   await setLink(db, link.id, { status: "done", provider_message_id: String(posted.value.id), error: null });
   return { end: "done" };
 }
@@ -148,14 +148,14 @@ async function endUnposted(
   desk: ChatwootContext,
   job: Job,
   link: MessageLink,
-  refusal: Extract<ChatwootResult<never>, { ok: false }>["refusal"],
+  refusal: Extract<ChatwootResult<never>, { ok: false }>["error"],
   since: Date,
 ): Promise<JobResult> {
   const { db } = desk.deps;
   const end = await endWithError(desk, job, refusal, since);
-  const isSafe = refusal.verdict.verdict === "stop" || refusal.verdict.isSafe;
-  if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.words });
-  else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.words });
+  const isSafe = refusal.verdict.class === "stop" || refusal.verdict.isSafe;
+  if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.text });
+  else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.text });
   return end;
 }
 
@@ -165,12 +165,12 @@ async function post(
   posting: Posting,
 ): Promise<ChatwootResult<ChatwootMessage>> {
   const posted = await postInto(desk, link, posting, false);
-  if (posted.ok || posted.refusal.reason !== "not_found") return posted;
+  if (posted.ok || posted.error.reason !== "not_found") return posted;
   const again = await postInto(desk, link, posting, true);
-  if (again.ok || again.refusal.reason !== "not_found") return again;
-  const refusal = toInboxGone(again.refusal);
-  await desk.health.warn(desk.integration, refusal.words);
-  return { ok: false, refusal };
+  if (again.ok || again.error.reason !== "not_found") return again;
+  const error = toInboxGone(again.error);
+  await desk.health.warn(desk.integration, error.text);
+  return { ok: false, error };
 }
 
 async function postInto(
@@ -187,7 +187,7 @@ async function postInto(
   const message = { ...post, source_id: sourceId(integration.instance_id, key) };
   const posted = await chatwoot.postMessage(conversation_id, message, file);
   faultPoint("chatwoot:after-post");
-  if (posted.ok || posted.refusal.reason !== "too_large" || !file) return posted;
+  if (posted.ok || posted.error.reason !== "too_large" || !file) return posted;
   const content = `${post.content}\n[${file.file_name}: larger than Chatwoot takes]`.trim();
   return chatwoot.postMessage(conversation_id, { ...message, content });
 }

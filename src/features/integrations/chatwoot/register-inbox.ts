@@ -81,7 +81,7 @@ function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfi
 /** The value of a response; throws its rejection as a validation error. */
 function take<T>(answer: ChatwootResult<T>, field: string): T {
   if (answer.ok) return answer.value;
-  throw toError(answer.refusal, field);
+  throw toError(answer.error, field);
 }
 
 const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
@@ -90,12 +90,12 @@ const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
   suspended: "account_id",
 };
 
-function toError({ reason, words, verdict }: ChatwootError, field: string): GatewayError {
+function toError({ reason, text, verdict }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
-  if (known) return invalidField(known, words);
+  if (known) return invalidField(known, text);
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
-  if (verdict.verdict === "stop" || reason === "unreadable") return invalidField(field, words);
-  return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${words}`);
+  if (verdict.class === "stop" || reason === "unreadable") return invalidField(field, text);
+  return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${text}`);
 }
 
 async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
@@ -198,7 +198,7 @@ export async function unregisterInbox(
   const removed = inbox.ok ? await chatwoot.updateInbox({ channel: { webhook_url: "" } }) : inbox;
   if (removed.ok) return;
   deps.log.warn(
-    { instance_id, reason: removed.refusal.words },
+    { instance_id, reason: removed.error.text },
     "the webhook of a Chatwoot inbox was not removed",
   );
 }

@@ -52,8 +52,8 @@ async function report(
   if (status === undefined) return undefined;
   const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
   // A deleted message needs no status.
-  if (told.ok || !isTransientForUpdate(told.refusal)) return undefined;
-  return endWithError(desk, job, told.refusal, event.recorded_at);
+  if (told.ok || !isTransientForUpdate(told.error)) return undefined;
+  return endWithError(desk, job, told.error, event.recorded_at);
 }
 
 /** Undefined while there is nothing to report. */
@@ -97,8 +97,8 @@ export async function showFailure(
   const { conversation, message, external_error } = failed;
   if (takesStatus(desk)) {
     const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
-    if (told.ok || !isTransientForUpdate(told.refusal)) return { end: "done" };
-    return endWithError(desk, job, told.refusal, since);
+    if (told.ok || !isTransientForUpdate(told.error)) return { end: "done" };
+    return endWithError(desk, job, told.error, since);
   }
   const note = await desk.chatwoot.postMessage(conversation, {
     content: `⚠️ ${external_error}`,
@@ -107,7 +107,7 @@ export async function showFailure(
     source_id: `${SOURCE_ID_PREFIX}failed:${message}`,
     content_attributes: { in_reply_to: Number(message) },
   });
-  return note.ok || !isTransientError(note.refusal)
+  return note.ok || !isTransientError(note.error)
     ? { end: "done" }
-    : endWithError(desk, job, note.refusal, since);
+    : endWithError(desk, job, note.error, since);
 }

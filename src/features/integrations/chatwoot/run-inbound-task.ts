@@ -200,7 +200,7 @@ async function takeTyping(
 ): Promise<JobResult> {
   if (Date.now() - at.getTime() > TYPING_IS_OVER_MS) return { end: "done" };
   const chat = await findChatByConversation(deps.db, integration, String(conversation.id));
-  const session = chat && (await deps.reachSession(integration.instance_id));
+  const session = chat && (await deps.findSession(integration.instance_id));
   const presence = event === "conversation_typing_on" ? "typing" : "paused";
   await session?.setPresence?.(presence, chat?.chat as Jid)?.catch(() => {});
   return { end: "done" };

@@ -43,7 +43,7 @@ export async function sendAgentMessage(
   } catch (error) {
     await dropFiles(desk, parts);
     const againMs = FILE_TRIES_MS[job.attempts];
-    if (error instanceof AgentFileError && error.isPassing && againMs !== undefined)
+    if (error instanceof AgentFileError && error.isTransient && againMs !== undefined)
       return { end: "retry", at: new Date(Date.now() + againMs) };
     if (!(error instanceof AgentFileError || error instanceof GatewayError)) throw error;
     return fail(desk, job, message, error.message);

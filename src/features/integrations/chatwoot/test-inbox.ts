@@ -45,10 +45,10 @@ async function findFault(
   const { instance_id } = integration;
   const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, chatwootAccessOf(integration));
   const reached = await chatwoot.version();
-  if (!reached.ok) return faultOf(reached.refusal, "There is no Chatwoot at this `url`.");
+  if (!reached.ok) return faultOf(reached.error, "There is no Chatwoot at this `url`.");
   details.version = reached.value.version;
   const profile = await chatwoot.profile();
-  if (!profile.ok) return faultOf(profile.refusal, "The address does not answer as Chatwoot does.");
+  if (!profile.ok) return faultOf(profile.error, "The address does not answer as Chatwoot does.");
   const account = profile.value.accounts.find(({ id }) => id === chatwootConfigOf(integration).account_id);
   if (!account) return said("The user of the access token is not in the account `account_id`.");
   details.role = account.role;
@@ -57,7 +57,7 @@ async function findFault(
       "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
     );
   const inbox: ChatwootResult<ChatwootInbox> = await chatwoot.inbox();
-  if (!inbox.ok) return faultOf(inbox.refusal, "The account has no inbox `inbox_id`.");
+  if (!inbox.ok) return faultOf(inbox.error, "The account has no inbox `inbox_id`.");
   details.inbox = inbox.value.name;
   return faultOfInbox(deps, integration, inbox.value, reached.value.version);
 }
@@ -86,8 +86,8 @@ function faultOfInbox(
   return trap === undefined ? undefined : said(trap);
 }
 
-function faultOf({ reason, words, status_code }: ChatwootError, notFound: string): InboxProblem {
-  return { message: reason === "not_found" ? notFound : words, status_code };
+function faultOf({ reason, text, status_code }: ChatwootError, notFound: string): InboxProblem {
+  return { message: reason === "not_found" ? notFound : text, status_code };
 }
 
 function said(message: string): InboxProblem {

@@ -29,7 +29,7 @@ export async function endFailed(
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
   if (!config.retry || isOver) return { end: "done" };
   if (isStale || isRefusal) return retryCall(deps, job, failure);
-  if (verdict.verdict !== "retry") return { end: "done" };
+  if (verdict.class !== "retry") return { end: "done" };
   const kind = kindOf(failure.outcome, verdict.isDown, config);
   const tries = countTry(job, kind)[kind];
   if (tries >= MOST_TRIES[kind]) return { end: "done" };

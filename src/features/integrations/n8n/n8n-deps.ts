@@ -4,5 +4,5 @@ import type { FileResponseLimit } from "./file-response-limit.ts";
 
 export interface N8nDeps extends IntegrationDeps {
   health: IntegrationHealth;
-  fileAnswers: FileResponseLimit;
+  fileResponseLimit: FileResponseLimit;
 }

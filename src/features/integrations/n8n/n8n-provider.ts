@@ -18,7 +18,7 @@ import { toWorkflowPayload } from "./to-workflow-payload.ts";
  * response.
  */
 export function createN8nProvider(deps: IntegrationDeps): IntegrationProvider {
-  const own = { ...deps, health: createIntegrationHealth(deps), fileAnswers: new FileResponseLimit() };
+  const own = { ...deps, health: createIntegrationHealth(deps), fileResponseLimit: new FileResponseLimit() };
   return {
     name: "n8n",
     config: n8nConfig,
@@ -61,7 +61,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
     return { end: "done" };
   const { instance_id: instanceId } = integration;
   const file = await readInlineFile(deps, event, config);
-  return deps.fileAnswers.use(async (takeRoomForFile) => {
+  return deps.fileResponseLimit.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
     const outcome = await callWorkflow(deps, integration, config, {
       event: event.event,
@@ -72,9 +72,9 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
     });
     faultPoint("n8n:after-response");
     const reading = readWorkflowResponse(outcome, config);
-    const note = await deps.health.note(integration, outcome, beganAt, reading);
-    if (note.verdict.verdict === "ok" && outcome.outcome === "response")
+    const note = await deps.health.recordResponse(integration, outcome, beganAt, reading);
+    if (note.verdict.class === "ok" && outcome.outcome === "response")
       return sendWorkflowReplies(deps, work, config, outcome);
-    return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRefusal });
+    return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRejected });
   });
 }

@@ -7,7 +7,7 @@ import type { N8nConfig } from "./n8n-config.ts";
 /** The meaning of an outcome for the workflow. */
 export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
   const verdict = classifyWorkflowResponse(outcome, config);
-  const isRefusal = isNotActive(outcome) || isUnauthorised(outcome);
-  const status = isNotActive(outcome) ? "inactive" : verdict.verdict === "ok" ? "ok" : verdict.status;
-  return { verdict, status, isRefusal, error: explainN8nResponse(outcome, config) };
+  const isRejected = isNotActive(outcome) || isUnauthorised(outcome);
+  const status = isNotActive(outcome) ? "inactive" : verdict.class === "ok" ? "ok" : verdict.status;
+  return { verdict, status, isRejected, error: explainN8nResponse(outcome, config) };
 }

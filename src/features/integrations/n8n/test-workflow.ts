@@ -16,7 +16,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   const event_id = `evt_${ulid()}`;
   const event = "integration.test";
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
-  return deps.fileAnswers.use(async (takeRoomForFile) => {
+  return deps.fileResponseLimit.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
     const outcome = await callWorkflow(deps, integration, config, {
       event,
@@ -27,7 +27,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
     });
     const reading = readWorkflowResponse(outcome, config);
     await deps.health.noteTest(integration, outcome, beganAt, reading);
-    const success = reading.verdict.verdict === "ok";
+    const success = reading.verdict.class === "ok";
     const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
     return {
       success,

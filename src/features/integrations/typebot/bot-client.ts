@@ -20,15 +20,15 @@ import type { TypebotConfig } from "./typebot-config.ts";
 
 /** The result of a request to a bot. */
 export type BotClientResult =
-  | { asked: "answered"; answer: TypebotResponse }
+  | { outcome: "answered"; answer: TypebotResponse }
   /** The bot no longer knows the session. */
-  | { asked: "forgotten" }
+  | { outcome: "forgotten" }
   /** The request may be repeated; `isSafe`: the flow has not run for certain. */
-  | { asked: "again"; isSafe: boolean; failed: FailedCall }
+  | { outcome: "again"; isSafe: boolean; failed: FailedCall }
   /** The flow may have advanced; the outcome is unknown. */
-  | { asked: "unknown" }
+  | { outcome: "unknown" }
   /** The bot rejects the request; `isSessionOpen`: the flow is still at the same step. */
-  | { asked: "refused"; isSessionOpen: boolean };
+  | { outcome: "refused"; isSessionOpen: boolean };
 
 export interface BotClient {
   start(
@@ -36,7 +36,7 @@ export interface BotClient {
     config: TypebotConfig,
     said: { message: BotMessage | undefined; variables: Record<string, unknown> },
   ): Promise<BotClientResult>;
-  goOn(
+  resume(
     integration: Integration,
     config: TypebotConfig,
     session: BotSession,
@@ -66,8 +66,8 @@ export function createBotClient(
       body,
     );
     const reading = readCall(outcome, config);
-    const note = await health.note(integration, outcome, beganAt, reading);
-    return { outcome, call: { ...note, isRefusal: reading.isRefusal } };
+    const note = await health.recordResponse(integration, outcome, beganAt, reading);
+    return { outcome, call: { ...note, isRefusal: reading.isRejected } };
   }
 
   return {
@@ -76,32 +76,32 @@ export function createBotClient(
       const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
       const { outcome, call } = await ask(integration, config, startPath(config), body);
       const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
-      if (answer?.sessionId) return { asked: "answered", answer };
+      if (answer?.sessionId) return { outcome: "answered", answer };
       if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
-      if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
-      if (call.verdict.verdict === "retry") return { asked: "again", isSafe: false, failed: call };
-      return { asked: "refused", isSessionOpen: false };
+      if (isUntaken(call)) return { outcome: "again", isSafe: true, failed: call };
+      if (call.verdict.class === "retry") return { outcome: "again", isSafe: false, failed: call };
+      return { outcome: "refused", isSessionOpen: false };
     },
 
-    async goOn(integration, config, session, message) {
+    async resume(integration, config, session, message) {
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
       const { outcome, call } = await ask(integration, config, path, body);
-      if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
-      const isStop = call.verdict.verdict === "stop";
-      if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
+      if (isUntaken(call)) return { outcome: "again", isSafe: true, failed: call };
+      const isStop = call.verdict.class === "stop";
+      if (isStop && isSessionGone(outcome)) return { outcome: "forgotten" };
       const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
-      if (answer) return { asked: "answered", answer };
+      if (answer) return { outcome: "answered", answer };
       // The viewer also returns 404 if a step of the flow lacks something, such as credentials.
-      if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };
+      if (isStop) return { outcome: "refused", isSessionOpen: isNotFound(outcome) };
       if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
-      return { asked: "unknown" };
+      return { outcome: "unknown" };
     },
   };
 }
 
 function isOk({ verdict }: FailedCall): boolean {
-  return verdict.verdict === "ok";
+  return verdict.class === "ok";
 }
 
 /**
@@ -109,6 +109,6 @@ function isOk({ verdict }: FailedCall): boolean {
  * configuration.
  */
 function isUntaken({ verdict, isRefusal, isStale }: FailedCall): boolean {
-  if (verdict.verdict === "retry") return verdict.isSafe;
-  return verdict.verdict === "stop" && (isRefusal || isStale);
+  if (verdict.class === "retry") return verdict.isSafe;
+  return verdict.class === "stop" && (isRefusal || isStale);
 }

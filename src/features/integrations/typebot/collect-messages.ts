@@ -11,7 +11,7 @@ export interface Joined {
 
 /** Messages in quick succession, as one. */
 export interface CollectedMessages {
-  said: UserInput;
+  input: UserInput;
   /** The messages joined to the first. */
   joined: Joined[];
 }
@@ -39,19 +39,19 @@ interface WaitingMessage {
 export async function collectMessages(
   { db, links }: Pick<IntegrationDeps, "db" | "links">,
   { job, event }: EventWork,
-  said: UserInput,
+  input: UserInput,
   { quietMs, isJoined }: Gathering,
 ): Promise<CollectedMessages | { waitUntil: Date }> {
-  if (quietMs === 0) return { said, joined: [] };
-  const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(said, next));
+  if (quietMs === 0) return { input, joined: [] };
+  const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(input, next));
   const lastAt = behind.at(-1)?.at ?? event.recorded_at;
   const quietAt = lastAt.getTime() + quietMs;
   const latestAt = event.recorded_at.getTime() + LONGEST_PAUSES * quietMs;
   const waitUntil = Math.min(quietAt, latestAt);
   if (waitUntil > Date.now()) return { waitUntil: new Date(waitUntil) };
   return {
-    said: joinUserInput(
-      said,
+    input: joinUserInput(
+      input,
       behind.map((one) => one.said),
     ),
     joined: behind.map(({ job, message_id }) => ({ job, message_id })),

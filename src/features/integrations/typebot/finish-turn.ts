@@ -79,7 +79,7 @@ export interface FinishTurnInput extends TurnContext {
   config: TypebotConfig;
   /** The continued session; absent: this response began it. */
   session: BotSession | undefined;
-  answer: TypebotResponse;
+  response: TypebotResponse;
   /** How many requests without a message the bot has received since the user's last message. */
   hop: number;
   message_id: string;
@@ -90,12 +90,12 @@ const MOST_HOPS = 20;
 
 /** Sends the bot's replies, and stores the new position in the flow. */
 export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Promise<JobResult> {
-  const { answer, config, known, hop, work, claim } = answered;
+  const { response, config, known, hop, work, claim } = answered;
   const now = new Date();
   const turn = toBotTurn(
-    answer,
+    response,
     config,
-    answer.typebot?.settings?.typingEmulation ?? answered.session?.typing,
+    response.typebot?.settings?.typingEmulation ?? answered.session?.typing,
   );
   for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
   const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
@@ -123,19 +123,19 @@ export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Pro
 }
 
 function sessionAfter(
-  { answer, config, session }: FinishTurnInput,
+  { response, config, session }: FinishTurnInput,
   { isListening }: BotTurn,
   now: Date,
 ): BotSession | undefined {
-  const session_id = answer.sessionId ?? session?.session_id;
+  const session_id = response.sessionId ?? session?.session_id;
   if (session_id === undefined) return undefined;
   return {
     session_id,
     bot: botIdOf(config),
     at: now.toISOString(),
     is_listening: isListening,
-    input: answer.input,
-    typing: answer.typebot?.settings?.typingEmulation ?? session?.typing,
+    input: response.input,
+    typing: response.typebot?.settings?.typingEmulation ?? session?.typing,
   };
 }
 

@@ -30,10 +30,10 @@ describe("what an answer says of the bot", () => {
 
   test.each([401, 403])("after a %i messages wait for a person", (status) => {
     const reading = readCall(answered(status, "{}", 5), config);
-    expect(reading).toMatchObject({ isRefusal: true, verdict: { status: "auth_error" } });
+    expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
     expect(reading.error).toMatch(/Messages wait for a day/);
   });
 
   test("after a 404 nobody is waited for", () =>
-    expect(readCall(answered(404, "{}", 5), config).isRefusal).toBe(false));
+    expect(readCall(answered(404, "{}", 5), config).isRejected).toBe(false));
 });

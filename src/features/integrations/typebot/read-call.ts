@@ -25,7 +25,7 @@ export function readCall(
   config: TypebotConfig,
 ): Required<Omit<ResponseReading, "status">> {
   const verdict = judgeViewer(outcome);
-  return { verdict, isRefusal: isUnauthorised(outcome), error: explainTypebotResponse(outcome, config) };
+  return { verdict, isRejected: isUnauthorised(outcome), error: explainTypebotResponse(outcome, config) };
 }
 
 function judgeViewer(outcome: FetchOutcome): ResponseClass {

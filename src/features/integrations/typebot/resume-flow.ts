@@ -30,7 +30,7 @@ export async function resumeFlow(
   deps: TypebotDeps,
   { job, integration, task }: TaskWork,
 ): Promise<JobResult> {
-  const { db, bots, health } = deps;
+  const { db, botClient, health } = deps;
   const { chat, session_id, message_id, hop } = continuation.parse(task);
   const config = savedTypebotConfig.parse(integration.config);
   const known = await readIntegrationChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
@@ -38,9 +38,9 @@ export async function resumeFlow(
   if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
   const { link, isOurs } = await claimLink(db, integration, { chat: known.chat, message_id, part: hop });
   if (!isOurs) return { end: "done" };
-  const asked = await bots.goOn(integration, config, session, undefined);
+  const asked = await botClient.resume(integration, config, session, undefined);
   faultPoint("typebot:after-continue");
-  if (asked.asked === "answered") {
+  if (asked.outcome === "answered") {
     const work = { job, integration };
     return finishTurn(deps, {
       work,
@@ -49,16 +49,16 @@ export async function resumeFlow(
       chat,
       session,
       hop,
-      answer: asked.answer,
+      response: asked.answer,
       message_id,
       claim: { link, joined: [] },
     });
   }
-  if (asked.asked === "again" && asked.isSafe && isWorthWaiting(asked.failed, link.created_at)) {
+  if (asked.outcome === "again" && asked.isSafe && isWorthWaiting(asked.failed, link.created_at)) {
     await setLink(db, link.id, { status: "waiting" });
     return retryCall(deps, job, asked.failed);
   }
-  await setLink(db, link.id, { status: asked.asked === "unknown" ? "unknown" : "failed" });
+  await setLink(db, link.id, { status: asked.outcome === "unknown" ? "unknown" : "failed" });
   await health.warn(integration, "The flow could not go on by itself; it goes on with the next message.");
   return { end: "done" };
 }

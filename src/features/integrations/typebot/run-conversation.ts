@@ -24,14 +24,14 @@ import { savedTypebotConfig, type TypebotConfig } from "./typebot-config.ts";
 
 export interface TypebotDeps extends IntegrationDeps {
   health: IntegrationHealth;
-  bots: BotClient;
+  botClient: BotClient;
 }
 
 /** A user's message, and all data that decides how to handle it. */
 interface ConversationContext extends TurnContext {
   work: EventWork;
   config: TypebotConfig;
-  said: UserInput;
+  input: UserInput;
   /** The session to continue; absent: a new one starts. */
   session: BotSession | undefined;
   /** Messages written right after it, and part of `said`. */
@@ -49,8 +49,8 @@ const UNKNOWN_START = "start of unknown outcome";
 export async function runConversation(deps: TypebotDeps, work: EventWork): Promise<JobResult> {
   const config = savedTypebotConfig.parse(work.integration.config);
   const { message } = work.event.data;
-  const said = readUserInput(deps, message);
-  if (!said || isIgnored(config, message)) return { end: "done" };
+  const input = readUserInput(deps, message);
+  if (!input || isIgnored(config, message)) return { end: "done" };
   const { chat, lid } = { chat: message.jid as string, lid: message.lid as string | null };
   const known = await readIntegrationChat<BotChat>(deps.db, work.integration, { chat, lid });
   const now = new Date();
@@ -59,14 +59,14 @@ export async function runConversation(deps: TypebotDeps, work: EventWork): Promi
   const hearing = {
     work,
     config,
-    said,
+    input,
     session,
     known,
     chat: toChat(message),
     joined: [],
   };
-  if (isKeyword(config.stop_keywords, said.text)) return stop(deps, hearing);
-  if (isKeyword(config.restart_keywords, said.text))
+  if (isKeyword(config.stop_keywords, input.text)) return stop(deps, hearing);
+  if (isKeyword(config.restart_keywords, input.text))
     return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
   if (!session && !mayStart(hearing, now)) {
     await warnOfTrigger(deps, work, config);
@@ -92,8 +92,8 @@ function isOld({ event: { data, recorded_at } }: EventWork): boolean {
   return data.offline === true || recorded_at.getTime() - Date.parse(data.message.timestamp) > OLD_MS;
 }
 
-function mayStart({ work, known, config, said }: ConversationContext, now: Date): boolean {
-  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text);
+function mayStart({ work, known, config, input }: ConversationContext, now: Date): boolean {
+  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, input.text);
 }
 
 /** Warns once that a saved expression cannot start the bot. */
@@ -124,15 +124,15 @@ async function stop(
 
 /** Waits for more messages if they can be joined, and decides what the bot receives. */
 async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<JobResult> {
-  const { work, config, said, session } = hearing;
+  const { work, config, input, session } = hearing;
   if (session?.is_listening) return { end: "done" };
-  const gathered = await collectMessages(deps, work, said, {
-    quietMs: quietMsOf(config, session?.input, said),
+  const gathered = await collectMessages(deps, work, input, {
+    quietMs: quietMsOf(config, session?.input, input),
     isJoined: (first, next) => takesTogether(session?.input, first, next),
   });
   if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
   const all = { ...hearing, ...gathered };
-  const answer = toBotInput(session?.input, all.said);
+  const answer = toBotInput(session?.input, all.input);
   if (answer.do === "ignore") return { end: "done" };
   if (answer.do === "send") return take(deps, all, answer.message);
   return refuse(deps, all, answer.why);
@@ -206,15 +206,15 @@ async function ask(
   hearing: ConversationContext,
   message: BotMessage | undefined,
 ): Promise<BotClientResult> {
-  const { work, config, session, said } = hearing;
+  const { work, config, session, input } = hearing;
   const { integration } = work;
   if (session) {
-    const asked = await deps.bots.goOn(integration, config, session, message);
-    if (asked.asked !== "forgotten") return asked;
+    const asked = await deps.botClient.resume(integration, config, session, message);
+    if (asked.outcome !== "forgotten") return asked;
   }
-  const first: BotMessage | undefined = message && said.text ? { type: "text", text: said.text } : message;
-  const variables = await prefilledVariables(deps, work, config, said.text);
-  return deps.bots.start(integration, config, { message: first, variables });
+  const first: BotMessage | undefined = message && input.text ? { type: "text", text: input.text } : message;
+  const variables = await prefilledVariables(deps, work, config, input.text);
+  return deps.botClient.start(integration, config, { message: first, variables });
 }
 
 async function conclude(
@@ -225,10 +225,10 @@ async function conclude(
 ): Promise<JobResult> {
   const { work, session, config, known } = hearing;
   const { link } = claim;
-  switch (asked.asked) {
+  switch (asked.outcome) {
     case "answered": {
       const { message_id } = work.event.data.message;
-      const turn = { answer: asked.answer, hop: 0, message_id };
+      const turn = { response: asked.answer, hop: 0, message_id };
       return finishTurn(deps, { ...hearing, ...turn, session, config, known, claim });
     }
     case "again":
@@ -236,7 +236,7 @@ async function conclude(
     case "unknown":
       return leaveUnknown(deps, hearing, link);
     default: {
-      const kept = asked.asked === "refused" && asked.isSessionOpen ? session : undefined;
+      const kept = asked.outcome === "refused" && asked.isSessionOpen ? session : undefined;
       const state = { ...known.state, session: kept };
       return endTogether(deps, hearing, { parts: [], state }, { link, status: "failed" });
     }
@@ -247,7 +247,7 @@ async function tryAgain(
   deps: TypebotDeps,
   hearing: ConversationContext,
   claim: Claim,
-  { isSafe, failed }: Extract<BotClientResult, { asked: "again" }>,
+  { isSafe, failed }: Extract<BotClientResult, { outcome: "again" }>,
 ): Promise<JobResult> {
   const { work, known } = hearing;
   const { link } = claim;

@@ -19,7 +19,7 @@ export async function testBot(
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
   const outcome = await requestTypebot(outgoing, tenant, config, startPath(config), body);
   const reading = readCall(outcome, config);
-  const isOk = reading.verdict.verdict === "ok";
+  const isOk = reading.verdict.class === "ok";
   const isBot = isOk && parseBotAnswer(outcome)?.sessionId !== undefined;
   const message = isBot ? "The bot is there and takes messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });

@@ -10,7 +10,7 @@ import { savedTypebotConfig, TYPEBOT_ALIASES, typebotConfig } from "./typebot-co
 /** Bots of Typebot: an inbound message starts or continues a flow, and the flow's replies go to the chat. */
 export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvider {
   const health = createIntegrationHealth(deps);
-  const bot = { ...deps, health, bots: createBotClient(deps, health) };
+  const bot = { ...deps, health, botClient: createBotClient(deps, health) };
   return {
     name: "typebot",
     config: typebotConfig,

@@ -54,7 +54,7 @@ export function createActionRequester(deps: ActionRequesterDeps) {
       .transaction()
       .execute((trx) => queueAction(trx, instance, { ...request, jid, targets, body }, ackTimeoutMs));
     engine.wake([instance.lane]);
-    await watch.wait(id, ackTimeoutMs);
+    await watch.waitFor(id, ackTimeoutMs);
     const error = await endWaiting(db, id);
     const [message_id = ""] = request.message_ids;
     if (error) throw sendErrorToGatewayError(error, { message_id, id });
@@ -132,7 +132,7 @@ async function findNamed(
 ): Promise<Jid | undefined> {
   if (Object.values(target).every((value) => value === undefined)) return undefined;
   const { jid } = resolveRecipient(target, defaultCountry);
-  return numbers.settle(instance, await conversations.addressOf(instance.id, jid));
+  return numbers.resolve(instance, await conversations.addressOf(instance.id, jid));
 }
 
 /** The messages that are in the named chat. Throws VALIDATION_ERROR if all of them are in other chats. */

@@ -76,7 +76,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
       db.transaction().execute((trx) => recordEnd(trx, job, action, error, at)),
     );
     engine.wake(lanes);
-    engine.tell("outcome", String(action.id));
+    engine.publish("outcome", String(action.id));
     return { end: "settled", deleted: true };
   }
 }

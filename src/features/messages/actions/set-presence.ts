@@ -14,7 +14,7 @@ import { type ReadInstance, requireConnected } from "../send/sending-instance.ts
 export interface PresenceDeps {
   readInstance: ReadInstance;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
   ackTimeoutMs: number;
   conversations: Conversations;
   numbers: NumberResolver;
@@ -39,7 +39,7 @@ export async function setPresence(
   const isOfChat = presence !== "available" && presence !== "unavailable";
   const named = isOfChat ? resolveRecipient(target, deps.defaultCountry).jid : undefined;
   const instance = await requireConnected(deps.readInstance, id);
-  const jid = named && (await deps.numbers.settle(instance, await deps.conversations.addressOf(id, named)));
+  const jid = named && (await deps.numbers.resolve(instance, await deps.conversations.addressOf(id, named)));
   const show = await presenter(deps, id);
   await show(presence, jid);
   if (jid && duration_ms && presence !== "paused") {
@@ -53,8 +53,8 @@ function isSpelling(presence: PresenceInput["presence"]): presence is keyof type
   return Object.hasOwn(SPELLINGS, presence);
 }
 
-async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: number) {
-  const session = await reachSession(id);
+async function presenter({ findSession, ackTimeoutMs }: PresenceDeps, id: number) {
+  const session = await findSession(id);
   if (!session) {
     throw new GatewayError("UNAVAILABLE", "The session cannot be reached now. Try again in a moment.", {
       retryAfterSeconds: 5,

@@ -47,7 +47,7 @@ export function createInboundRecorder(
   return {
     async record(instance, told) {
       const message = cleanJson(told);
-      const chat = await conversations.of({
+      const chat = await conversations.getOrCreate({
         account_id: instance.account_id,
         instance_id: instance.id,
         jid: message.chat,

@@ -21,7 +21,7 @@ export interface GroupReceiptResult {
   /**
    * The member that the receipt advanced, and with which messages; undefined for a receipt outside groups.
    */
-  movedBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
+  advanceBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
 }
 
 export interface GroupReceiptAdvance {
@@ -30,7 +30,7 @@ export interface GroupReceiptAdvance {
   messages: number[];
 }
 
-const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, movedBy: () => undefined };
+const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, advanceBy: () => undefined };
 
 const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
 
@@ -67,7 +67,7 @@ export async function recordGroupReceipts(
   return {
     statusOf: (receipt, messageId) =>
       isOfMember(receipt) ? (statuses.get(keyOf(receipt, messageId)) ?? "sent") : receipt.status,
-    movedBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NOBODY) : undefined),
+    advanceBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NOBODY) : undefined),
   };
 }
 

@@ -55,7 +55,9 @@ export async function recordReceipts(
 ): Promise<RecordedReceipts> {
   const groups = await recordGroupReceipts(trx, receipts);
   const raised = await raiseStatuses(trx, receipts, groups);
-  const moved = receipts.flatMap((receipt) => groups.movedBy(receipt)?.messages ?? []).map((id) => ({ id }));
+  const moved = receipts
+    .flatMap((receipt) => groups.advanceBy(receipt)?.messages ?? [])
+    .map((id) => ({ id }));
   if (raised.length + moved.length === 0) return { lanes: [], decided: [], freed: [] };
   const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
   if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
@@ -174,7 +176,7 @@ function receiptEvents(
   rows: Map<number, MessageRow>,
 ): EventDraft[] {
   return receipts.flatMap((receipt, index) => {
-    const move = groups.movedBy(receipt);
+    const move = groups.advanceBy(receipt);
     const ids = move?.messages ?? raised.filter((row) => row.receipt === index).map(({ id }) => id);
     const moved = ids.flatMap((id) => rows.get(id) ?? []);
     const event = EVENT_OF[receipt.status];

@@ -30,7 +30,7 @@ export interface SendRequest {
 export interface AcceptSendOptions {
   db: Db;
   engine: Engine;
-  acceptor: MessageInserter;
+  inserter: MessageInserter;
   conversations: Conversations;
   numbers: NumberResolver;
   sendHoldMs: number;
@@ -82,8 +82,8 @@ async function conversationOf(
 ): Promise<ConversationRef> {
   const { lid, type } = recipient;
   const { id: instance_id, account_id } = instance;
-  const jid = await numbers.settle(instance, recipient.jid);
-  return conversations.of({
+  const jid = await numbers.resolve(instance, recipient.jid);
+  return conversations.getOrCreate({
     account_id,
     instance_id,
     jid,
@@ -118,7 +118,7 @@ function toMessage(
 
 async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessageId> {
   try {
-    return await options.acceptor.write(message);
+    return await options.inserter.write(message);
   } catch (error) {
     if (!isDatabaseUnavailable(error) || !isCommitOutcomeUnknown(error)) throw error;
     return lookUp(options, message, error);

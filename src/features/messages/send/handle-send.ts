@@ -34,7 +34,7 @@ type SendResponse = OkResponse<SentData> | AcceptedResponse;
 export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
 
 interface HandlerDeps extends HandleSendDeps {
-  acceptor: MessageInserter;
+  inserter: MessageInserter;
   awaitOutcome: AwaitOutcome;
 }
 
@@ -42,7 +42,7 @@ interface HandlerDeps extends HandleSendDeps {
 export function createSendHandler(deps: HandleSendDeps) {
   const handlerDeps: HandlerDeps = {
     ...deps,
-    acceptor: createMessageInserter(deps.db),
+    inserter: createMessageInserter(deps.db),
     awaitOutcome: createOutcomeWaiter(deps),
   };
 

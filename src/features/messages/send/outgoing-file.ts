@@ -43,7 +43,7 @@ export class OutgoingFile {
     return this.#hash.digest("hex");
   }
 
-  async drop(): Promise<void> {
+  async discard(): Promise<void> {
     if (this.#parts > 0) await deleteOutgoing(this.#db, [this.id]);
   }
 

@@ -77,7 +77,7 @@ async function requireSendable(
 ): Promise<SendingInstance> {
   if (mode === "sync") return requireConnected(readInstance, instanceId);
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
-  if (!(await engine.hasLive("sessions"))) throw queueUnavailable("No message worker is running.");
+  if (!(await engine.hasLiveNode("sessions"))) throw queueUnavailable("No message worker is running.");
   return requirePaired(readInstance, instanceId);
 }
 
@@ -119,7 +119,7 @@ async function resolveMentions(
 ): Promise<StoredContent> {
   const { mentions: given = [] } = content;
   if (given.length === 0) return content;
-  const mentions = await numbers.settleAll(instance, given);
+  const mentions = await numbers.resolveAll(instance, given);
   if (mentions.every((jid, at) => jid === given[at])) return content;
   const renamed = new Map(given.map((jid, at) => [digitsOf(jid), digitsOf(mentions[at] ?? jid)]));
   const rename = (text: string) =>

@@ -22,7 +22,7 @@ export interface SendOutcome {
   /** The job that this ends, where one is known. */
   job: number | null;
   /** Holds only for a send that has not begun. */
-  unless_begun?: boolean;
+  only_if_not_submitted?: boolean;
   /** The media reference with which the network can serve the file again. */
   media_ref?: unknown;
 }
@@ -108,7 +108,7 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
   const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
-        id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
+        id bigint, status text, at timestamptz, error jsonb, job bigint, only_if_not_submitted boolean, media_ref jsonb)
       ${rowCountHint(outcomes)}
     ), known as (
       select m.id, m.outcome_at is null as is_open, ${PENDING_UPLOAD_SQL} as upload,
@@ -120,7 +120,7 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
       -- A send that has begun meanwhile needs its job: the network's word is still to come.
       delete from job where id in (
         select x.job from input x left join known k on k.id = x.id
-        where x.unless_begun is not true or k.is_begun is not true)
+        where x.only_if_not_submitted is not true or k.is_begun is not true)
     ), message as (
       update message m set
       status = case when k.is_open or k.is_unknown then x.status else m.status end,
@@ -130,9 +130,9 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
       content = case when x.media_ref is null and k.upload is null then m.content
         else m.content - 'upload' - 'shared' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
     from (
-      select distinct on (id) * from input order by id, status = 'sent' desc, unless_begun is true
+      select distinct on (id) * from input order by id, status = 'sent' desc, only_if_not_submitted is true
     ) x join known k on k.id = x.id
-    where m.id = x.id and case when k.is_open then x.unless_begun is not true or not k.is_begun
+    where m.id = x.id and case when k.is_open then x.only_if_not_submitted is not true or not k.is_begun
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
       returning m.*, k.upload as waiting_file, k.is_shared, k.is_open
     )

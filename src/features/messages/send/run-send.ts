@@ -29,12 +29,12 @@ import { clearSubmitted, loadAndSubmitSends, submitSends, waitForRetry } from ".
 export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobResult> {
   const deps = createDeps(options);
   return async (job) => {
-    const slot = deps.throttle.begin(job.lane.id);
+    const slot = deps.throttle.tryAcquire(job.lane.id);
     if (!slot) return NOT_YET;
     try {
       return await runSend(deps, job, slot);
     } finally {
-      slot.end();
+      slot.release();
       deps.breakers.release(job);
     }
   };
@@ -45,9 +45,9 @@ const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
 function createDeps(options: SendRunnerOptions): SendRunnerDeps {
   const { db, engine, sendHoldMs } = options;
   const throttle = new SendThrottle(engine);
-  engine.hear("instance", (key) => {
-    const lane = engine.laneOf("session", key);
-    if (lane) throttle.forget(lane.id);
+  engine.subscribe("instance", (key) => {
+    const lane = engine.findOwnedLane("session", key);
+    if (lane) throttle.invalidate(lane.id);
   });
   return {
     ...options,
@@ -66,7 +66,7 @@ function createDeps(options: SendRunnerOptions): SendRunnerDeps {
 async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<JobResult> {
   faultPoint("send:before-submit");
   const { message: id } = job.ref as { message: number };
-  const loaded = await deps.loader.write({ id, lane: job.lane, may_go: mayGoAtOnce(deps, job) });
+  const loaded = await deps.loader.write({ id, lane: job.lane, may_submit: mayGoAtOnce(deps, job) });
   if (!loaded || loaded.outcome_at !== null) return { end: "done" };
   const send = loaded.has_begun ? loaded : await readdressSend(deps, loaded);
   const context: SendContext = { deps, job, send, slot, session: sessionOf(deps, send.instance_id) };
@@ -81,7 +81,7 @@ async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<
 /** Whether this node owns the lane, its session is connected, and the address of the chat is known. */
 function mayGoAtOnce(deps: SendRunnerDeps, { lane, grp }: Job): boolean {
   const instance = Number(lane.key);
-  return sessionOf(deps, instance) !== undefined && deps.numbers.isSettled(instance, grp);
+  return sessionOf(deps, instance) !== undefined && deps.numbers.isResolved(instance, grp);
 }
 
 function sessionOf({ engine, connectedSession }: SendRunnerDeps, instanceId: number): Session | undefined {
@@ -126,7 +126,7 @@ async function handOver(context: SendContext, content: Content): Promise<JobResu
   const { deps, job, send, slot, session } = context;
   if (!session) return takeBackSend(context);
   faultPoint("send:before-wire");
-  slot.use();
+  slot.markUsed();
   // The process may have been suspended after the fence for longer than it owned the lane.
   if (!deps.engine.isSafe()) return takeBackSend(context);
   const sending = session.send(send.jid, content, { id: send.message_id });
@@ -152,7 +152,7 @@ async function decide(context: SendContext, result: SendResult): Promise<JobResu
     case "not_sent":
       return result.is_offline ? takeBackSend(context) : tryLater(context, result.reason);
     case "unknown":
-      return waitForReceipt(context, { wait_ms: deps.doubtWaitMs });
+      return waitForReceipt(context, { wait_ms: deps.unknownOutcomeWaitMs });
   }
 }
 
@@ -172,7 +172,7 @@ async function refuseNewChat(
   const until = await retryUntilCommitted(engine, job.lane, () =>
     lockNewChats(db, instance_id, refused.until),
   );
-  engine.tell("instance", String(instance_id));
+  engine.publish("instance", String(instance_id));
   await clearSubmitted(db, engine.node.id, job.lane, id);
   return holdUntilUnlocked(context, until);
 }

@@ -385,11 +385,11 @@ describe("an outcome", () => {
       error: SEND_ERROR.neverConnected,
       job: null,
     } as const;
-    await outcomes.record({ ...expired, unless_begun: true });
+    await outcomes.record({ ...expired, only_if_not_submitted: true });
     const row = () => db.selectFrom("message").select("status").where("id", "=", id).executeTakeFirst();
     expect(await row()).toEqual({ status: "pending" });
     await db.updateTable("message").set({ submitted_at: null }).where("id", "=", id).execute();
-    await outcomes.record({ ...expired, unless_begun: true });
+    await outcomes.record({ ...expired, only_if_not_submitted: true });
     expect(await row()).toEqual({ status: "failed" });
   });
 
@@ -422,7 +422,7 @@ describe("a file that waits for its send", () => {
       .select("lane")
       .where("id", "=", story.sales.id)
       .executeTakeFirstOrThrow();
-    story.gateway.gateway.engine.openGroups(lane, ["control"]);
+    story.gateway.gateway.engine.unfinishedGroups(lane, ["control"]);
   };
   const age = (id: string) =>
     sql`update outgoing_media set created_at = now() - interval '2 hours' where id = ${id}`.execute(

@@ -31,7 +31,7 @@ export interface SendRow
   /** Its account is restricted from sending. */
   is_restricted: boolean;
   /** Since it was submitted. */
-  doubt_ms: number | null;
+  unknown_outcome_ms: number | null;
   /** The session has reconnected since then. */
   is_reconnected: boolean;
   /** It would begin a chat, which the network rejects from this instance until then. */
@@ -45,7 +45,7 @@ export interface SendRow
    * While sends of its instance do not reach the network: how long none is attempted; 0 or less: one at a
    * time.
    */
-  held_ms: number | null;
+  breaker_open_ms: number | null;
   /** It has waited for as long as an async send may. */
   is_stale: boolean;
   /** It was marked as submitted just now. */
@@ -59,7 +59,7 @@ export interface ClaimedSend {
   id: number;
   lane: LaneEpoch;
   /** Its session is connected, and its address is the accepted one. */
-  may_go: boolean;
+  may_submit: boolean;
 }
 
 /**
@@ -77,20 +77,20 @@ export async function loadAndSubmitSends(
   const { rows } = await sql<SendRow>`${PREPARED_STATEMENT}
     with input as (
       select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
-        ${picked.map(({ may_go }) => may_go)}::boolean[]) as x (id, lane, may_go)
+        ${picked.map(({ may_submit }) => may_submit)}::boolean[]) as x (id, lane, may_submit)
     ), held as (${lockOwnedLanes(node, lanes)}),
     picked as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
         m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
         coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
         account_state(a) not in ('active', 'trial') as is_restricted,
-        (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
+        (extract(epoch from now() - m.submitted_at) * 1000)::float8 as unknown_outcome_ms,
         coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
         -- The history of the chat is looked at only while there is a lock.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
           then i.new_chats_locked_until end as locked_until,
         case when i.send_holds > 0
-          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as held_ms,
+          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as breaker_open_ms,
         m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
         coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
@@ -102,9 +102,9 @@ export async function loadAndSubmitSends(
     ), begun as (
       update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
       from input x join held h on h.id = x.lane join picked p on p.id = x.id
-      where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
+      where m.id = x.id and x.may_submit and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
-        and not p.is_restricted and p.locked_until is null and p.held_ms is null and p.pace_max <= 0
+        and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
         and p.per_minute is null
       returning m.id
     )
@@ -216,9 +216,9 @@ export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: 
 export interface FailedSendAttempt {
   message: number;
   /** The outcome of an earlier attempt is unknown, and this one does not change that. */
-  is_doubtful: boolean;
+  is_outcome_unknown: boolean;
   /** Including this one. */
-  tries: number;
+  attempts: number;
   /** Undefined: there is no next attempt. */
   wait_ms: number | undefined;
 }
@@ -233,16 +233,16 @@ export async function waitForRetry(
   job: Job,
   failed: FailedSendAttempt,
 ): Promise<boolean> {
-  const { message, is_doubtful, tries, wait_ms = 0 } = failed;
+  const { message, is_outcome_unknown, attempts, wait_ms = 0 } = failed;
   const { rows } = await sql`
     with held as (${lockOwnedLanes(node, [job.lane])}),
     taken_back as (
-      update message m set submitted_at = case when ${is_doubtful} then m.submitted_at end
+      update message m set submitted_at = case when ${is_outcome_unknown} then m.submitted_at end
       from held where m.id = ${message} and m.outcome_at is null
       -- Whoever waits for it gives up first, and says that nothing was sent.
       returning case when m.mode = 'sync' and m.submitted_at is null then m.deadline + interval '1 second' end as latest
     )
-    update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${tries}::int),
+    update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${attempts}::int),
       run_at = case when exists (select from taken_back)
         then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from taken_back)) else now() end
     from held where job.id = ${job.id}
@@ -258,7 +258,7 @@ export interface UnknownOutcome {
   /** Attempts on this connection that the network did not acknowledge in time. */
   unconfirmed?: number;
   /** Its chat no longer waits for it. */
-  leaves_chat?: boolean;
+  frees_chat?: boolean;
 }
 
 /**
@@ -269,7 +269,7 @@ export async function waitForUnknownOutcome(
   db: Db,
   node: string,
   job: Job,
-  { id, wait_ms, unconfirmed = 0, leaves_chat = false }: UnknownOutcome,
+  { id, wait_ms, unconfirmed = 0, frees_chat = false }: UnknownOutcome,
 ): Promise<boolean> {
   const { rows } = await sql`
     with held as (${lockOwnedLanes(node, [job.lane])}),
@@ -277,7 +277,7 @@ export async function waitForUnknownOutcome(
     waiting as (
       update job set run_at = now() + ${wait_ms} * interval '1 millisecond', attempts = attempts + 1,
         ref = ref || jsonb_build_object('unconfirmed', ${unconfirmed}::int),
-        grp = ${leaves_chat ? singleJobGroup(job.id) : job.grp}
+        grp = ${frees_chat ? singleJobGroup(job.id) : job.grp}
       from held, open where job.id = ${job.id}
     ), over as (
       delete from job using held where job.id = ${job.id} and not exists (select from open)

@@ -20,7 +20,7 @@ export class HostLock {
   }
 
   /** Resolves once the lock is held; acquires it again when its connection dies. */
-  async hold(): Promise<void> {
+  async acquire(): Promise<void> {
     this.#lock ??= this.#take();
     await this.#lock;
   }

@@ -37,19 +37,19 @@ export class SandboxConnection {
     this.#drain = new InboxConsumer({
       read: (busy) => hub.pages.add({ device: me.device, session, busy }),
       report,
-      take: (mails) => hub.take(mails),
+      acknowledge: (mails) => hub.acknowledge(mails),
       onClosed: (state) => this.#end(state),
       onFailure: (error) => hub.log?.warn({ err: error }, "sandbox: a letter could not be reported"),
-      redeliverMs: hub.timing.redeliverMs,
+      redeliveryMs: hub.timing.redeliverMs,
     });
   }
 
-  wake(): void {
-    if (this.#isOpen) this.#drain.wake();
+  poll(): void {
+    if (this.#isOpen) this.#drain.poll();
   }
 
   /** Resolves with the network's result; stays pending while the network does not respond. */
-  act(arrival: SandboxRequest): Promise<SendResult> {
+  request(arrival: SandboxRequest): Promise<SendResult> {
     if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class SandboxConnection {
         resolve(result);
       };
       this.#unanswered.add(settle);
-      this.#hub.arrivals.add(arrival).then(
+      this.#hub.requests.add(arrival).then(
         (outcome) => {
           const waitMs = this.#waitBeforeAnswer(outcome);
           if (waitMs === 0) settle(this.#answerTo(outcome));
@@ -80,7 +80,7 @@ export class SandboxConnection {
   }
 
   /** Drops the socket without notifying the network, as a killed process does. */
-  abandon(): void {
+  terminate(): void {
     this.#end("closed");
   }
 
@@ -101,7 +101,7 @@ export class SandboxConnection {
       case "refused":
         return refusedResult("SEND_FAILED", "The network refused the message.");
       case "closed":
-        this.wake();
+        this.poll();
         return NOT_CONNECTED;
     }
   }
@@ -109,7 +109,7 @@ export class SandboxConnection {
   #end(reason: CloseReason): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#drain.kill();
+    this.#drain.stop();
     for (const settle of [...this.#unanswered]) settle(NO_ACK);
     this.#resolveClosed(reason);
   }

@@ -23,7 +23,7 @@ export interface SandboxLog {
 }
 
 interface Terminable {
-  abandon(): void;
+  terminate(): void;
 }
 
 /** An open socket that the runtime wakes when its inbox has entries, or when the network has closed it. */
@@ -31,7 +31,7 @@ interface ServedSocket {
   readonly me: { device: number };
   readonly session: string;
   readonly closed: Promise<unknown>;
-  wake(): void;
+  poll(): void;
 }
 
 const TAKE_AT_ONCE = 1_000;
@@ -45,9 +45,9 @@ export class SandboxRuntime implements WakeupListener {
   readonly timing: SandboxTiming;
   readonly log: SandboxLog | undefined;
   readonly host: HostLock;
-  readonly wakes: WakeupBus;
+  readonly wakeups: WakeupBus;
   readonly opening: ConnectionRateLimiter;
-  readonly arrivals: RequestBatcher<SandboxRequest, RequestOutcome>;
+  readonly requests: RequestBatcher<SandboxRequest, RequestOutcome>;
   readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
   readonly #taken: RequestBatcher<number[], undefined>;
   readonly #lives = new Set<Terminable>();
@@ -63,27 +63,27 @@ export class SandboxRuntime implements WakeupListener {
     this.timing = timing;
     this.log = log;
     this.host = new HostLock(pool);
-    this.wakes = wakeupBusOf(pool);
-    const { openAtOnce: atOnce, openPerSecond: perSecond } = timing;
-    this.opening = new ConnectionRateLimiter({ atOnce, perSecond, jitterMs: 0, gatherMs: 0 });
-    this.arrivals = new RequestBatcher({
+    this.wakeups = wakeupBusOf(pool);
+    const { openAtOnce: maxConcurrent, openPerSecond: perSecond } = timing;
+    this.opening = new ConnectionRateLimiter({ maxConcurrent, perSecond, jitterMs: 0, collectMs: 0 });
+    this.requests = new RequestBatcher({
       run: (items) => this.#arrive(items),
       max: 200,
-      isolate: isInvalidData,
+      retryOneByOne: isInvalidData,
     });
     this.pages = new RequestBatcher({ run: (requests) => readInboxPages(pool, requests), max: 100 });
     this.#taken = new RequestBatcher({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });
   }
 
   /** Serves a session from its connect() until its end. */
-  async join(life: Terminable): Promise<void> {
+  async register(life: Terminable): Promise<void> {
     this.#lives.add(life);
-    this.#stopListening ??= this.wakes.listen(this);
+    this.#stopListening ??= this.wakeups.listen(this);
     this.#pollTimer ??= setTimeout(() => void this.#poll(), this.timing.pollMs);
-    await this.host.hold();
+    await this.host.acquire();
   }
 
-  leave(life: Terminable): void {
+  unregister(life: Terminable): void {
     this.#lives.delete(life);
     if (this.#lives.size > 0) return;
     clearTimeout(this.#pollTimer);
@@ -105,13 +105,13 @@ export class SandboxRuntime implements WakeupListener {
   }
 
   /** Calls back after a scan of the pairing in any process; returns a function that stops the wait. */
-  awaitScan(pairing: string, onScan: () => void): () => void {
+  onScan(pairing: string, onScan: () => void): () => void {
     this.#pairings.set(pairing, onScan);
     return () => this.#pairings.delete(pairing);
   }
 
   /** Acknowledges entries; never rejects, false if they are still stored. */
-  take(mails: number[]): Promise<boolean> {
+  acknowledge(mails: number[]): Promise<boolean> {
     return this.#taken.add(mails).then(
       () => true,
       (error) => {
@@ -122,8 +122,8 @@ export class SandboxRuntime implements WakeupListener {
   }
 
   /** Drops every socket without notifying the network. */
-  abandon(): void {
-    for (const life of [...this.#lives]) life.abandon();
+  terminate(): void {
+    for (const life of [...this.#lives]) life.terminate();
   }
 
   deviceWoken(device: number, afterMs: number): void {
@@ -147,17 +147,17 @@ export class SandboxRuntime implements WakeupListener {
   }
 
   #wakeDevice(device: number): void {
-    for (const connection of this.#connections.get(device) ?? []) connection.wake();
+    for (const connection of this.#connections.get(device) ?? []) connection.poll();
   }
 
   async #arrive(arrivals: SandboxRequest[]): Promise<RequestOutcome[]> {
-    const { outcomes, wakes } = await recordRequests(this.pool, arrivals);
-    for (const { device, after_ms } of wakes) this.wakes.device(device, after_ms);
+    const { outcomes, wakeups } = await recordRequests(this.pool, arrivals);
+    for (const { device, after_ms } of wakeups) this.wakeups.device(device, after_ms);
     return outcomes;
   }
 
   async #take(mails: number[][]): Promise<undefined[]> {
-    for (const device of await acknowledgeEntries(this.pool, mails.flat())) this.wakes.device(device);
+    for (const device of await acknowledgeEntries(this.pool, mails.flat())) this.wakeups.device(device);
     return mails.map(() => undefined);
   }
 
@@ -166,7 +166,7 @@ export class SandboxRuntime implements WakeupListener {
   async #poll(): Promise<void> {
     const timer = this.#pollTimer;
     try {
-      await this.host.hold();
+      await this.host.acquire();
       await this.#wakeStirred();
       if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
         this.#forgotAt = performance.now();

@@ -18,7 +18,7 @@ export type SocketState = "open" | "lost" | "replaced" | "unlinked" | "banned";
 
 export interface InboxPage {
   state: SocketState;
-  mails: QueuedInboxEntry[];
+  entries: QueuedInboxEntry[];
 }
 
 interface PageRow {
@@ -53,7 +53,7 @@ export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): 
       order by r.ord, m.due_at, m.id`,
     values: [JSON.stringify(asked)],
   });
-  const pages = requests.map((): InboxPage => ({ state: "lost", mails: [] }));
+  const pages = requests.map((): InboxPage => ({ state: "lost", entries: [] }));
   for (const row of rows) addRow(pages[row.ord], requests[row.ord], row);
   return pages;
 }
@@ -63,7 +63,7 @@ function addRow(page: InboxPage | undefined, request: InboxPageRequest | undefin
   page.state = stateOf(row, request.session);
   if (row.mail === null) return;
   const { chat, kind, body, due_at, offline } = row;
-  page.mails.push({ id: row.mail, chat, kind, body, at: due_at, offline } as QueuedInboxEntry);
+  page.entries.push({ id: row.mail, chat, kind, body, at: due_at, offline } as QueuedInboxEntry);
 }
 
 function stateOf(row: PageRow, session: string): SocketState {

@@ -9,10 +9,10 @@ export interface InboxConsumerOptions {
   read(busy: string[]): Promise<InboxPage>;
   report(event: NetworkEvent): Promise<void>;
   /** Never rejects; false if the entries are still stored. */
-  take(mails: number[]): Promise<boolean>;
+  acknowledge(mails: number[]): Promise<boolean>;
   onClosed(state: Exclude<SocketState, "open">): void;
   onFailure(error: unknown): void;
-  redeliverMs: number;
+  redeliveryMs: number;
 }
 
 /**
@@ -32,7 +32,7 @@ export class InboxConsumer {
     this.#options = options;
   }
 
-  wake(): void {
+  poll(): void {
     this.#isWoken = true;
     if (!this.#isReading) void this.#read();
   }
@@ -45,7 +45,7 @@ export class InboxConsumer {
   }
 
   /** The socket is closed: unacknowledged entries stay in the inbox. */
-  kill(): void {
+  stop(): void {
     this.#state = "dead";
     this.#clearTimers();
   }
@@ -57,7 +57,7 @@ export class InboxConsumer {
       const page = await this.#readPage();
       if (!page || !this.#isRunning()) break;
       if (page.state !== "open") this.#options.onClosed(page.state);
-      else this.#deliver(page.mails);
+      else this.#deliver(page.entries);
     }
     this.#isReading = false;
   }
@@ -69,7 +69,7 @@ export class InboxConsumer {
       return await this.#options.read([...this.#busy]);
     } catch (error) {
       this.#options.onFailure(error);
-      this.#later(() => this.wake());
+      this.#later(() => this.poll());
       return undefined;
     }
   }
@@ -94,7 +94,7 @@ export class InboxConsumer {
   }
 
   async #reportAll(mails: QueuedInboxEntry[], taken: Promise<boolean>[]): Promise<boolean> {
-    for (const { event, mails: told } of toInboxEvents(mails)) {
+    for (const { event, entryIds: told } of toInboxEvents(mails)) {
       if (!this.#isRunning()) return true;
       try {
         await this.#options.report(event);
@@ -103,14 +103,14 @@ export class InboxConsumer {
         return false;
       }
       if (this.#state === "dead") return true;
-      taken.push(this.#options.take(told));
+      taken.push(this.#options.acknowledge(told));
     }
     return true;
   }
 
   #free(chat: string): void {
     this.#busy.delete(chat);
-    if (this.#isRunning()) this.wake();
+    if (this.#isRunning()) this.poll();
   }
 
   #later(act: () => void): void {
@@ -118,7 +118,7 @@ export class InboxConsumer {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       act();
-    }, this.#options.redeliverMs);
+    }, this.#options.redeliveryMs);
     this.#timers.add(timer);
   }
 

@@ -45,7 +45,7 @@ export type QueuedInboxEntry = InboxEntry & { id: number; chat: Jid; at: Date; o
 /** One event and the inbox entries that it reports. */
 export interface InboxEvent {
   event: NetworkEvent;
-  mails: number[];
+  entryIds: number[];
 }
 
 /** Converts the entries of one chat to events, in order; merges adjacent equal statuses. */
@@ -56,9 +56,9 @@ export function toInboxEvents(mails: readonly QueuedInboxEntry[]): InboxEvent[] 
     const last = tellings.at(-1);
     if (last && event.type === "message_status" && isSameStatus(last.event, event)) {
       last.event = { ...event, ids: [...last.event.ids, ...event.ids] };
-      last.mails.push(mail.id);
+      last.entryIds.push(mail.id);
     } else {
-      tellings.push({ event, mails: [mail.id] });
+      tellings.push({ event, entryIds: [mail.id] });
     }
   }
   return tellings;

@@ -23,18 +23,18 @@ export async function changeChatState(
   chat: Jid,
   change: ChatState,
 ): Promise<StoredChatState> {
-  const { client, account_id, me, device, post } = acting;
+  const { client, account_id, actor, device, deliver } = acting;
   const jid = chatNamed(chat);
-  const state = { ...(await findChat(acting, me.phone, jid)), ...change };
+  const state = { ...(await findChat(acting, actor.phone, jid)), ...change };
   if (Object.keys(change).length === 0) return state;
   await client.query(
     `insert into sandbox.chat_state (account_id, owner, chat, archived, pinned, muted_until, unread)
      values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (account_id, owner, chat) do update set archived = excluded.archived, pinned = excluded.pinned,
        muted_until = excluded.muted_until, unread = excluded.unread`,
-    [account_id, me.phone, jid, state.archived, state.pinned, state.muted_until, state.unread],
+    [account_id, actor.phone, jid, state.archived, state.pinned, state.muted_until, state.unread],
   );
-  await post([me.phone], jid, { kind: "chat", body: change }, { except: device });
+  await deliver([actor.phone], jid, { kind: "chat", body: change }, { except: device });
   return state;
 }
 

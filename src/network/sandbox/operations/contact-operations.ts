@@ -34,20 +34,20 @@ export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): Co
       ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
         if (phone === null) return nobody();
-        await saveContact(acting, acting.me.phone, phone, { is_blocked });
+        await saveContact(acting, acting.actor.phone, phone, { is_blocked });
         return succeeded(null);
       }),
 
     blocked: () =>
       ask({ action: "blocked" }, async (acting) => {
-        const contacts = await findContacts(acting, acting.me.phone);
+        const contacts = await findContacts(acting, acting.actor.phone);
         return succeeded(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
       }),
 
     synchronise: () =>
       ask({ action: "synchronise" }, async (acting) => {
-        const { me, post } = acting;
-        const contacts = await findContacts(acting, me.phone);
+        const { actor, deliver } = acting;
+        const contacts = await findContacts(acting, actor.phone);
         const profiles = await findProfiles(
           acting,
           contacts.map((one) => one.phone),
@@ -55,7 +55,7 @@ export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): Co
         for (const contact of contacts) {
           const { phone } = contact;
           const profile = profiles.get(phone) ?? (await findProfile(acting, phone));
-          await post([me.phone], phoneJid(phone), contactEntry(contact, profile));
+          await deliver([actor.phone], phoneJid(phone), contactEntry(contact, profile));
         }
         return succeeded(null);
       }),

@@ -16,7 +16,7 @@ export function groupOperations(ask: RunOperation): GroupOperations {
   return {
     list: () =>
       ask({ action: "groups" }, async (acting) => {
-        const groups = await findGroupsOf(acting, acting.me.phone);
+        const groups = await findGroupsOf(acting, acting.actor.phone);
         return succeeded(groups.map((group) => toGroup(toStoredGroup(group))));
       }),
 

@@ -10,13 +10,13 @@ import type { SandboxPerson } from "../world/test-numbers.ts";
 
 /** The actor of one change in the network, within one transaction. */
 export interface NetworkAction extends SandboxNetwork<PoolClient> {
-  me: SandboxPerson;
+  actor: SandboxPerson;
   /** The acting device; undefined if the phone itself acts. */
   device?: number;
   /**
    * Adds an entry to the inbox of every device of these phones, except a device that already has the change.
    */
-  post(
+  deliver(
     phones: readonly string[],
     chat: Jid,
     letter: InboxEntry,
@@ -27,7 +27,7 @@ export interface NetworkAction extends SandboxNetwork<PoolClient> {
 /** Runs an action, then wakes the sessions that have new inbox entries. */
 export async function runNetworkAction<Result>(
   { client: pool, account_id }: SandboxNetwork<Pool>,
-  who: { me: SandboxPerson; device?: number },
+  who: { actor: SandboxPerson; device?: number },
   work: (acting: NetworkAction) => Promise<Result>,
 ): Promise<Result> {
   const woken = new Set<number>();
@@ -35,7 +35,7 @@ export async function runNetworkAction<Result>(
     work({
       ...who,
       ...{ client, account_id },
-      async post(phones, chat, letter, { except = 0 } = {}) {
+      async deliver(phones, chat, letter, { except = 0 } = {}) {
         const { rows } = await client.query<{ device: number }>(
           `insert into sandbox.mailbox (device, chat, kind, body)
            select id, $2, $3, $4 from sandbox.device
@@ -74,10 +74,10 @@ export function createOperationRunner(
   return async (asked, work) => {
     const connection = connectionNow();
     if (!connection) return AWAY;
-    const { me, session } = connection;
+    const { me: actor, session } = connection;
     try {
-      return await runNetworkAction(network, { me, device: me.device }, async (acting) => {
-        if (!(await isOpen(acting.client, me.device, session))) return AWAY;
+      return await runNetworkAction(network, { actor, device: actor.device }, async (acting) => {
+        if (!(await isOpen(acting.client, actor.device, session))) return AWAY;
         const result = await work(acting);
         await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
         return result;
@@ -97,7 +97,7 @@ async function isOpen(client: PoolClient, device: number, session: string): Prom
 }
 
 async function enter(
-  { client, me, device }: NetworkAction,
+  { client, actor, device }: NetworkAction,
   session: string,
   { action, chat, target_id }: OperationRequest,
   outcome: string,
@@ -105,7 +105,7 @@ async function enter(
   await client.query(
     `insert into sandbox.ledger (device, phone, session, action, outcome, chat, target_id)
      values ($1, $2, $3, $4, $5, $6, $7)`,
-    [device, me.phone, session, action, outcome, chat ?? null, target_id ?? null],
+    [device, actor.phone, session, action, outcome, chat ?? null, target_id ?? null],
   );
 }
 

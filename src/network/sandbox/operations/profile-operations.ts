@@ -22,10 +22,10 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
   return {
     get: () =>
       ask({ action: "profile" }, async (acting) => {
-        const { me } = acting;
-        const { about, picture, business } = await findProfile(acting, me.phone);
+        const { actor } = acting;
+        const { about, picture, business } = await findProfile(acting, actor.phone);
         return succeeded({
-          ...identityOf(me),
+          ...identityOf(actor),
           about,
           picture_url: pictureUrl(picture),
           is_business: business !== null,
@@ -48,15 +48,15 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
         if (about.length > MAX_ABOUT) {
           return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
         }
-        await saveProfile(acting, acting.me.phone, { about: about || null });
+        await saveProfile(acting, acting.actor.phone, { about: about || null });
         return succeeded(null);
       }),
 
     setPicture: (image) =>
       ask({ action: "set_picture" }, async (acting) => {
-        const { client, me } = acting;
-        const { picture } = await findProfile(acting, me.phone);
-        await saveProfile(acting, me.phone, { picture: await replacePicture(client, picture, image) });
+        const { client, actor } = acting;
+        const { picture } = await findProfile(acting, actor.phone);
+        await saveProfile(acting, actor.phone, { picture: await replacePicture(client, picture, image) });
         return succeeded(null);
       }),
   };
@@ -64,12 +64,12 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
 
 /** Chats that receive a message after this see the new name. */
 async function rename(acting: NetworkAction, name: string): Promise<void> {
-  const { client, account_id, me } = acting;
-  await saveProfile(acting, me.phone, { name });
+  const { client, account_id, actor } = acting;
+  await saveProfile(acting, actor.phone, { name });
   await client.query(
     `update sandbox.device set push_name = $3
      where phone = $2 and account_id = $1 and linked_at is not null and unlinked_at is null`,
-    [account_id, me.phone, name],
+    [account_id, actor.phone, name],
   );
-  me.push_name = name;
+  actor.push_name = name;
 }

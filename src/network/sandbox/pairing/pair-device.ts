@@ -10,7 +10,7 @@ export interface SandboxPairingOptions {
   timing: SandboxTiming;
   /** Digits; requests a pairing code instead of QRs. */
   phone?: string;
-  tell(event: NetworkEvent): Promise<void>;
+  report(event: NetworkEvent): Promise<void>;
   /** Resolves after a scan, after the given time, or when the session stops. */
   waitForScan(pairing: string, ms: number): Promise<void>;
   isStopped(): boolean;
@@ -54,7 +54,7 @@ interface PairingOffer {
 }
 
 async function offer(
-  { pool, host, account_id, tell, waitForScan }: SandboxPairingOptions,
+  { pool, host, account_id, report, waitForScan }: SandboxPairingOptions,
   { lifeMs, code, phone }: PairingOffer,
   event: (id: string, expires_at: Date) => NetworkEvent,
 ): Promise<string | undefined> {
@@ -65,7 +65,7 @@ async function offer(
      values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond', $7)`,
     [id, host, account_id, code ?? null, phone ?? null, lifeMs, tokenDigest(token)],
   );
-  await tell(event(id, new Date(Date.now() + lifeMs)));
+  await report(event(id, new Date(Date.now() + lifeMs)));
   await waitForScan(id, lifeMs);
   const { rows } = await pool.query<{ is_scanned: boolean }>(
     "delete from sandbox.pairing where id = $1 returning device is not null as is_scanned",

@@ -7,7 +7,7 @@ export type RequestOutcome = "accepted" | "slow" | "silent" | "refused" | "missi
 export interface RecordedRequests {
   outcomes: RequestOutcome[];
   /** Devices with new entries, and in how many milliseconds these are due. */
-  wakes: { device: number; after_ms: number }[];
+  wakeups: { device: number; after_ms: number }[];
 }
 
 /**
@@ -101,18 +101,21 @@ const RECORD_ARRIVALS = `
     from letter order by ord, nth
   )
   select (select json_agg(outcome order by ord) from arrived) as outcomes,
-         (select json_agg(w) from (select distinct device, after_ms from letter) w) as wakes`;
+         (select json_agg(w) from (select distinct device, after_ms from letter) w) as wakeups`;
 
 export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Promise<RecordedRequests> {
   const items = arrivals.map((arrival, ord) => ({ ...arrival, ord }));
-  const { rows } = await pool.query<{ outcomes: RequestOutcome[]; wakes: RecordedRequests["wakes"] | null }>({
+  const { rows } = await pool.query<{
+    outcomes: RequestOutcome[];
+    wakes: RecordedRequests["wakeups"] | null;
+  }>({
     name: "sandbox-arrivals",
     text: RECORD_ARRIVALS,
     values: [JSON.stringify(items)],
   });
   const [row] = rows;
   if (!row) throw new Error("The sandbox network gave no answer to an arrival.");
-  return { outcomes: row.outcomes, wakes: row.wakes ?? [] };
+  return { outcomes: row.outcomes, wakeups: row.wakes ?? [] };
 }
 
 /** A session's read receipts for messages. */

@@ -23,7 +23,7 @@ describe("Batch", () => {
   it("fails only the guilty item when one can be at fault", async () => {
     const batch = new RequestBatcher<string, string>({
       max: 10,
-      isolate: () => true,
+      retryOneByOne: () => true,
       async run(items) {
         if (items.includes("bad")) throw new Error("bad item");
         return items;
@@ -37,7 +37,7 @@ describe("Batch", () => {
     let isAway = true;
     const batch = new RequestBatcher<number, number>({
       max: 10,
-      isolate: () => false,
+      retryOneByOne: () => false,
       async run(items) {
         if (isAway) throw new Error("away");
         return items;

@@ -9,7 +9,7 @@ export interface RequestBatcherOptions<Item, Result> {
   run(items: Item[]): Promise<Result[]>;
   max: number;
   /** Whether an item may have caused the error, so that each item runs again separately. */
-  isolate?(error: unknown): boolean;
+  retryOneByOne?(error: unknown): boolean;
 }
 
 /** Merges requests that arrive during one statement into the next one; adds no delay. */
@@ -42,7 +42,7 @@ export class RequestBatcher<Item, Result> {
       const results = await this.#options.run(batch.map((one) => one.item));
       for (const [i, one] of batch.entries()) one.resolve(results[i] as Result);
     } catch (error) {
-      if (batch.length > 1 && this.#options.isolate?.(error)) {
+      if (batch.length > 1 && this.#options.retryOneByOne?.(error)) {
         for (const one of batch) await this.#run([one]);
       } else {
         for (const one of batch) one.reject(error);

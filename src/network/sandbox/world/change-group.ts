@@ -41,7 +41,7 @@ export async function createGroup(
   people: readonly Jid[],
   admins: readonly string[] = [],
 ): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
-  const jid = await insertGroup(acting, acting.me.phone, subject);
+  const jid = await insertGroup(acting, acting.actor.phone, subject);
   const made = await lockGroup(acting, jid);
   if (!made) throw new Error(`The group ${jid} was not created.`);
   const { results, admitted } = admissions(made, people);
@@ -214,13 +214,13 @@ export function validateGroupChange(change: GroupChange): string | undefined {
 }
 
 export async function joinGroup(acting: NetworkAction, invite: string): Promise<OperationResult<Jid>> {
-  const { me } = acting;
+  const { actor } = acting;
   const found = await findGroupByInvite(acting, invite);
   const group = found === undefined ? undefined : await lockGroup(acting, found);
   if (!group) return rejected("NOT_FOUND", "The invitation is unknown or was revoked.");
-  if (memberOf(group, me.phone)) return succeeded(group.jid);
+  if (memberOf(group, actor.phone)) return succeeded(group.jid);
   if (group.members.length >= MAX_MEMBERS) return rejected("CONFLICT", "The group is full.");
-  await admit(acting, group, [me.phone]);
+  await admit(acting, group, [actor.phone]);
   return succeeded(group.jid);
 }
 
@@ -229,7 +229,7 @@ const NOT_IN_GROUP = "The instance is not in this group, or there is no such gro
 export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<OperationResult<null>> {
   const group = await requireMembership(acting, jid);
   if (isRejected(group)) return rejected("NOT_FOUND", NOT_IN_GROUP);
-  const { phone } = acting.me;
+  const { phone } = acting.actor;
   const heirs = await removeMember(acting, jid, phone);
   await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
   const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };

@@ -66,7 +66,7 @@ export async function requireMembership(
 ): Promise<SandboxGroup | OperationResult<never>> {
   const group = await lockGroup(acting, jid);
   if (!group) return rejected("NOT_FOUND", "There is no such group.");
-  const member = memberOf(group, acting.me.phone);
+  const member = memberOf(group, acting.actor.phone);
   if (!member) return rejected("FORBIDDEN", "The instance is not in this group.");
   if (asAdmin && !member.admin) return rejected("FORBIDDEN", "Only an admin of the group may do that.");
   return group;
@@ -155,8 +155,8 @@ export function notifyMembers(
   phones: string[],
   news: Omit<GroupEvent, "by">,
 ): Promise<void> {
-  const { phone, push_name } = acting.me;
-  return acting.post(phones, jid, { kind: "group", body: { ...news, by: { phone, push_name } } });
+  const { phone, push_name } = acting.actor;
+  return acting.deliver(phones, jid, { kind: "group", body: { ...news, by: { phone, push_name } } });
 }
 
 export function phonesIn(group: StoredGroup): string[] {

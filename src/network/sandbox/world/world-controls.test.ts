@@ -43,7 +43,7 @@ describe("a group", () => {
     const other = network.startProcess();
     const [ana, bia] = [await network.pair(ANA), await other.pair(BIA)];
     const jid = await makeGroup(ana, BIA);
-    expect((await bia.heard("group_updated")).change.group).toMatchObject({ jid, subject: "Team" });
+    expect((await bia.waitForEvent("group_updated")).change.group).toMatchObject({ jid, subject: "Team" });
     await other.kill();
     const id = newMessageId();
     await ana.session.send(jid, text("while you were away"), { id });
@@ -64,7 +64,7 @@ describe("a group", () => {
     const quoted = { id, from_me: false, sender: phoneJid(BIA), text: "Who comes?" };
     await cid.session.send(jid, { ...text("Me"), quoted }, { id: answer });
     expect((await ana.message(answer)).content.quoted).toEqual(quoted);
-    expect(bia.times(id)).toBe(0);
+    expect(bia.countEvents(id)).toBe(0);
   });
 
   it("goes to who has been in it longest when its last admin leaves, and ends with its last member", async () => {
@@ -73,7 +73,7 @@ describe("a group", () => {
     await ana.session.groups?.leave(jid);
     expect(await rolesIn(bia, jid)).toEqual({ [BIA]: "admin", [CID]: null });
     const changes = async () => {
-      await bia.heard("group_updated", 3);
+      await bia.waitForEvent("group_updated", 3);
       return bia.all("group_updated").map(({ change }) => change.participants);
     };
     expect((await changes()).slice(1)).toMatchObject([
@@ -122,6 +122,6 @@ describe("somebody who is blocked", () => {
     const unwanted = await write("Hello?");
     await ana.session.contacts?.setBlocked(phoneJid(BIA), false);
     await ana.message(await write("Hello again"));
-    expect(ana.times(unwanted)).toBe(0);
+    expect(ana.countEvents(unwanted)).toBe(0);
   });
 });

@@ -21,23 +21,23 @@ type World = Pick<
 
 /** Actions of other people and of the phone itself, except messages. */
 export function createWorldControls(network: SandboxNetwork<Pool>): World {
-  const as = async (phone: string): Promise<{ me: SandboxPerson }> => ({
-    me: { phone, push_name: (await findProfile(network, phone)).name },
+  const as = async (phone: string): Promise<{ actor: SandboxPerson }> => ({
+    actor: { phone, push_name: (await findProfile(network, phone)).name },
   });
   return {
     async setPerson(phone, from, change) {
-      const me = await findPhoneOwner(network, phone);
-      return runNetworkAction(network, { me }, async (acting) => {
+      const actor = await findPhoneOwner(network, phone);
+      return runNetworkAction(network, { actor }, async (acting) => {
         if (!(await isPaired(acting, phone))) return undefined;
         const { letter, view } = await savePerson(acting, phone, from, change);
-        await acting.post([phone], phoneJid(from), letter);
+        await acting.deliver([phone], phoneJid(from), letter);
         return view;
       });
     },
 
     async changeChat(phone, chat, change: ChatState) {
-      const me = await findPhoneOwner(network, phone);
-      return runNetworkAction(network, { me }, async (acting) =>
+      const actor = await findPhoneOwner(network, phone);
+      return runNetworkAction(network, { actor }, async (acting) =>
         (await isPaired(acting, phone)) ? changeChatState(acting, chat, change) : undefined,
       );
     },

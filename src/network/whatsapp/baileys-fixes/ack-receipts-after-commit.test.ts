@@ -42,7 +42,7 @@ describe("a receipt that is not stored", () => {
     await eventually(() => expect(held).not.toEqual([]));
     // Its answer comes after the network has read all that went before.
     expect((await send()).outcome).toBe("accepted");
-    if (end === "is killed") driver.abandon();
+    if (end === "is killed") driver.terminate();
     else await before.session.disconnect();
 
     const after = stage.open({}, { credentials });

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => stage.stop());
 
 const say = async (words: string[], group = false): Promise<void> => {
-  for (const text of words) await stage.contact.says({ kind: "text", text }, { group });
+  for (const text of words) await stage.contact.sendMessage({ kind: "text", text }, { group });
 };
 const words = (name: string) => Array.from({ length: 8 }, (_, i) => `${name} ${i}`);
 const heard = () =>

@@ -28,25 +28,25 @@ export interface BaileysSocket {
 }
 
 export interface BaileysSocketOptions {
-  hub: WhatsAppRuntime;
+  runtime: WhatsAppRuntime;
   creds: BaileysCredentials;
   keys: SignalKeyStore;
-  way: SessionTransport;
+  transport: SessionTransport;
   markOnline?: boolean;
   config?: Partial<SocketConfig>;
 }
 
 /** A Baileys socket that always ends, even if the network does not respond or responds with plain HTTP. */
 export function openBaileysSocket({
-  hub,
+  runtime,
   creds,
   keys,
-  way,
+  transport,
   markOnline,
   config,
 }: BaileysSocketOptions): BaileysSocket {
-  const { timing, url } = hub;
-  const version = hub.versions?.current();
+  const { timing, url } = runtime;
+  const version = runtime.versions?.current();
   const sock = withPooledStorages(() =>
     makeWASocket({
       ...(url !== undefined && { waWebSocketUrl: url }),
@@ -61,8 +61,8 @@ export function openBaileysSocket({
       // The key store retries by itself; a write that it abandons must not be retried.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
       ...(version && { version: [...version] }),
-      ...libraryPart(way),
-      ...hub.socket,
+      ...libraryPart(transport),
+      ...runtime.socket,
       ...config,
     }),
   );

@@ -238,7 +238,7 @@ describe("A gateway", () => {
     const other = await running.addNode();
     await isFetched(FIRST, other.url);
     // Hints go only to nodes that are known.
-    await waitUntil(() => running.gateway.engine.countLive("sessions") === 2);
+    await waitUntil(() => running.gateway.engine.countLiveNodes("sessions") === 2);
     web.publish(SECOND);
     await later(24 * HOUR_MS);
     const asked = web.asked.length;

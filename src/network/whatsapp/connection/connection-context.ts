@@ -15,7 +15,7 @@ import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface ConnectionContextOptions {
-  hub: WhatsAppRuntime;
+  runtime: WhatsAppRuntime;
   caches: SessionCaches;
   keys: PairingStore;
   creds: BaileysCredentials;
@@ -23,7 +23,7 @@ export interface ConnectionContextOptions {
   /** Nothing can be stored any more: another process owns the pairing, or it has ended. */
   onLost(): void;
   /** A peer message of our own phone is stored. */
-  onPeer(entry: JournalEntry): void;
+  onPeerMessage(entry: JournalEntry): void;
 }
 
 /**
@@ -31,51 +31,51 @@ export interface ConnectionContextOptions {
  * outlives it.
  */
 export class ConnectionContext {
-  readonly store: WriteBehindKeyStore;
-  readonly reports: EventReporter;
-  readonly people: IdentityStore;
-  readonly inbox: InboundJournal;
+  readonly keyStore: WriteBehindKeyStore;
+  readonly reporter: EventReporter;
+  readonly identities: IdentityStore;
+  readonly journal: InboundJournal;
   readonly #options: ConnectionContextOptions;
 
   constructor(options: ConnectionContextOptions) {
     this.#options = options;
-    const { hub, caches, keys, creds, report, onLost, onPeer } = options;
-    const { retryMs } = hub.timing;
-    const onFailure = (error: unknown) => hub.log?.warn({ err: error }, "whatsapp: not kept yet");
+    const { runtime, caches, keys, creds, report, onLost, onPeerMessage } = options;
+    const { retryMs } = runtime.timing;
+    const onFailure = (error: unknown) => runtime.log?.warn({ err: error }, "whatsapp: not kept yet");
     const credentials = () => serializeCredentials(creds);
     const me = () => creds.me ?? { id: "" };
-    this.store = new WriteBehindKeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
-    this.reports = new EventReporter({ report, retryMs, onFailure });
-    const addressing = caches.store<string>("address");
-    const groups = caches.store<GroupMetadata>("group");
+    this.keyStore = new WriteBehindKeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
+    this.reporter = new EventReporter({ report, retryMs, onFailure });
+    const addressing = caches.createCache<string>("address");
+    const groups = caches.createCache<GroupMetadata>("group");
     const membersOf = (group: string) => {
       const known = groups.get(group);
       return known && membersByAddress(known);
     };
-    this.people = new IdentityStore({ keys: this.store, me, addressing, membersOf });
-    this.inbox = new InboundJournal({
-      letters: (ids) => keys.letters(ids),
-      store: this.store,
+    this.identities = new IdentityStore({ keys: this.keyStore, me, addressing, membersOf });
+    this.journal = new InboundJournal({
+      readEntries: (ids) => keys.readJournal(ids),
+      store: this.keyStore,
       me,
       deliver: (stanza, arrived, isReplay) =>
-        this.reports.tell(orderingKeyOf(stanza), this.#read(arrived, isReplay)),
-      onPeer,
+        this.reporter.report(orderingKeyOf(stanza), this.#read(arrived, isReplay)),
+      onPeerMessage,
       onFailure,
     });
   }
 
   /** Reports an event in the order of its chat; ignores an event that cannot be read. */
-  tell(chat: string, event: Promise<NetworkEvent | undefined>): void {
-    void this.reports.tell(chat, event).catch(() => {});
+  report(chat: string, event: Promise<NetworkEvent | undefined>): void {
+    void this.reporter.report(chat, event).catch(() => {});
   }
 
   /**
    * Like `tell`; resolves with whether the network may delete the message, because it is stored or
    * unreadable.
    */
-  async keep(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
+  async reportDurably(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
     try {
-      await this.reports.tell(chat, events);
+      await this.reporter.report(chat, events);
       return true;
     } catch (error) {
       return !(error instanceof ConnectionClosedError);
@@ -83,27 +83,27 @@ export class ConnectionContext {
   }
 
   /** Waits for the current work; the next connection handles the rest. */
-  async finish(): Promise<void> {
-    const finished = this.reports.finish().then(() => this.store.finish());
-    await withTimeout(finished, this.#options.hub.timing.finishMs);
+  async drain(): Promise<void> {
+    const finished = this.reporter.drain().then(() => this.keyStore.drain());
+    await withTimeout(finished, this.#options.runtime.timing.finishMs);
   }
 
   /**
    * After the end of the connection: no Signal state changes any more, and the reports done so far are
    * stored.
    */
-  async settle(): Promise<void> {
-    const { closeMs } = this.#options.hub.timing;
-    this.store.close();
-    await withTimeout(this.reports.finish(), closeMs);
-    this.reports.close();
-    await withTimeout(this.store.keepLeft(), closeMs);
+  async flush(): Promise<void> {
+    const { closeMs } = this.#options.runtime.timing;
+    this.keyStore.close();
+    await withTimeout(this.reporter.drain(), closeMs);
+    this.reporter.close();
+    await withTimeout(this.keyStore.saveRemaining(), closeMs);
   }
 
   /** Acts like the death of the process: pending work never resolves. */
   close(): void {
-    this.reports.close();
-    this.store.close();
+    this.reporter.close();
+    this.keyStore.close();
   }
 
   async #read(
@@ -111,7 +111,7 @@ export class ConnectionContext {
     isReplay: boolean,
   ): Promise<NetworkEvent | undefined> {
     const arrived = await arriving;
-    const event = arrived && (await readInboundMessage(arrived, this.people));
+    const event = arrived && (await readInboundMessage(arrived, this.identities));
     if (event?.type !== "message" || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }

@@ -32,7 +32,7 @@ import {
 import { ConnectionContext, type ConnectionContextOptions } from "./connection-context.ts";
 import { PAIRING_LOST_CODE } from "./disconnect-action.ts";
 
-export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeer"> &
+export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeerMessage"> &
   Pick<OpenSessionOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
 
 const PLATFORM_MAX = 40;
@@ -65,11 +65,11 @@ export class WhatsAppConnection {
     const desk = new ConnectionContext({
       ...options,
       onLost: () =>
-        connection?.end({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
-      onPeer: (entry) => connection?.hearPeer(entry),
+        connection?.endWith({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
+      onPeerMessage: (entry) => connection?.handlePeerMessage(entry),
     });
     try {
-      await desk.inbox.replay();
+      await desk.journal.replay();
       connection = new WhatsAppConnection(options, desk);
       return connection;
     } catch (error) {
@@ -78,53 +78,62 @@ export class WhatsAppConnection {
     }
   }
 
-  private constructor(options: WhatsAppConnectionOptions, desk: ConnectionContext) {
-    const { hub, caches, creds, markOnline } = options;
+  private constructor(options: WhatsAppConnectionOptions, context: ConnectionContext) {
+    const { runtime, caches, creds, markOnline } = options;
     this.#hosts = new MediaHosts({
-      ...(hub.url !== undefined && { networkUrl: hub.url }),
+      ...(runtime.url !== undefined && { networkUrl: runtime.url }),
       named: () => this.#socket?.sock.getMediaHost(),
     });
-    const way = createSessionTransport(options, hub.egress, this.#hosts);
-    this.#way = way;
+    const transport = createSessionTransport(options, runtime.egress, this.#hosts);
+    this.#way = transport;
     this.#options = options;
-    this.#desk = desk;
-    this.#groups = new GroupMetadataCache(caches.store("group"));
-    this.#members = new MemberAddresses({ people: desk.people, groupOf: (jid) => this.#groupOf(jid) });
-    this.#devices = new DeviceCache(caches.store("devices"), desk.store);
+    this.#desk = context;
+    this.#groups = new GroupMetadataCache(caches.createCache("group"));
+    this.#members = new MemberAddresses({
+      identities: context.identities,
+      groupOf: (jid) => this.#groupOf(jid),
+    });
+    this.#devices = new DeviceCache(caches.createCache("devices"), context.keyStore);
     this.#acks = new PendingAcks({
       lockedUntil: () => this.#lockedUntil(),
       isConnected: () => this.#socket.sock.ws.isOpen,
     });
     this.#socket = openBaileysSocket({
-      hub,
+      runtime,
       creds,
-      keys: desk.store,
-      way,
+      keys: context.keyStore,
+      transport,
       markOnline,
       config: this.#config(),
     });
     const { sock, closed } = this.#socket;
-    persistTrustedTokens(sock.authState.keys, desk.store);
+    persistTrustedTokens(sock.authState.keys, context.keyStore);
     excludeOwnDevice(sock);
     this.closed = closed;
-    const told = caches.store<string>("told");
-    this.#hearing = new InboundListeners({ sock, desk, acks: this.#acks, groups: this.#groups, told });
+    const reported = caches.createCache<string>("told");
+    this.#hearing = new InboundListeners({
+      sock,
+      context,
+      acks: this.#acks,
+      groupMetadata: this.#groups,
+      reported,
+    });
     this.outbox = this.#openOutbox(sock);
-    const ringing = caches.store<WACallEvent>("call");
+    const ringingCalls = caches.createCache<WACallEvent>("call");
     this.operations = createConnectionOperations({
       sock,
       hosts: this.#hosts,
-      people: desk.people,
-      groups: this.#groups,
-      ringing,
-      told,
+      identities: context.identities,
+      groupMetadata: this.#groups,
+      ringingCalls,
+      reported,
     });
-    this.#watch = setInterval(() => this.#listenForLife(), hub.timing.deafMs / 4).unref();
+    this.#watch = setInterval(() => this.#listenForLife(), runtime.timing.silentSocketMs / 4).unref();
     void closed.then(() => this.#drop());
   }
 
   get me(): Identity {
-    return this.#desk.people.me;
+    return this.#desk.identities.me;
   }
 
   /** The system of the paired phone, such as `android`, as the phone reports it. */
@@ -136,8 +145,8 @@ export class WhatsAppConnection {
   async opened(): Promise<boolean> {
     const { sock } = this.#socket;
     const late = setTimeout(
-      () => this.end({ code: TIMED_OUT_CODE, detail: "the network did not respond" }),
-      this.#options.hub.timing.connectMs,
+      () => this.endWith({ code: TIMED_OUT_CODE, detail: "the network did not respond" }),
+      this.#options.runtime.timing.connectMs,
     );
     const open = new Promise<boolean>((resolve) => {
       sock.ev.on("connection.update", ({ connection }) => connection === "open" && resolve(true));
@@ -149,32 +158,32 @@ export class WhatsAppConnection {
   }
 
   #greet(): void {
-    this.#hearing.repeatPeers();
+    this.#hearing.replayPeerMessages();
     // Baileys itself sends no presence until it knows our name.
     if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
   }
 
   /** Graceful end: current work is reported and stored. */
   async close(): Promise<void> {
-    await this.#desk.finish();
-    this.end(STOPPED);
+    await this.#desk.drain();
+    this.endWith(STOPPED);
   }
 
   /** Resolves when the connection is closed and all its work has ended. */
-  async over(): Promise<SocketClose> {
+  async whenDone(): Promise<SocketClose> {
     const ending = await this.closed;
     await this.#settled;
     return ending;
   }
 
-  end(ending: SocketClose): void {
+  endWith(ending: SocketClose): void {
     this.#socket.end(ending);
   }
 
   /** Removes this device from the account; resolves when the network confirms it, or after a timeout. */
   async unlink(): Promise<void> {
     const { sock } = this.#socket;
-    const { timing } = this.#options.hub;
+    const { timing } = this.#options.runtime;
     const jid = sock.authState.creds.me?.id ?? "";
     const removal = { tag: "remove-companion-device", attrs: { jid, reason: "user_initiated" } };
     const query = sock.query({
@@ -187,39 +196,39 @@ export class WhatsAppConnection {
   }
 
   /** Acts like the death of the process: pending work never resolves, and the network is not notified. */
-  abandon(): void {
+  terminate(): void {
     this.#isAbandoned = true;
     this.#desk.close();
-    this.end(STOPPED);
+    this.endWith(STOPPED);
   }
 
   /** A peer message of our own phone is stored. */
-  hearPeer(entry: JournalEntry): void {
-    this.#hearing.onPeer(entry);
+  handlePeerMessage(entry: JournalEntry): void {
+    this.#hearing.onPeerMessage(entry);
   }
 
-  download(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
+  downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const { sock } = this.#socket;
-    const { timing } = this.#options.hub;
+    const { timing } = this.#options.runtime;
     return downloadMedia(ref, onChunk, {
       hosts: this.#hosts,
-      learnHosts: () => sock.refreshMediaConn(false),
+      refreshHosts: () => sock.refreshMediaConn(false),
       fetchFile: this.#way.fetchFile,
-      askPhones: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
+      requestReupload: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
     });
   }
 
   #config(): Partial<SocketConfig> {
     const { caches, findSent } = this.#options;
-    const { store, inbox, people } = this.#desk;
+    const { keyStore, journal, identities } = this.#desk;
     return {
-      makeSignalRepository: createSignalRepository({ store, inbox, people }),
-      getMessage: (key) => findMessageToResend(key, { people, members: this.#members, findSent }),
+      makeSignalRepository: createSignalRepository({ keyStore, journal, identities }),
+      getMessage: (key) => findMessageToResend(key, { identities, memberAddresses: this.#members, findSent }),
       cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
-      msgRetryCounterCache: caches.store("retry"),
-      callOfferCache: caches.store("call"),
-      placeholderResendCache: caches.store("resend"),
+      msgRetryCounterCache: caches.createCache("retry"),
+      callOfferCache: caches.createCache("call"),
+      placeholderResendCache: caches.createCache("resend"),
     };
   }
 
@@ -228,17 +237,27 @@ export class WhatsAppConnection {
   }
 
   #openOutbox(sock: WASocket): Outbox {
-    const { people } = this.#desk;
-    const directory = new NumberLookup({ sock, people, devices: this.#devices });
+    const { identities } = this.#desk;
+    const numberLookup = new NumberLookup({ sock, identities, devices: this.#devices });
     const { options: requests } = this.#way;
-    return new Outbox({ sock, acks: this.#acks, people, members: this.#members, directory, requests });
+    return new Outbox({
+      sock,
+      acks: this.#acks,
+      identities,
+      memberAddresses: this.#members,
+      numberLookup,
+      requests,
+    });
   }
 
   /** Ends a connection that receives nothing, not even responses to Baileys' pings. */
   #listenForLife(): void {
-    const silentMs = performance.now() - this.#hearing.heardAt;
-    if (silentMs > this.#options.hub.timing.deafMs) {
-      this.end({ code: TIMED_OUT_CODE, detail: `nothing was received for ${Math.round(silentMs / 1000)} s` });
+    const silentMs = performance.now() - this.#hearing.lastFrameAt;
+    if (silentMs > this.#options.runtime.timing.silentSocketMs) {
+      this.endWith({
+        code: TIMED_OUT_CODE,
+        detail: `nothing was received for ${Math.round(silentMs / 1000)} s`,
+      });
     }
   }
 
@@ -249,8 +268,8 @@ export class WhatsAppConnection {
 
   #drop(): void {
     clearInterval(this.#watch);
-    this.#acks.endAll();
+    this.#acks.rejectAll();
     this.operations.endAll();
-    this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.settle();
+    this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.flush();
   }
 }

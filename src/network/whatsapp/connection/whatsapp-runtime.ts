@@ -29,8 +29,8 @@ export class WhatsAppRuntime {
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();
-  readonly opening: ConnectionRateLimiter;
-  readonly lives = new Set<{ abandon(): void }>();
+  readonly connectionRateLimiter: ConnectionRateLimiter;
+  readonly connectionLoops = new Set<{ terminate(): void }>();
   /** Additional options of Baileys. */
   readonly socket: Partial<SocketConfig>;
 
@@ -41,14 +41,19 @@ export class WhatsAppRuntime {
     this.timing = timing;
     this.log = log;
     this.socket = socket;
-    const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
-    this.opening = new ConnectionRateLimiter({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
+    const { openAtOnce: maxConcurrent, openJitterMs: jitterMs, openGatherMs: collectMs } = timing;
+    this.connectionRateLimiter = new ConnectionRateLimiter({
+      maxConcurrent,
+      jitterMs,
+      collectMs,
+      perSecond: timing.openPerSecond,
+    });
   }
 
   /** Handles the network's rejection of a connection's version. */
-  async refused(version: ClientVersion | undefined): Promise<ClientVersionRejection> {
+  async reportVersionRejected(version: ClientVersion | undefined): Promise<ClientVersionRejection> {
     if (!this.versions || !version) return OUTDATED;
-    return this.versions.refused(version);
+    return this.versions.reportRejected(version);
   }
 }
 

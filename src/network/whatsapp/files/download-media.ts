@@ -9,10 +9,10 @@ export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;
 export interface DownloadMediaOptions {
   hosts: MediaHosts;
   /** Fetches the network's media hosts, unless they are known. */
-  learnHosts(): Promise<unknown>;
+  refreshHosts(): Promise<unknown>;
   fetchFile: SessionTransport["fetchFile"];
   /** Asks the phones to upload a file again; returns its new path, undefined if they no longer have it. */
-  askPhones(ref: WhatsAppMediaRef): Promise<string | undefined>;
+  requestReupload(ref: WhatsAppMediaRef): Promise<string | undefined>;
 }
 
 /** Status codes of the network for a file that it has deleted, which it does after some weeks. */
@@ -26,7 +26,7 @@ export async function downloadMedia(
   options: DownloadMediaOptions,
 ): Promise<"done" | "gone"> {
   if (!isMediaRef(ref)) throw new Error("This is not a file of the WhatsApp network.");
-  await options.learnHosts();
+  await options.refreshHosts();
   const sealed = (await fetchSealed(ref.path, options)) ?? (await fetchAgain(ref, options));
   if (!sealed) return "gone";
   await unseal(sealed, ref, onChunk);
@@ -36,7 +36,7 @@ export async function downloadMedia(
 type Sealed = AsyncIterable<Uint8Array>;
 
 async function fetchAgain(ref: WhatsAppMediaRef, options: DownloadMediaOptions): Promise<Sealed | undefined> {
-  const path = await options.askPhones(ref);
+  const path = await options.requestReupload(ref);
   return path === undefined ? undefined : fetchSealed(path, options);
 }
 

@@ -26,7 +26,7 @@ async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
     file_name: "a.txt",
   } as const;
   const receipts = await countReceipts();
-  const id = await stage.contact.says({ ...file, size: bytes.length, bytes });
+  const id = await stage.contact.sendMessage({ ...file, size: bytes.length, bytes });
   const { content } = await listener.message(id);
   await eventually(async () => expect(await countReceipts()).toBeGreaterThan(receipts));
   return (content as MediaContent).ref as Record<string, unknown>;
@@ -128,6 +128,6 @@ describe("a file that the network has no longer", () => {
     });
     await stage.phone.drop();
     await refused;
-    await listener.heard("connected", 2);
+    await listener.waitForEvent("connected", 2);
   });
 });

@@ -138,7 +138,7 @@ describe("a file that a contact sends with an address of his own", () => {
       size: 100,
       bytes,
     } as const;
-    const { content } = await listener.message(await stage.contact.says(file));
+    const { content } = await listener.message(await stage.contact.sendMessage(file));
     const { ref } = content as MediaContent;
     expect(await downloadWhole(listener.session, { ...(ref as object), url: `https://${host}/x` })).toEqual(
       bytes,
@@ -152,7 +152,7 @@ describe("what Baileys fetches by itself", () => {
   ];
   /** All that came before has been handled. */
   const settled = async () => {
-    await listener.message(await stage.contact.says({ kind: "text", text: "next" }));
+    await listener.message(await stage.contact.sendMessage({ kind: "text", text: "next" }));
     await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
   };
 

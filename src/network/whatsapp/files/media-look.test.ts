@@ -24,7 +24,7 @@ async function send(media_type: MediaType, mime_type: string, bytes: Buffer, loo
     outcome: "accepted",
   });
   const seen = await eventually(async () => {
-    const found = (await stage.contact.seen()).find((one) => one.type === "message" && one.id === id);
+    const found = (await stage.contact.observed()).find((one) => one.type === "message" && one.id === id);
     expect(found).toBeDefined();
     return found;
   });
@@ -71,7 +71,7 @@ it.each([
     const edited = await listener.session.edit?.(target, "Hello", { id: newMessageId(), media_type: type });
     expect(edited).toMatchObject({ outcome: "accepted" });
     await eventually(async () =>
-      expect(await stage.contact.seen()).toContainEqual({
+      expect(await stage.contact.observed()).toContainEqual({
         type: "edited",
         id,
         text: "Hello",

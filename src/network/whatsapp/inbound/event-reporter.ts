@@ -26,7 +26,7 @@ export class EventReporter {
    * Reserves the event's place in the order of the chat; resolves once the event is stored, or if there is
    * none. Several events at once have no order among themselves.
    */
-  tell(chat: string, event: Promise<NetworkEvent | readonly NetworkEvent[] | undefined>): Promise<void> {
+  report(chat: string, event: Promise<NetworkEvent | readonly NetworkEvent[] | undefined>): Promise<void> {
     const before = this.#tails.get(chat);
     // The queued report handles the failure.
     event.catch(() => {});
@@ -45,7 +45,7 @@ export class EventReporter {
   }
 
   /** Starts nothing new, and resolves when the current reports have ended. */
-  async finish(): Promise<void> {
+  async drain(): Promise<void> {
     this.#isFinishing = true;
     await Promise.all(this.#underWay);
   }

@@ -20,7 +20,7 @@ export interface DecryptedMessage {
 }
 
 export interface InboundJournalOptions {
-  letters: PairingStore["letters"];
+  readEntries: PairingStore["readJournal"];
   store: WriteBehindKeyStore;
   me(): { id: string; lid?: string };
   /** Resolves once the message is reported; the call reserves its place in the chat. */
@@ -30,7 +30,7 @@ export interface InboundJournalOptions {
     isReplay: boolean,
   ): Promise<void>;
   /** A peer message from our own phone is stored, but its effect is not. */
-  onPeer(entry: JournalEntry): void;
+  onPeerMessage(entry: JournalEntry): void;
   onFailure(error: unknown): void;
 }
 
@@ -58,7 +58,7 @@ export class InboundJournal {
   /** Reports the entries that earlier connections left behind, in their order. */
   async replay(): Promise<void> {
     const stanzas = new Map<string, JournalEntry[]>();
-    for (const letter of await this.#options.letters()) {
+    for (const letter of await this.#options.readEntries()) {
       const entry = fromStoredEntry(letter);
       this.#entries.set(entry.id, entry);
       if (letter.is_done) add(this.#done, entry.stanza.id ?? "", entry.id);
@@ -72,14 +72,14 @@ export class InboundJournal {
   }
 
   /** Records which ciphertexts belong to a stanza, before any handler sees it. */
-  expect(node: BinaryNode): void {
+  registerStanza(node: BinaryNode): void {
     const encs = encNodesOf(node);
     for (const [index, enc] of encs.entries()) {
       this.#places.set(enc.content, { stanza: node.attrs, index, count: encs.length, enc });
     }
   }
 
-  placeOf(ciphertext: Uint8Array): CiphertextPosition | undefined {
+  positionOf(ciphertext: Uint8Array): CiphertextPosition | undefined {
     return this.#places.get(ciphertext);
   }
 
@@ -90,8 +90,8 @@ export class InboundJournal {
   }
 
   /** Like `find`, but also finds entries that an earlier connection stored last. */
-  async look(ciphertext: Uint8Array): Promise<Buffer | undefined> {
-    const [letter] = await this.#options.letters([journalEntryId(ciphertext)]);
+  async findOrLoad(ciphertext: Uint8Array): Promise<Buffer | undefined> {
+    const [letter] = await this.#options.readEntries([journalEntryId(ciphertext)]);
     if (!letter) return undefined;
     const entry = fromStoredEntry(letter);
     this.#entries.set(entry.id, entry);
@@ -100,7 +100,7 @@ export class InboundJournal {
   }
 
   /** Creates an entry for the commit of the Signal keys. */
-  enter(
+  add(
     place: CiphertextPosition,
     plaintext: Uint8Array,
   ): { entry: JournalEntry; data: Record<string, unknown> } {
@@ -109,31 +109,31 @@ export class InboundJournal {
   }
 
   /** The commit is done: the gateway now has the message. */
-  stored(entry: JournalEntry): void {
+  markStored(entry: JournalEntry): void {
     this.#entries.set(entry.id, entry);
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
     this.#stored(entry);
   }
 
   /** Whether a sender key came with a stored ciphertext, and was applied in its commit. */
-  takeApplied(senderKey: Uint8Array): boolean {
+  consumeAppliedSenderKey(senderKey: Uint8Array): boolean {
     return this.#applied.delete(Buffer.from(senderKey).toString("base64"));
   }
 
   /** The network knows that we have the message, and does not deliver it again. */
-  receipted(id: string): void {
+  markAcknowledged(id: string): void {
     const ids = this.#done.get(id);
     if (ids) this.#forget(id, ids);
     else remember(this.#receipted, id);
   }
 
   /** Peer messages from our own phone whose effect may not be stored. */
-  openPeerEntries(): JournalEntry[] {
+  unfinishedPeerEntries(): JournalEntry[] {
     return [...this.#open.values()].flat().filter(({ stanza }) => isPeerMessage(stanza));
   }
 
   /** The effect of a peer message is stored. */
-  finishPeer(stanza: Record<string, string>): void {
+  completePeerEntry(stanza: Record<string, string>): void {
     const key = stanzaKey(stanza);
     const entries = this.#open.get(key);
     if (entries && isPeerMessage(stanza)) this.#finish(key, entries);
@@ -152,14 +152,15 @@ export class InboundJournal {
 
   #answer(entry: JournalEntry): Buffer {
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
-    if (isPeerMessage(entry.stanza) && this.#open.has(stanzaKey(entry.stanza))) this.#options.onPeer(entry);
+    if (isPeerMessage(entry.stanza) && this.#open.has(stanzaKey(entry.stanza)))
+      this.#options.onPeerMessage(entry);
     return entry.plaintext;
   }
 
   #stored(entry: JournalEntry): void {
     const key = stanzaKey(entry.stanza);
     add(this.#open, key, entry);
-    if (isPeerMessage(entry.stanza)) this.#options.onPeer(entry);
+    if (isPeerMessage(entry.stanza)) this.#options.onPeerMessage(entry);
     else this.#deliverWhole(key, false);
   }
 
@@ -193,14 +194,17 @@ export class InboundJournal {
       return;
     }
     for (const entryId of ids) add(this.#done, id, entryId);
-    this.#options.store.writeLater({ letters: entries.map(toDedupMarker), forgotten_letters: [] });
+    this.#options.store.writeDeferred({
+      journal_entries: entries.map(toDedupMarker),
+      deleted_journal_ids: [],
+    });
     for (const entry of entries) if (!entry.hasSenderKey) entry.plaintext = EMPTY;
   }
 
   #forget(id: string, ids: string[]): void {
     this.#done.delete(id);
     for (const entryId of ids) this.#entries.delete(entryId);
-    this.#options.store.writeLater({ letters: [], forgotten_letters: ids });
+    this.#options.store.writeDeferred({ journal_entries: [], deleted_journal_ids: ids });
   }
 }
 

@@ -15,10 +15,10 @@ import { SyncListeners } from "./sync-listeners.ts";
 
 export interface InboundListenersOptions {
   sock: WASocket;
-  desk: ConnectionContext;
+  context: ConnectionContext;
   acks: PendingAcks;
-  groups: GroupMetadataCache;
-  told: ItemCache<string>;
+  groupMetadata: GroupMetadataCache;
+  reported: ItemCache<string>;
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
@@ -29,7 +29,7 @@ export class InboundListeners {
   readonly #news: SyncListeners;
   #history: JournalEntry[] = [];
   /** Time of the last stanza, on the clock of `performance`. */
-  heardAt = performance.now();
+  lastFrameAt = performance.now();
 
   constructor(options: InboundListenersOptions) {
     this.#options = options;
@@ -39,38 +39,39 @@ export class InboundListeners {
   }
 
   /** Peer messages take effect only after their receipt; their entry stays until then. */
-  onPeer(entry: JournalEntry): void {
+  onPeerMessage(entry: JournalEntry): void {
     if (isHistorySync(entry)) this.#history.push(entry);
-    else void this.#afterHandling(() => this.#options.desk.inbox.finishPeer(entry.stanza));
+    else void this.#afterHandling(() => this.#options.context.journal.completePeerEntry(entry.stanza));
   }
 
   /** Repeats peer messages of our phone whose effect was lost. */
-  repeatPeers(): void {
-    const { sock, desk } = this.#options;
-    for (const entry of desk.inbox.openPeerEntries()) sock.ws.emit("CB:message", desk.inbox.toStanza(entry));
+  replayPeerMessages(): void {
+    const { sock, context } = this.#options;
+    for (const entry of context.journal.unfinishedPeerEntries())
+      sock.ws.emit("CB:message", context.journal.toStanza(entry));
   }
 
-  #listenToStanzas({ sock, desk, acks }: InboundListenersOptions): void {
+  #listenToStanzas({ sock, context, acks }: InboundListenersOptions): void {
     const { ws } = sock;
     orderMessagesPerChat(sock, orderingKeyOf);
     ackReceiptsAfterCommit(sock, (node) =>
-      desk.keep(orderingKeyOf(node.attrs), readReceipt(node, desk.people)),
+      context.reportDurably(orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
     );
-    ws.prependListener("CB:message", (node: BinaryNode) => desk.inbox.expect(node));
+    ws.prependListener("CB:message", (node: BinaryNode) => context.journal.registerStanza(node));
     ws.on("frame", () => {
-      this.heardAt = performance.now();
+      this.lastFrameAt = performance.now();
     });
-    ws.on("CB:ack,class:message", (node: BinaryNode) => void acks.hear(node));
+    ws.on("CB:ack,class:message", (node: BinaryNode) => void acks.handleAck(node));
     ws.on("CB:ack,class:receipt", ({ attrs }: BinaryNode) => {
       // A retry requests the message; it does not confirm that we have it.
-      if (attrs.type !== "retry") desk.inbox.receipted(attrs.id ?? "");
+      if (attrs.type !== "retry") context.journal.markAcknowledged(attrs.id ?? "");
     });
   }
 
-  #listenToEvents({ sock: { ev }, desk }: InboundListenersOptions): void {
-    ev.on("creds.update", () => desk.store.touchCredentials());
+  #listenToEvents({ sock: { ev }, context }: InboundListenersOptions): void {
+    ev.on("creds.update", () => context.keyStore.markCredentialsDirty());
     ev.on("call", (calls) => {
-      for (const call of calls) desk.tell(call.from, readPhoneCall(call, desk.people));
+      for (const call of calls) context.report(call.from, readPhoneCall(call, context.identities));
     });
     ev.on("messages.upsert", ({ messages, requestId }) => {
       for (const message of messages) this.#hearMessage(message, requestId !== undefined);
@@ -83,26 +84,28 @@ export class InboundListeners {
    * instead.
    */
   #hearMessage(message: WAMessage, isFromPhone: boolean): void {
-    const { desk } = this.#options;
+    const { context } = this.#options;
     const stanza = toStanzaAttributes(message);
     const isUnreadable =
       message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
-    if (isFromPhone) desk.tell(orderingKeyOf(stanza), readInboundMessage({ message, stanza }, desk.people));
-    else if (isUnreadable) desk.tell(orderingKeyOf(stanza), readUndecryptedMessage(message, desk.people));
+    if (isFromPhone)
+      context.report(orderingKeyOf(stanza), readInboundMessage({ message, stanza }, context.identities));
+    else if (isUnreadable)
+      context.report(orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
   }
 
   async #hearHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
-    const { desk } = this.#options;
+    const { context } = this.#options;
     const entries = this.#history.splice(0);
-    const tell = (event: NetworkEvent) => desk.reports.tell("history", Promise.resolve(event));
+    const tell = (event: NetworkEvent) => context.reporter.report("history", Promise.resolve(event));
     try {
-      await reportHistory(history.messages, desk.people, tell);
-      await this.#news.tellHistory(history);
+      await reportHistory(history.messages, context.identities, tell);
+      await this.#news.reportHistory(history);
     } catch {
       // The next connection reports it again.
       return;
     }
-    for (const entry of entries) desk.inbox.finishPeer(entry.stanza);
+    for (const entry of entries) context.journal.completePeerEntry(entry.stanza);
   }
 
   /** Waits for the handling of the current message; Baileys handles messages sequentially. */

@@ -10,10 +10,10 @@ import { readGroupChange, readWholeGroup } from "../wire/read-group-change.ts";
 
 export interface SyncListenersOptions {
   sock: WASocket;
-  desk: ConnectionContext;
-  groups: GroupMetadataCache;
+  context: ConnectionContext;
+  groupMetadata: GroupMetadataCache;
   /** Values that every message repeats and that were already reported. */
-  told: ItemCache<string>;
+  reported: ItemCache<string>;
 }
 
 const SERVER = "s.whatsapp.net";
@@ -49,50 +49,53 @@ export class SyncListeners {
   #hearDemand({ attrs, content }: BinaryNode): void {
     const update = Array.isArray(content) ? content.find(({ tag }) => tag === "update") : undefined;
     if (attrs.from !== SERVER || update?.attrs.op_name !== PASSKEY_DEMAND) return;
-    this.#options.desk.tell("attention", Promise.resolve({ type: "attention", code: "passkey_challenge" }));
+    this.#options.context.report(
+      "attention",
+      Promise.resolve({ type: "attention", code: "passkey_challenge" }),
+    );
   }
 
   /** Names and chats from before the pairing; resolves once all of them are stored. */
-  async tellHistory({ contacts, chats }: BaileysEventMap["messaging-history.set"]): Promise<void> {
-    const { reports, people } = this.#options.desk;
-    for (const contact of contacts) await reports.tell(CONTACTS, readContact(contact, people));
-    for (const chat of chats) await reports.tell(chat.id ?? "", readHistoryChat(chat, people));
+  async reportHistory({ contacts, chats }: BaileysEventMap["messaging-history.set"]): Promise<void> {
+    const { reporter, identities } = this.#options.context;
+    for (const contact of contacts) await reporter.report(CONTACTS, readContact(contact, identities));
+    for (const chat of chats) await reporter.report(chat.id ?? "", readHistoryChat(chat, identities));
   }
 
   #tellContacts(contacts: readonly Partial<Contact>[]): void {
-    const { desk } = this.#options;
-    for (const contact of contacts) desk.tell(CONTACTS, readContact(contact, desk.people));
+    const { context } = this.#options;
+    for (const contact of contacts) context.report(CONTACTS, readContact(contact, context.identities));
   }
 
   #tellOwnName(name: string): void {
-    const { desk, told } = this.#options;
-    if (told.get("own name") === name) return;
-    told.set("own name", name);
-    desk.tell(CONTACTS, Promise.resolve({ type: "profile_updated", name }));
+    const { context, reported } = this.#options;
+    if (reported.get("own name") === name) return;
+    reported.set("own name", name);
+    context.report(CONTACTS, Promise.resolve({ type: "profile_updated", name }));
   }
 
   /** Each entry of the address book repeats the pair of addresses. */
   #tellPair(pair: { id: string; lid: string }): void {
-    const { told } = this.#options;
+    const { reported } = this.#options;
     const key = `pair ${pair.id}`;
-    if (told.get(key) === pair.lid) return;
-    told.set(key, pair.lid);
+    if (reported.get(key) === pair.lid) return;
+    reported.set(key, pair.lid);
     this.#tellContacts([pair]);
   }
 
   /** Every message repeats the name of its writer. */
   #isNew({ id, notify, verifiedName }: Partial<Contact>): boolean {
-    const { told } = this.#options;
+    const { reported } = this.#options;
     if (!id) return false;
     const names = JSON.stringify([notify, verifiedName]);
-    if (told.get(id) === names) return false;
-    told.set(id, names);
+    if (reported.get(id) === names) return false;
+    reported.set(id, names);
     return true;
   }
 
   #tellChats(chats: readonly Partial<Chat>[]): void {
-    const { desk, told } = this.#options;
-    for (const chat of chats) desk.tell(chat.id ?? "", readChat(chat, desk.people, told));
+    const { context, reported } = this.#options;
+    for (const chat of chats) context.report(chat.id ?? "", readChat(chat, context.identities, reported));
   }
 
   /** On the first read, Baileys drops app state of chats that the history sync has not delivered yet. */
@@ -103,10 +106,10 @@ export class SyncListeners {
   }
 
   #hearGroup(node: BinaryNode): void {
-    const { desk, groups } = this.#options;
+    const { context, groupMetadata } = this.#options;
     const group = (node.attrs.from ?? "") as Jid;
-    groups.forget(group);
-    desk.tell(group, readGroupChange(node, desk.people));
+    groupMetadata.delete(group);
+    context.report(group, readGroupChange(node, context.identities));
   }
 
   #hearDirt({ content }: BinaryNode): void {
@@ -123,11 +126,11 @@ export class SyncListeners {
   }
 
   #tellGroups(metadata: readonly GroupMetadata[]): void {
-    const { desk, groups } = this.#options;
+    const { context, groupMetadata } = this.#options;
     for (const group of metadata) {
-      groups.keep(group);
-      const event: Promise<NetworkEvent | undefined> = readWholeGroup(group, desk.people);
-      desk.tell(group.id, event);
+      groupMetadata.set(group);
+      const event: Promise<NetworkEvent | undefined> = readWholeGroup(group, context.identities);
+      context.report(group.id, event);
     }
   }
 }

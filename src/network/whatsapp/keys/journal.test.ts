@@ -47,7 +47,7 @@ class Gateway {
     const { keys } = this.credentials;
     const commit: typeof keys.commit = async (change) => {
       if (!isAlive()) return new Promise(() => undefined);
-      const isInbound = change.letters.some((letter) => !letter.is_done);
+      const isInbound = change.journal_entries.some((letter) => !letter.is_done);
       if (isInbound) await this.#reach("before");
       if (!isAlive()) return new Promise(() => undefined);
       const result = await keys.commit(change);
@@ -91,7 +91,7 @@ class Gateway {
 
   stop(): void {
     this.#kill = undefined;
-    this.#driver?.abandon();
+    this.#driver?.terminate();
     this.#driver = undefined;
   }
 
@@ -166,7 +166,7 @@ describe("messages from the network", () => {
         for (let i = 0; i < burst; i++) {
           const text = `no. ${sent.length}`;
           sent.push(text);
-          await stage.contact.says({ kind: "text", text }, { group });
+          await stage.contact.sendMessage({ kind: "text", text }, { group });
         }
         const ids = sent.length;
         await eventually(() => expect(gateway.log.size).toBe(ids));
@@ -189,8 +189,8 @@ describe("messages from the network", () => {
     gateway.credentials.beforeCommit = async () => {
       if (isAway) throw new Error("the database is away");
     };
-    const ids = [await stage.contact.says({ kind: "text", text: "one" })];
-    ids.push(await stage.contact.says({ kind: "text", text: "two" }));
+    const ids = [await stage.contact.sendMessage({ kind: "text", text: "one" })];
+    ids.push(await stage.contact.sendMessage({ kind: "text", text: "two" }));
     await new Promise((done) => setTimeout(done, 200));
     const { deliveries } = await stage.control.ledger();
     const receipts = ids.map((id) => deliveries.find((one) => one.id === id)?.receipted_at);
@@ -211,7 +211,7 @@ describe("messages from the network", () => {
     });
     expect(traces).toEqual([true, false]);
     expect([...gateway.log.values()]).toEqual([{ text: "Olá", unreadable: false }]);
-    await stage.contact.says({ kind: "text", text: "and on" });
+    await stage.contact.sendMessage({ kind: "text", text: "and on" });
     await eventually(() => expect(gateway.log.size).toBe(2));
   });
 });
@@ -251,7 +251,7 @@ describe("messages to the network", () => {
           const id = newMessageId();
           ids.push(id);
           void gateway.session?.send(to, { kind: "text", text: `${nth} of ${round}` }, { id });
-          await eventually(async () => expect(await stage.arrivals(id)).toBeGreaterThan(0));
+          await eventually(async () => expect(await stage.countDeliveries(id)).toBeGreaterThan(0));
           if (nth === "first") {
             gateway.kill();
             await gateway.online();
@@ -259,7 +259,7 @@ describe("messages to the network", () => {
         }
       }
       await eventually(async () => {
-        const seen = (await contact.seen()).filter((one) => one.type === "message");
+        const seen = (await contact.observed()).filter((one) => one.type === "message");
         expect(new Set(seen.map(({ id }) => id))).toEqual(new Set(ids));
       });
       const { decryptions } = await control.ledger();
@@ -289,7 +289,7 @@ describe("messages to the network", () => {
     const sends = sendAll();
     await eventually(() => expect(commits).toBeGreaterThan(0));
     await new Promise((done) => setTimeout(done, 100));
-    expect(await Promise.all(sends.map(({ id }) => stage.arrivals(id)))).toEqual(people.map(() => 0));
+    expect(await Promise.all(sends.map(({ id }) => stage.countDeliveries(id)))).toEqual(people.map(() => 0));
     open();
     const results = await Promise.all(sends.map(({ result }) => result));
     expect(results.map((result) => result?.outcome)).toEqual(people.map(() => "accepted"));
@@ -311,7 +311,7 @@ describe("both sides at once", () => {
         if (name.startsWith("devices ")) gateway.credentials.texts.delete(name);
       }
       const saying = Array.from({ length: 6 }, (_, i) =>
-        contact.says({ kind: "text", text: `${round} ${i}` }),
+        contact.sendMessage({ kind: "text", text: `${round} ${i}` }),
       );
       const content = { kind: "text", text: `out ${round}` } as const;
       const sending = [0, 1].map(() => gateway.session?.send(contact.jid, content, { id: newMessageId() }));
@@ -390,7 +390,7 @@ describe("several instances with one contact", () => {
       const { commit } = credentials.keys;
       Object.assign(credentials.keys, {
         commit: (change: PairingChange) => {
-          const arrives = change.letters.some((letter) => !letter.is_done);
+          const arrives = change.journal_entries.some((letter) => !letter.is_done);
           if (arrives && !change.keys.some(({ kind }) => kind === "session"))
             torn.push(JSON.stringify(change));
           return commit(change);
@@ -412,7 +412,7 @@ describe("several instances with one contact", () => {
     );
     await eventually(() => expect(gateways.map(({ log }) => log.size)).toEqual([25, 25, 25]));
     await eventually(async () => {
-      expect((await contact.seen()).filter((one) => one.type === "message")).toHaveLength(75);
+      expect((await contact.observed()).filter((one) => one.type === "message")).toHaveLength(75);
     });
     expect(torn).toEqual([]);
     const { decryptions, deliveries } = await control.ledger();

@@ -42,16 +42,16 @@ export class SessionCaches {
     return text === "" ? null : text;
   }
 
-  keepKey(name: string, text: string | null): void {
+  setKey(name: string, text: string | null): void {
     this.#keys.set(`${this.#prefix} ${name}`, text ?? "");
   }
 
-  forgetKey(name: string): void {
+  deleteKey(name: string): void {
     this.#keys.delete(`${this.#prefix} ${name}`);
   }
 
   /** A cache with Baileys' interface, whose entries expire after `ttlMs`. */
-  store<T>(name: string, ttlMs = HOUR_MS): ItemCache<T> {
+  createCache<T>(name: string, ttlMs = HOUR_MS): ItemCache<T> {
     return new ItemCache(this.#items, `${this.#prefix} ${name} `, ttlMs);
   }
 }

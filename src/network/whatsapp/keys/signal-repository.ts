@@ -20,23 +20,27 @@ type Auth = Parameters<MakeRepository>[0];
 const libsignalJobs = new KeyedMutex();
 
 export interface SignalRepositoryOptions {
-  store: WriteBehindKeyStore;
-  inbox: InboundJournal;
-  people: IdentityStore;
+  keyStore: WriteBehindKeyStore;
+  journal: InboundJournal;
+  identities: IdentityStore;
 }
 
 /**
  * Replaces Baileys' Signal repository. Inbound: the message and its session state are stored together before
  * the message is reported. Outbound: the session state is durable before the message is sent.
  */
-export function createSignalRepository({ store, inbox, people }: SignalRepositoryOptions): MakeRepository {
+export function createSignalRepository({
+  keyStore,
+  journal,
+  identities,
+}: SignalRepositoryOptions): MakeRepository {
   return (auth, log, findLids) => {
     const keys = auth.keys as SignalKeyStoreWithTransaction;
     const make = (of: Auth) => DEFAULT_CONNECTION_CONFIG.makeSignalRepository(of, log, findLids);
     const inner = make(auth);
-    const ahead = make({ creds: auth.creds, keys: writingAhead(keys, store) });
-    const ratchets = new JournaledSignalRepository(inner, ahead, keys, store, inbox);
-    waitBeforeWire(keys, store);
+    const ahead = make({ creds: auth.creds, keys: writingAhead(keys, keyStore) });
+    const ratchets = new JournaledSignalRepository(inner, ahead, keys, keyStore, journal);
+    waitBeforeWire(keys, keyStore);
     return {
       ...inner,
       decryptMessage: (options) => ratchets.decryptMessage(options),
@@ -44,7 +48,7 @@ export function createSignalRepository({ store, inbox, people }: SignalRepositor
       processSenderKeyDistributionMessage: (options) => ratchets.applySenderKey(options),
       encryptMessage(options) {
         const step = () => ahead.encryptMessage(options);
-        const isWaitedFor = isDirectSend() && people.isMe(options.jid);
+        const isWaitedFor = isDirectSend() && identities.isMe(options.jid);
         return isWaitedFor ? ratchets.ofOwn(options.jid, step) : ratchets.ofPerson(options.jid, step);
       },
       encryptGroupMessage: (options) =>
@@ -73,7 +77,7 @@ function writingAhead(
     get: (kind, ids) =>
       kind === "session" || kind === "sender-key" ? store.get(kind, ids) : keys.get(kind, ids),
     async set(data) {
-      store.setAhead(data);
+      store.writeAhead(data);
       await keys.set(data);
     },
     isInTransaction: () => keys.isInTransaction(),
@@ -88,7 +92,7 @@ function writingAhead(
 function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindKeyStore): void {
   const { get } = keys;
   keys.get = async (kind, ids) => {
-    if (kind === "tctoken") await store.written();
+    if (kind === "tctoken") await store.whenDurable();
     return get(kind, ids);
   };
 }
@@ -136,7 +140,7 @@ class JournaledSignalRepository {
     options: Parameters<Repository["processSenderKeyDistributionMessage"]>[0],
   ): Promise<void> {
     const key = options.item.axolotlSenderKeyDistributionMessage ?? new Uint8Array();
-    if (this.#inbox.takeApplied(key)) return;
+    if (this.#inbox.consumeAppliedSenderKey(key)) return;
     await this.#locks.run(this.#senderLock(options.item.groupId ?? "", options.authorJid), () =>
       this.#inner.processSenderKeyDistributionMessage(options),
     );
@@ -162,19 +166,19 @@ class JournaledSignalRepository {
   /** The store shows a write at once and commits in order, so the next step can start; only the send waits. */
   async #stepOut<T>(lock: string, step: () => Promise<T>): Promise<T> {
     const result = await this.#locks.run(lock, step);
-    await this.#store.written();
+    await this.#store.whenDurable();
     return result;
   }
 
   async #receive(ciphertext: Uint8Array, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
     const known = this.#inbox.find(ciphertext);
     if (known) return known;
-    const place = this.#inbox.placeOf(ciphertext);
+    const place = this.#inbox.positionOf(ciphertext);
     if (!place) throw new Error("A ciphertext without a stanza.");
     try {
       return await this.#locks.run(lock, () => this.#decryptAndKeep(place, lock, decrypt));
     } catch (error) {
-      const kept = await this.#inbox.look(ciphertext);
+      const kept = await this.#inbox.findOrLoad(ciphertext);
       if (kept) return kept;
       throw error;
     }
@@ -186,12 +190,12 @@ class JournaledSignalRepository {
     const plaintext = await this.#keys.transaction(async () => {
       const opened = await decrypt();
       await this.#applyWithin(place, opened);
-      const entered = this.#inbox.enter(place, opened);
+      const entered = this.#inbox.add(place, opened);
       entry = entered.entry;
       await this.#keys.set({ [JOURNAL_KEY_TYPE]: entered.data } as SignalDataSet);
       return opened;
     }, `inbound ${lock}`);
-    if (entry) this.#inbox.stored(entry);
+    if (entry) this.#inbox.markStored(entry);
     return plaintext;
   }
 

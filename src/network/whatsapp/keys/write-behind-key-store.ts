@@ -51,7 +51,10 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   #isCredentialsDirty = false;
   #commits = 0;
   #lastWrite: Promise<void> = Promise.resolve();
-  #later: Pick<PairingChange, "letters" | "forgotten_letters"> = { letters: [], forgotten_letters: [] };
+  #later: Pick<PairingChange, "journal_entries" | "deleted_journal_ids"> = {
+    journal_entries: [],
+    deleted_journal_ids: [],
+  };
   #laterTimer: NodeJS.Timeout | undefined;
 
   constructor(options: WriteBehindKeyStoreOptions) {
@@ -68,12 +71,12 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   /** Skips values that were written ahead: they are done, and newer ones may be stored already. */
   async set(data: SignalDataSet): Promise<void> {
     const change = toChange(data, (value) => this.#ahead.has(value));
-    if (change.keys.length === 0 && change.letters.length === 0) return;
+    if (change.keys.length === 0 && change.journal_entries.length === 0) return;
     await this.#write(change);
   }
 
   /** Writes outbound Signal session state at once; its transaction does not write the same objects again. */
-  setAhead(data: SignalDataSet): void {
+  writeAhead(data: SignalDataSet): void {
     const { keys } = toChange(data, () => false);
     for (const values of Object.values(data)) {
       for (const value of Object.values(values)) if (isObject(value)) this.#ahead.add(value);
@@ -82,12 +85,12 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   }
 
   /** Resolves once all changes so far are durable. */
-  written(): Promise<void> {
+  whenDurable(): Promise<void> {
     return this.#lastWrite;
   }
 
   /** The identity has changed: the next commit includes it, after a short delay at most. */
-  touchCredentials(): void {
+  markCredentialsDirty(): void {
     this.#isCredentialsDirty = true;
     setImmediate(() => {
       if (this.#isCredentialsDirty) void this.#write({});
@@ -95,15 +98,15 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   }
 
   /** For changes that may be lost if the process dies. */
-  writeLater(change: Pick<PairingChange, "letters" | "forgotten_letters">): void {
-    this.#later.letters.push(...change.letters);
-    this.#later.forgotten_letters.push(...change.forgotten_letters);
+  writeDeferred(change: Pick<PairingChange, "journal_entries" | "deleted_journal_ids">): void {
+    this.#later.journal_entries.push(...change.journal_entries);
+    this.#later.deleted_journal_ids.push(...change.deleted_journal_ids);
     if (this.#isOver()) return;
     this.#laterTimer ??= setTimeout(() => this.#flushLater(), LATER_MS);
   }
 
   /** Resolves when all changes are written. */
-  async finish(): Promise<void> {
+  async drain(): Promise<void> {
     this.#flushLater();
     await this.#lastWrite;
   }
@@ -115,9 +118,10 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   }
 
   /** After the end: stores the remaining changes, so that the next connection need not repeat them. */
-  async keepLeft(): Promise<void> {
+  async saveRemaining(): Promise<void> {
     const left = mergePairingChanges([this.#takeLater()]);
-    if (left.letters.length + left.forgotten_letters.length > 0) await this.#options.keys.commit(left);
+    if (left.journal_entries.length + left.deleted_journal_ids.length > 0)
+      await this.#options.keys.commit(left);
   }
 
   async #texts(kind: string, ids: string[]): Promise<Map<string, string | null>> {
@@ -145,7 +149,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     const name = nameOf(kind, id);
     const written = this.#overlay.get(name);
     texts.set(id, written ? written.text : text);
-    if (kind !== NOT_CACHED) this.#options.caches.keepKey(name, text);
+    if (kind !== NOT_CACHED) this.#options.caches.setKey(name, text);
   }
 
   #inMemory(name: string): string | null | undefined {
@@ -210,7 +214,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   #settle({ written, done }: QueuedCommit): void {
     for (const [name, entry] of written) {
-      if (!name.startsWith(NOT_CACHED)) this.#options.caches.keepKey(name, entry.text);
+      if (!name.startsWith(NOT_CACHED)) this.#options.caches.setKey(name, entry.text);
       if (this.#overlay.get(name) === entry) this.#overlay.delete(name);
     }
     if (!this.#isOver()) done();
@@ -220,13 +224,13 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   #giveUp(batch: readonly QueuedCommit[]): void {
     this.#isWriting = false;
     for (const { written } of batch) {
-      for (const name of written.keys()) this.#options.caches.forgetKey(name);
+      for (const name of written.keys()) this.#options.caches.deleteKey(name);
     }
   }
 
   #takeLater(): Partial<PairingChange> {
     const later = this.#later;
-    this.#later = { letters: [], forgotten_letters: [] };
+    this.#later = { journal_entries: [], deleted_journal_ids: [] };
     clearTimeout(this.#laterTimer);
     this.#laterTimer = undefined;
     return later;
@@ -234,8 +238,8 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   #flushLater(): void {
     this.#laterTimer = undefined;
-    const { letters, forgotten_letters } = this.#later;
-    if (letters.length + forgotten_letters.length > 0) void this.#write({});
+    const { journal_entries, deleted_journal_ids } = this.#later;
+    if (journal_entries.length + deleted_journal_ids.length > 0) void this.#write({});
   }
 
   async #wait(): Promise<void> {
@@ -257,13 +261,13 @@ function isObject(value: unknown): value is object {
 
 function toChange(data: SignalDataSet, isLeftOut: (value: object) => boolean) {
   const keys: KeyChange[] = [];
-  const letters: StoredJournalEntry[] = [];
+  const journal_entries: StoredJournalEntry[] = [];
   for (const [kind, id, value] of itemsOf(data)) {
     if (isObject(value) && isLeftOut(value)) continue;
-    if (kind === JOURNAL_KEY_TYPE) letters.push(value as StoredJournalEntry);
+    if (kind === JOURNAL_KEY_TYPE) journal_entries.push(value as StoredJournalEntry);
     else keys.push({ kind, id, value: value == null ? null : encodeSignalKey(value) });
   }
-  return { keys, letters };
+  return { keys, journal_entries };
 }
 
 function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown][] {

@@ -9,15 +9,20 @@ import type { OperationContext } from "./operation-context.ts";
 
 type Last = MessageRef & { at: Date };
 
-export function createChatOperations({ line, sock, people, told }: OperationContext): ChatOperations {
+export function createChatOperations({
+  pending,
+  sock,
+  identities,
+  reported,
+}: OperationContext): ChatOperations {
   return {
     setState: (chat, change, last) =>
-      line.ask(async () => {
-        const address = people.addressOf(chat);
+      pending.run(async () => {
+        const address = identities.addressOf(chat);
         for (const modification of modificationsOf(change, address, last)) {
           await changeAppState(sock, modification, address);
         }
-        if (change.archived !== undefined) told.set(archivedKey(chat), String(change.archived));
+        if (change.archived !== undefined) reported.set(archivedKey(chat), String(change.archived));
         return null;
       }),
   };

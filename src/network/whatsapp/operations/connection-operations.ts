@@ -14,16 +14,16 @@ export type ConnectionOperations = Required<
 
 /** The operations of one connection; `endAll` runs when it ends. */
 export function createConnectionOperations(
-  options: Omit<OperationContext, "line">,
+  options: Omit<OperationContext, "pending">,
 ): ConnectionOperations & { endAll(): void } {
-  const line = new PendingOperations();
-  const desk = { ...options, line };
+  const pending = new PendingOperations();
+  const desk = { ...options, pending };
   return {
     contacts: createContactOperations(desk),
     chats: createChatOperations(desk),
     profile: createProfileOperations(desk),
     groups: createGroupOperations(desk),
-    rejectCall: (call_id, from) => line.ask(() => rejectPhoneCall(desk, call_id, from)),
-    endAll: () => line.endAll(),
+    rejectCall: (call_id, from) => pending.run(() => rejectPhoneCall(desk, call_id, from)),
+    endAll: () => pending.rejectAll(),
   };
 }

@@ -13,14 +13,14 @@ import { errorCodeOf, OperationError } from "./operation-error.ts";
 const ADDRESS_BOOK = "critical_unblock_low";
 
 export function createContactOperations(desk: OperationContext): ContactOperations {
-  const { line, sock } = desk;
+  const { pending, sock } = desk;
   return {
-    check: (numbers) => line.ask(() => check(desk, numbers)),
-    info: (jid) => line.ask(() => info(desk, jid)),
-    setBlocked: (jid, isBlocked) => line.ask(() => setBlocked(desk, jid, isBlocked)),
-    blocked: () => line.ask(() => blocked(desk)),
+    check: (numbers) => pending.run(() => check(desk, numbers)),
+    info: (jid) => pending.run(() => info(desk, jid)),
+    setBlocked: (jid, isBlocked) => pending.run(() => setBlocked(desk, jid, isBlocked)),
+    blocked: () => pending.run(() => blocked(desk)),
     synchronise: () =>
-      line.ask(async () => {
+      pending.run(async () => {
         await resyncAppState(sock, [ADDRESS_BOOK]);
         return null;
       }),
@@ -73,12 +73,12 @@ async function findPerson(
   desk: OperationContext,
   jid: Jid,
 ): Promise<{ person: Identity; verifiedName: string | null }> {
-  const person = await personOf(desk.people, jid);
+  const person = await personOf(desk.identities, jid);
   // A person with a private number cannot be looked up by it.
   if (person.phone === null) return { person, verifiedName: null };
   const [found] = await check(desk, [person.phone]);
   if (!found?.jid) throw nobody();
-  const known = await desk.people.identify(found.jid, found.lid);
+  const known = await desk.identities.identify(found.jid, found.lid);
   return { person: known ?? person, verifiedName: found.verified_name };
 }
 
@@ -130,8 +130,12 @@ export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo[
 }
 
 /** The network blocks people by LID. */
-async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocked: boolean): Promise<null> {
-  const person = await personOf(people, jid);
+async function setBlocked(
+  { sock, identities }: OperationContext,
+  jid: Jid,
+  isBlocked: boolean,
+): Promise<null> {
+  const person = await personOf(identities, jid);
   if (isLidJid(person.jid) && isBlocked) {
     throw new OperationError(
       "VALIDATION_ERROR",
@@ -144,9 +148,9 @@ async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocke
   return null;
 }
 
-async function blocked({ sock, people }: OperationContext): Promise<Jid[]> {
+async function blocked({ sock, identities }: OperationContext): Promise<Jid[]> {
   const addresses = await sock.fetchBlocklist();
-  const found = await people.identifyAll(addresses.map((address) => ({ address: address ?? "" })));
+  const found = await identities.identifyAll(addresses.map((address) => ({ address: address ?? "" })));
   return found.flatMap((person) => person?.jid ?? []);
 }
 

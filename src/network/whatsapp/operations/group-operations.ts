@@ -17,36 +17,36 @@ import { errorCodeOf, OperationError, toOperationError } from "./operation-error
 import { setProfilePicture } from "./set-profile-picture.ts";
 
 export function createGroupOperations(desk: OperationContext): GroupOperations {
-  const { line } = desk;
+  const { pending } = desk;
   return {
-    list: () => line.ask(() => list(desk)),
-    get: (group) => line.ask(() => get(desk, group)),
-    create: (subject, people) => line.ask(() => create(desk, subject, people)),
+    list: () => pending.run(() => list(desk)),
+    get: (group) => pending.run(() => get(desk, group)),
+    create: (subject, people) => pending.run(() => create(desk, subject, people)),
     updateParticipants: (group, action, people) =>
-      line.ask(() => updateParticipants(desk, group, action, people)),
-    update: (group, change) => line.ask(() => update(desk, group, change)),
-    invite: (group) => line.ask(() => invite(desk, group)),
-    join: (code) => line.ask(() => join(desk, code)),
-    leave: (group) => line.ask(() => leave(desk, group)),
+      pending.run(() => updateParticipants(desk, group, action, people)),
+    update: (group, change) => pending.run(() => update(desk, group, change)),
+    invite: (group) => pending.run(() => invite(desk, group)),
+    join: (code) => pending.run(() => join(desk, code)),
+    leave: (group) => pending.run(() => leave(desk, group)),
   };
 }
 
 /** One query, however many groups there are. */
-async function list({ sock, groups, people }: OperationContext): Promise<Group[]> {
+async function list({ sock, groupMetadata, identities }: OperationContext): Promise<Group[]> {
   const all = Object.values(await sock.groupFetchAllParticipating());
-  for (const metadata of all) groups.keep(metadata);
+  for (const metadata of all) groupMetadata.set(metadata);
   const shaped: Group[] = [];
-  for (const metadata of all) shaped.push(await toGroup(metadata, people));
+  for (const metadata of all) shaped.push(await toGroup(metadata, identities));
   return shaped;
 }
 
-async function get({ sock, groups, people }: OperationContext, group: Jid): Promise<Group> {
-  groups.forget(group);
-  return toGroup(await groups.get(group, () => sock.groupMetadata(group)), people);
+async function get({ sock, groupMetadata, identities }: OperationContext, group: Jid): Promise<Group> {
+  groupMetadata.delete(group);
+  return toGroup(await groupMetadata.get(group, () => sock.groupMetadata(group)), identities);
 }
 
 async function create(desk: OperationContext, subject: string, asked: readonly Jid[]) {
-  const { people } = desk;
+  const { identities } = desk;
   const members = asked.map((jid) => ({ tag: "participant", attrs: { jid } }));
   const answer = await askGroups(desk, {
     tag: "create",
@@ -57,22 +57,22 @@ async function create(desk: OperationContext, subject: string, asked: readonly J
   const made = getBinaryNodeChild(answer, "group");
   const id = made?.attrs.id;
   if (!made || !id) throw new Error("The network returned no id of the new group.");
-  const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), people);
+  const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), identities);
   return { group: await get(desk, plainJid(id) ?? groupJid(id)), results };
 }
 
 async function updateParticipants(
-  { sock, groups, people }: OperationContext,
+  { sock, groupMetadata, identities }: OperationContext,
   group: Jid,
   action: ParticipantAction,
   asked: readonly Jid[],
 ): Promise<ParticipantResult[]> {
   const answers = await sock.groupParticipantsUpdate(group, [...asked], action);
-  groups.forget(group);
+  groupMetadata.delete(group);
   return resultsOf(
     asked,
     answers.map(({ content }) => content),
-    people,
+    identities,
   );
 }
 
@@ -101,14 +101,14 @@ async function resultsOf(
 }
 
 async function update(desk: OperationContext, group: Jid, change: GroupChange): Promise<null> {
-  const { sock, groups } = desk;
+  const { sock, groupMetadata } = desk;
   if ("subject" in change) await sock.groupUpdateSubject(group, change.subject);
   else if ("description" in change) await sock.groupUpdateDescription(group, change.description || undefined);
   else if ("image" in change) await setProfilePicture(sock, change.image, group);
   else if ("announce" in change) {
     await sock.groupSettingUpdate(group, change.announce ? "announcement" : "not_announcement");
   } else await sock.groupSettingUpdate(group, change.locked ? "locked" : "unlocked");
-  groups.forget(group);
+  groupMetadata.delete(group);
   return null;
 }
 
@@ -137,7 +137,7 @@ async function leave(desk: OperationContext, group: Jid): Promise<null> {
   const answer = await askGroups(desk, { tag: "leave", attrs: {}, content: asked });
   const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
   if (error !== undefined) throw refusalOfLeaving(Number(error));
-  desk.groups.forget(group);
+  desk.groupMetadata.delete(group);
   return null;
 }
 

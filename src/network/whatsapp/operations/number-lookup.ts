@@ -7,7 +7,7 @@ import { userOf } from "../wire/plain-jid.ts";
 
 export interface NumberLookupOptions {
   sock: WASocket;
-  people: IdentityStore;
+  identities: IdentityStore;
   devices: DeviceCache;
 }
 
@@ -20,8 +20,8 @@ export class NumberLookup {
   }
 
   /** Free for a person whose devices are known; otherwise one query, which the send would need anyway. */
-  async isThere(jid: Jid): Promise<boolean> {
-    if (isGroupJid(jid) || this.#options.people.isMe(jid)) return true;
+  async isOnWhatsApp(jid: Jid): Promise<boolean> {
+    if (isGroupJid(jid) || this.#options.identities.isMe(jid)) return true;
     const user = userOf(jid);
     if (await this.#options.devices.get(user)) return true;
     const { sock } = this.#options;
@@ -35,7 +35,7 @@ export class NumberLookup {
 
   /** The send also looks up our own devices, under the same kind of address. */
   #own(jid: Jid): string {
-    const { me } = this.#options.people;
+    const { me } = this.#options.identities;
     return jid.endsWith("@lid") ? (me.lid ?? me.jid) : me.jid;
   }
 }

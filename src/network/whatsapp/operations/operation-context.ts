@@ -9,11 +9,11 @@ import type { PendingOperations } from "./pending-operations.ts";
 export interface OperationContext {
   sock: WASocket;
   hosts: MediaHosts;
-  line: PendingOperations;
-  people: IdentityStore;
-  groups: GroupMetadataCache;
+  pending: PendingOperations;
+  identities: IdentityStore;
+  groupMetadata: GroupMetadataCache;
   /** Ringing phone calls, by id. */
-  ringing: ItemCache<WACallEvent>;
+  ringingCalls: ItemCache<WACallEvent>;
   /** Values that were already reported. */
-  told: ItemCache<string>;
+  reported: ItemCache<string>;
 }

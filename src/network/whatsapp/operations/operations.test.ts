@@ -102,7 +102,7 @@ describe("people", () => {
     const id = newMessageId();
     await session.send(stage.contact.jid, text("Red or blue?"), { id });
     const quoted = { id, from_me: false, sender: me.lid as Jid, text: "Red or blue?" };
-    const { content } = await listener.message(await stage.contact.says({ ...text("Blue"), quoted }));
+    const { content } = await listener.message(await stage.contact.sendMessage({ ...text("Blue"), quoted }));
     expect(content.quoted).toEqual({ id, from_me: true, sender: me.jid, text: "Red or blue?" });
   });
 

@@ -10,7 +10,7 @@ export class PendingOperations {
   #isOver = false;
 
   /** Waits for a response; an exception is the network's refusal or a missing response. */
-  async ask<Value>(question: () => Promise<Value>): Promise<OperationResult<Value>> {
+  async run<Value>(question: () => Promise<Value>): Promise<OperationResult<Value>> {
     let giveUp: (reason: Error) => void = () => {};
     const end = new Promise<never>((_, reject) => {
       giveUp = reject;
@@ -28,7 +28,7 @@ export class PendingOperations {
     }
   }
 
-  endAll(): void {
+  rejectAll(): void {
     this.#isOver = true;
     for (const giveUp of this.#open) giveUp(CLOSED);
   }

@@ -5,22 +5,22 @@ import type { OperationContext } from "./operation-context.ts";
 import { setProfilePicture } from "./set-profile-picture.ts";
 
 export function createProfileOperations(desk: OperationContext): ProfileOperations {
-  const { line, sock } = desk;
+  const { pending, sock } = desk;
   return {
-    get: () => line.ask(() => profileOf(desk)),
-    setName: (name) => line.ask(() => setName(desk, name)),
+    get: () => pending.run(() => profileOf(desk)),
+    setName: (name) => pending.run(() => setName(desk, name)),
     setAbout: (text) =>
-      line.ask(async () => {
+      pending.run(async () => {
         await sock.updateProfileStatus(text);
         return null;
       }),
-    setPicture: (image) => line.ask(() => setProfilePicture(sock, image)),
+    setPicture: (image) => pending.run(() => setProfilePicture(sock, image)),
   };
 }
 
 async function profileOf(desk: OperationContext): Promise<OwnProfile> {
-  const { sock, people } = desk;
-  const { me } = people;
+  const { sock, identities } = desk;
+  const { me } = identities;
   const [about, picture_url, business, privacy] = await Promise.all([
     aboutOf(sock, me.jid),
     pictureOf(desk, me.jid),

@@ -5,19 +5,19 @@ import { writeResentContent } from "../wire/write-content.ts";
 import type { MemberAddresses } from "./member-addresses.ts";
 
 export interface FindMessageToResendOptions extends Pick<OpenSessionOptions, "findSent"> {
-  people: IdentityStore;
-  members: MemberAddresses;
+  identities: IdentityStore;
+  memberAddresses: MemberAddresses;
 }
 
 /** A sent message for a recipient who could not decrypt it; undefined if the gateway no longer has it. */
 export async function findMessageToResend(
   { remoteJid, id }: WAMessageKey,
-  { people, members, findSent }: FindMessageToResendOptions,
+  { identities, memberAddresses, findSent }: FindMessageToResendOptions,
 ): Promise<proto.IMessage | undefined> {
-  const chat = remoteJid && (await people.chatOf(remoteJid));
+  const chat = remoteJid && (await identities.chatOf(remoteJid));
   if (!chat || !id) return undefined;
   const sent = await findSent?.(chat, id as MessageId);
   if (!sent) return undefined;
-  const { me, content } = await members.inChat(chat, sent);
+  const { me, content } = await memberAddresses.addressMessage(chat, sent);
   return writeResentContent(content, { to: chat, me });
 }

@@ -139,7 +139,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
   it("receipts tell which member has received and read a message, also when the network puts several together", async () => {
     const id = await send(group, { kind: "text", text: "Lunch?" });
     const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
-    expect(await listener.heard("message_status")).toMatchObject({
+    expect(await listener.waitForEvent("message_status")).toMatchObject({
       ...{ chat: group, ids: [id], from_me: true, status: "delivered", participant: member },
     });
     await stage.control.push(stage.phone.number, {
@@ -156,7 +156,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
         },
       ],
     });
-    expect(await listener.heard("message_status", 2)).toMatchObject({
+    expect(await listener.waitForEvent("message_status", 2)).toMatchObject({
       ...{ chat: group, ids: [id], from_me: true, status: "read", participant: member },
       at: new Date(1795262400_000),
     });

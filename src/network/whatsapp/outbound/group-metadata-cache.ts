@@ -18,12 +18,12 @@ export class GroupMetadataCache {
   }
 
   /** Stores metadata that the network sent without a request. */
-  keep(metadata: GroupMetadata): void {
-    this.forget(metadata.id);
+  set(metadata: GroupMetadata): void {
+    this.delete(metadata.id);
     this.#cache.set(metadata.id, metadata);
   }
 
-  forget(group: string): void {
+  delete(group: string): void {
     this.#cache.del(group);
     this.#fetching.delete(group);
   }

@@ -5,7 +5,7 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid, userOf } from "../wire/plain-jid.ts";
 
 export interface MemberAddressesOptions {
-  people: IdentityStore;
+  identities: IdentityStore;
   groupOf(group: string): Promise<GroupMetadata>;
 }
 
@@ -27,9 +27,9 @@ export class MemberAddresses {
   }
 
   /** Converts the quoted author, the mentions and the addresses in the text. */
-  async inChat(chat: Jid, content: Content): Promise<AddressedMessage> {
+  async addressMessage(chat: Jid, content: Content): Promise<AddressedMessage> {
     const { quoted, mentions = [] } = content;
-    const { me } = this.#options.people;
+    const { me } = this.#options.identities;
     if (!isGroupJid(chat)) return { me: isLidJid(chat) && me.lid ? me.lid : me.jid, content };
     if (!quoted && mentions.length === 0) return { me: me.jid, content };
     const named = await this.#namesIn(chat, [
@@ -49,7 +49,7 @@ export class MemberAddresses {
   }
 
   /** Converts the authors of messages. */
-  async targets(chat: Jid, targets: MessageRef[]): Promise<MessageRef[]> {
+  async addressTargets(chat: Jid, targets: MessageRef[]): Promise<MessageRef[]> {
     if (!isGroupJid(chat)) return targets;
     const named = await this.#namesIn(
       chat,
@@ -64,13 +64,15 @@ export class MemberAddresses {
   /** People who are not members keep their address. */
   async #namesIn(group: Jid, jids: Jid[]): Promise<Addresses> {
     if (jids.length === 0) return AS_THEY_ARE;
-    const { people, groupOf } = this.#options;
+    const { identities, groupOf } = this.#options;
     // If the group is not accessible, the network rejects the message itself.
     const metadata = await groupOf(group).catch(() => undefined);
     if (!metadata) return AS_THEY_ARE;
     const wantsLid = metadata.addressingMode === "lid";
     const members = membersByAddress(metadata);
-    const found = await people.identifyAll(jids.map((jid) => ({ address: jid, other: members.get(jid) })));
+    const found = await identities.identifyAll(
+      jids.map((jid) => ({ address: jid, other: members.get(jid) })),
+    );
     return new Map(
       found.flatMap((person, i) => {
         const asked = jids[i];

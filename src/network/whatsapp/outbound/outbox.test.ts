@@ -39,10 +39,10 @@ describe("a send", () => {
     const listener = await pair();
     await settle(listener);
     for (const words of ["first", "second"]) await send(listener, words);
-    await listener.heard("message_status", 2);
+    await listener.waitForEvent("message_status", 2);
     await stage.control.forget();
     await send(listener, "third");
-    await listener.heard("message_status", 3);
+    await listener.waitForEvent("message_status", 3);
     const stanzas = Object.entries(await stage.control.stanzas(stage.phone.number));
     // The settings of the account belong to the first login, and may still be on their way.
     const isForIt = (kind: string) => !kind.startsWith("ack") && kind !== "iq:w:sync:app:state";
@@ -52,14 +52,14 @@ describe("a send", () => {
   it("costs no question after a start either", async () => {
     const before = await pair();
     await send(before, "first");
-    await before.heard("message_status");
+    await before.waitForEvent("message_status");
     await before.session.disconnect();
     const listener = stage.open({}, { credentials: before.credentials });
     listener.session.connect();
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     await stage.control.forget();
     await send(listener, "second");
-    await listener.heard("message_status");
+    await listener.waitForEvent("message_status");
     const { message, "iq:usync": asked = 0 } = await stage.control.stanzas(stage.phone.number);
     expect([message, asked]).toEqual([1, 0]);
   });
@@ -90,15 +90,15 @@ describe("a send", () => {
     const sending = send(listener, "once", id).then((one) => {
       result = one;
     });
-    await eventually(async () => expect(await stage.arrivals(id)).toBe(1));
+    await eventually(async () => expect(await stage.countDeliveries(id)).toBe(1));
     expect(result).toBeUndefined();
     await stage.phone.drop();
     await sending;
     expect(result?.outcome).toBe("unknown");
-    await listener.heard("connected", 2);
+    await listener.waitForEvent("connected", 2);
     expect((await send(listener, "once", id)).outcome).toBe("accepted");
     await eventually(async () => {
-      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+      const seen = (await stage.contact.observed()).filter((one) => one.type === "message");
       expect(seen.map((one) => one.id)).toEqual([id]);
     });
   });
@@ -127,7 +127,7 @@ describe("a send", () => {
 
   const seenText = (words: string) =>
     eventually(async () => {
-      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+      const seen = (await stage.contact.observed()).filter((one) => one.type === "message");
       expect(seen.map((one) => one.content)).toContainEqual(expect.objectContaining(text(words)));
     });
 });
@@ -145,10 +145,10 @@ describe("a file", () => {
       };
       const result = await listener.session.send(stage.contact.jid, file, { id: newMessageId() });
       expect(result).toMatchObject({ outcome: "accepted", media_ref: expect.anything() });
-      const { content } = await listener.message(await stage.contact.says(file));
+      const { content } = await listener.message(await stage.contact.sendMessage(file));
       expect(content).toMatchObject({ kind: "media", media_type: kind, size: 5 });
       await eventually(async () => {
-        const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+        const seen = (await stage.contact.observed()).filter((one) => one.type === "message");
         expect(seen.map((one) => one.content)).toMatchObject([{ media_type: kind }]);
       });
     },

@@ -27,9 +27,9 @@ import { uploadMedia } from "./upload-media.ts";
 export interface OutboxOptions {
   sock: WASocket;
   acks: PendingAcks;
-  people: IdentityStore;
-  members: MemberAddresses;
-  directory: NumberLookup;
+  identities: IdentityStore;
+  memberAddresses: MemberAddresses;
+  numberLookup: NumberLookup;
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
 }
@@ -67,10 +67,10 @@ export class Outbox {
     // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
-      if (!(await this.#options.directory.isThere(to))) return NOBODY;
+      if (!(await this.#options.numberLookup.isOnWhatsApp(to))) return NOBODY;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
-      const { members } = this.#options;
-      const { me, content: named } = await members.inChat(to, content);
+      const { memberAddresses } = this.#options;
+      const { me, content: named } = await memberAddresses.addressMessage(to, content);
       const message = writeContent(named, { to, me, file: file?.file });
       const result = await this.#relay(to, message, id);
       return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
@@ -85,7 +85,7 @@ export class Outbox {
     { id, media_type, mentions }: EditOptions,
   ): Promise<SendResult> {
     const content = { kind: "text", text, ...(mentions && { mentions }) } as const;
-    const named = await this.#options.members.inChat(target.chat, content);
+    const named = await this.#options.memberAddresses.addressMessage(target.chat, content);
     return this.#act(
       target,
       id,
@@ -104,18 +104,18 @@ export class Outbox {
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
-    const { sock, people, members } = this.#options;
-    const remoteJid = people.addressOf(chat);
+    const { sock, identities, memberAddresses } = this.#options;
+    const remoteJid = identities.addressOf(chat);
     return this.#do(async () => {
-      const named = await members.targets(chat, targets);
+      const named = await memberAddresses.addressTargets(chat, targets);
       await sock.readMessages(named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false })));
     });
   }
 
   async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
-    const { sock, people } = this.#options;
+    const { sock, identities } = this.#options;
     const name = presence === "typing" ? "composing" : presence;
-    if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, people.addressOf(to)));
+    if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, identities.addressOf(to)));
     if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
     // Baileys sends no presence until it knows our name.
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
@@ -128,7 +128,7 @@ export class Outbox {
     write: (key: proto.IMessageKey) => proto.IMessage,
     attrs?: Record<string, string>,
   ): Promise<SendResult> {
-    const [named = target] = await this.#options.members.targets(target.chat, [target]);
+    const [named = target] = await this.#options.memberAddresses.addressTargets(target.chat, [target]);
     return this.#relay(target.chat, write(keyOf(named)), id, attrs);
   }
 

@@ -50,7 +50,7 @@ export class PendingAcks {
     });
   }
 
-  async hear({ attrs }: BinaryNode): Promise<void> {
+  async handleAck({ attrs }: BinaryNode): Promise<void> {
     const waiting = this.#waiting.get(attrs.id as MessageId);
     if (!waiting) return;
     const settles = [...waiting];
@@ -58,7 +58,7 @@ export class PendingAcks {
     for (const settle of settles) settle(result);
   }
 
-  endAll(): void {
+  rejectAll(): void {
     for (const waiting of [...this.#waiting.values()]) for (const settle of [...waiting]) settle(NO_ACK);
   }
 

@@ -20,7 +20,7 @@ import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-str
 import { storeIdentity } from "./store-identity.ts";
 
 export interface WhatsAppPairingOptions extends SessionTransportOptions {
-  hub: WhatsAppRuntime;
+  runtime: WhatsAppRuntime;
   store: CredentialStore;
   /** Digits; requests a pairing code instead of QRs. */
   phone?: string;
@@ -30,9 +30,9 @@ export interface WhatsAppPairingOptions extends SessionTransportOptions {
   shown: number;
   signal: AbortSignal;
   /** Whether a failure of the store is temporary; never if absent. */
-  mayPass?: (error: unknown) => boolean;
+  isTransientError?: (error: unknown) => boolean;
   /** Resolves once the event is stored, or once it is stale: then it is not retried. */
-  tell(event: NetworkEvent, isStale: () => boolean): Promise<void>;
+  report(event: NetworkEvent, isStale: () => boolean): Promise<void>;
   /** The account requires its passkey: the pairing continues with this ceremony. */
   onCeremony(ceremony: PasskeyCeremony): void;
 }
@@ -41,13 +41,14 @@ export interface WhatsAppPairingOptions extends SessionTransportOptions {
 export type PairingResult =
   | { end: "paired" }
   | { end: "failed"; error: PairingError }
-  | { end: "closed"; shown: number; ending: SocketClose };
+  | { end: "closed"; shown: number; socketClose: SocketClose };
 
 /** Shows the QRs of one connection, or one pairing code, until a phone agrees or the connection ends. */
 export async function pairDevice(options: WhatsAppPairingOptions): Promise<PairingResult> {
-  const { hub, store, signal } = options;
-  const onFailure = (err: unknown) => hub.log?.warn({ err }, "whatsapp: a registration could not be stored");
-  const { retryMs } = hub.timing;
+  const { runtime, store, signal } = options;
+  const onFailure = (err: unknown) =>
+    runtime.log?.warn({ err }, "whatsapp: a registration could not be stored");
+  const { retryMs } = runtime.timing;
   const secret = await PairingSecret.open({ store, retryMs, signal, onFailure });
   return new Pairing(options, secret).run();
 }
@@ -82,11 +83,11 @@ class Pairing {
     this.#options = options;
     this.#secret = secret;
     this.#shownQrs = options.shown;
-    const { hub } = options;
-    const { timing } = hub;
+    const { runtime } = options;
+    const { timing } = runtime;
     const config = { browser: browserOf(options) };
-    const way = createSessionTransport(options, hub.egress);
-    const socket = openBaileysSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
+    const transport = createSessionTransport(options, runtime.egress);
+    const socket = openBaileysSocket({ runtime, creds: secret.creds, keys: NO_KEYS, transport, config });
     this.#socket = socket;
     const onFailure = (error: unknown) =>
       socket.end({
@@ -94,19 +95,19 @@ class Pairing {
         detail: `the pairing failed: ${error instanceof Error ? error.message : error}`,
       });
     this.#stream = new RegistrationStream({ socket, queryMs: timing.queryMs, onFailure });
-    const onExpiry = () => this.#stream.inOrder(() => this.#showNext());
+    const onExpiry = () => this.#stream.enqueue(() => this.#showNext());
     this.#references = new QrReferences({ timing, onExpiry });
     this.#code = this.#openCode();
     this.#connecting = setTimeout(() => this.#stop("the network did not respond"), timing.connectMs);
   }
 
   async run(): Promise<PairingResult> {
-    const { signal, hub } = this.#options;
+    const { signal, runtime } = this.#options;
     const stop = () => this.#stop("stopped");
     signal.addEventListener("abort", stop);
     this.#listen();
     if (signal.aborted) stop();
-    const ending = await this.#socket.closed;
+    const socketClose = await this.#socket.closed;
     signal.removeEventListener("abort", stop);
     clearTimeout(this.#connecting);
     this.#references.stop();
@@ -116,16 +117,16 @@ class Pairing {
     await this.#storing;
     await this.#secret.close();
     // Current reports end before the end of the connection is reported.
-    await withTimeout(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
+    await withTimeout(Promise.all([this.#stream.whenIdle(), ...this.#reports]), runtime.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
-    return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
+    return this.#found ?? { end: "closed", shown: this.#code?.codesShown ?? this.#shownQrs, socketClose };
   }
 
   #openCode(): PairingCode | undefined {
-    const { phone, shown, hub } = this.#options;
+    const { phone, shown: codesShown, runtime } = this.#options;
     if (phone === undefined) return undefined;
     return new PairingCode({
-      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing, phone, shown },
+      ...{ stream: this.#stream, secret: this.#secret, timing: runtime.timing, phone, codesShown },
       show: (code, expires_at) => this.#report({ type: "pairing_code", code, expires_at }),
       warn: (error) => this.#report({ type: "pairing_failed", error }),
       fail: (error) => this.#finish({ end: "failed", error }),
@@ -154,7 +155,7 @@ class Pairing {
     if (this.#found || this.#ceremony) return;
     const isFirst = !this.#hasBegun;
     this.#hasBegun = true;
-    if (this.#code) return isFirst ? this.#code.draw() : undefined;
+    if (this.#code) return isFirst ? this.#code.requestCode() : undefined;
     this.#references.receive(iq);
     await this.#showNext();
   }
@@ -162,7 +163,7 @@ class Pairing {
   /** Ignores an expiry after a redraw, a ceremony or a pairing. */
   async #showNext(): Promise<void> {
     if (this.#found || this.#ceremony || this.#references.isShowing()) return;
-    const { qrAttempts } = this.#options.hub.timing;
+    const { qrAttempts } = this.#options.runtime.timing;
     if (this.#shownQrs >= qrAttempts)
       return this.#finish({ end: "failed", error: pairingError("qr_expired") });
     const reference = this.#references.next();
@@ -172,13 +173,13 @@ class Pairing {
   }
 
   async #show({ ref, expiresAt: expires_at }: QrReference, reason: QrReason): Promise<void> {
-    const { hub } = this.#options;
+    const { runtime } = this.#options;
     const { noiseKey, signedIdentityKey, advSecretKey } = this.#secret.creds;
     const [noise, identity] = [noiseKey, signedIdentityKey].map((key) =>
       Buffer.from(key.public).toString("base64"),
     ) as [string, string];
     const qr = buildPairingQRData(ref, noise, identity, advSecretKey, BROWSER);
-    const max_attempts = hub.timing.qrAttempts;
+    const max_attempts = runtime.timing.qrAttempts;
     await this.#report({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
   }
 
@@ -188,10 +189,10 @@ class Pairing {
    */
   async #refresh(notification: BinaryNode): Promise<void> {
     if (!REFRESH_CHILDREN.some((tag) => childOf(notification, tag))) return;
-    const isConsentDue = this.#code?.isAwaitingConsent || this.#ceremony?.hasGivenSecret;
+    const isConsentDue = this.#code?.isAwaitingConsent || this.#ceremony?.hasSharedSecret;
     if (!this.#found) await (isConsentDue ? this.#secret.postponeRotation() : this.#secret.rotate());
     await this.#stream.acknowledge(notification);
-    const reference = this.#found ? undefined : this.#references.redraw();
+    const reference = this.#found ? undefined : this.#references.refresh();
     if (reference) await this.#show(reference, "refreshed");
   }
 
@@ -204,14 +205,14 @@ class Pairing {
   }
 
   #openCeremony(): PasskeyCeremony {
-    const { hub, onCeremony } = this.#options;
+    const { runtime, onCeremony } = this.#options;
     const { noiseKey, signedIdentityKey } = this.#secret.creds;
     const ceremony = new PasskeyCeremony({
-      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing },
+      ...{ stream: this.#stream, secret: this.#secret, timing: runtime.timing },
       keys: { noisePublic: noiseKey.public, identityPublic: signedIdentityKey.public },
       report: (passkey) => this.#report({ type: "passkey_required", passkey }),
       fail: (failure, detail) => {
-        if (detail !== undefined) hub.log?.warn({ err: detail }, "whatsapp: a passkey ceremony failed");
+        if (detail !== undefined) runtime.log?.warn({ err: detail }, "whatsapp: a passkey ceremony failed");
         this.#finish({ end: "failed", error: pairingError(failure) });
       },
     });
@@ -234,19 +235,19 @@ class Pairing {
     }
     await this.#stream.send(paired.reply);
     // WhatsApp normally closes the connection now; the timer starts the login even if it does not.
-    const late = setTimeout(() => this.#stop("paired"), this.#options.hub.timing.connectMs);
+    const late = setTimeout(() => this.#stop("paired"), this.#options.runtime.timing.connectMs);
     void this.#socket.closed.then(() => clearTimeout(late));
   }
 
   async #store(creds: BaileysCredentials): Promise<boolean> {
-    const { hub, store, signal, mayPass = () => false } = this.#options;
+    const { runtime, store, signal, isTransientError = () => false } = this.#options;
     const isStored = await storeIdentity(serializeCredentials(creds), {
       store,
-      mayPass,
-      retryMs: hub.timing.retryMs,
+      isTransientError,
+      retryMs: runtime.timing.retryMs,
       isClosed: this.#socket.isClosed,
       signal,
-      onFailure: (err) => hub.log?.warn({ err }, "whatsapp: a new pairing could not be stored"),
+      onFailure: (err) => runtime.log?.warn({ err }, "whatsapp: a new pairing could not be stored"),
     });
     this.#found = isStored ? { end: "paired" } : { end: "failed", error: pairingError("not_stored") };
     return isStored;
@@ -275,7 +276,7 @@ class Pairing {
   async #report(event: NetworkEvent): Promise<void> {
     const { isClosed } = this.#socket;
     if (isClosed()) return;
-    const report = this.#options.tell(event, isClosed);
+    const report = this.#options.report(event, isClosed);
     this.#reports.add(report);
     await report.finally(() => this.#reports.delete(report));
   }

@@ -28,7 +28,7 @@ function ask(options: WhatsAppStageOptions = {}): Asking {
   const store = keepInMemory();
   const listener = stage.open(options, { credentials: store });
   listener.session.connect({ pairingPhone: stage.phone.number });
-  return { listener, store, code: async (nth) => (await listener.heard("pairing_code", nth)).code };
+  return { listener, store, code: async (nth) => (await listener.waitForEvent("pairing_code", nth)).code };
 }
 
 const enter = (code: string, options?: { ref?: string }) =>
@@ -48,11 +48,11 @@ describe("a pairing code", () => {
     const { listener, code } = ask();
     expect(await code()).toMatch(/^[1-9A-HJ-NP-TV-Z]{8}$/);
     const shown = Date.now();
-    const { expires_at } = await listener.heard("pairing_code");
+    const { expires_at } = await listener.waitForEvent("pairing_code");
     expect(expires_at.getTime()).toBeGreaterThanOrEqual(before + 180_000);
     expect(expires_at.getTime()).toBeLessThanOrEqual(shown - 300 + 180_000);
     await enter(await code());
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("a pairing code", () => {
   ])("that WhatsApp refuses with %s %s is never shown: %s", async (code, text, expected) => {
     await stage.control.fault({ fault: "code_refused", code, text });
     const { listener } = ask();
-    const { reason, will_retry, error } = await listener.heard("disconnected");
+    const { reason, will_retry, error } = await listener.waitForEvent("disconnected");
     expect([reason, will_retry, error?.code]).toEqual(["pairing_failed", false, expected]);
     expect(error?.action).toMatch(/\.$/);
     expect((error?.retry_at?.getTime() ?? 0) > Date.now() + 3_600_000).toBe(code === 429);
@@ -76,7 +76,7 @@ describe("a pairing code", () => {
   it("is not shown when WhatsApp never answers", async () => {
     await stage.control.fault({ fault: "code_delayed", ms: 3_600_000 });
     const { listener } = ask({ timing: { queryMs: 50 } });
-    expect((await listener.heard("disconnected")).error?.code).toBe("pairing_unavailable");
+    expect((await listener.waitForEvent("disconnected")).error?.code).toBe("pairing_unavailable");
     expect(listener.all("pairing_code")).toEqual([]);
   });
 
@@ -84,9 +84,11 @@ describe("a pairing code", () => {
     const timing = { firstQrMs: 20, laterQrMs: 20, codeMs: 600 };
     const { listener, code } = ask({ timing });
     await code();
-    const { error } = await listener.heard("qr_expired");
+    const { error } = await listener.waitForEvent("qr_expired");
     expect(error?.code).toBe("code_expired");
-    expect(Date.now()).toBeGreaterThanOrEqual((await listener.heard("pairing_code")).expires_at.getTime());
+    expect(Date.now()).toBeGreaterThanOrEqual(
+      (await listener.waitForEvent("pairing_code")).expires_at.getTime(),
+    );
     expect((await stage.control.ledger()).sockets).toHaveLength(1);
   });
 
@@ -94,12 +96,12 @@ describe("a pairing code", () => {
     const { listener, code } = ask();
     const first = await code();
     await stage.control.endRegistrations();
-    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: true });
+    expect(await listener.waitForEvent("disconnected")).toMatchObject({ will_retry: true });
     const second = await code(2);
     expect(second).not.toBe(first);
     await expect(enter(first)).rejects.toThrow("the code is wrong");
     await enter(second);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is drawn three times at most while connections are lost", async () => {
@@ -107,7 +109,7 @@ describe("a pairing code", () => {
     for (let nth = 1; nth <= 3; nth++) {
       await code(nth);
       await stage.control.endRegistrations();
-      await listener.heard("disconnected", nth);
+      await listener.waitForEvent("disconnected", nth);
     }
     const last = listener.all("disconnected").at(-1);
     expect([last?.will_retry, last?.error?.code]).toEqual([false, "connection_failed"]);
@@ -118,9 +120,9 @@ describe("a pairing code", () => {
     const { listener, code } = ask();
     const shown = await code();
     await expect(enter(OTHER_CODE)).rejects.toThrow("the code is wrong");
-    expect((await listener.heard("pairing_failed")).error.code).toBe("wrong_code");
+    expect((await listener.waitForEvent("pairing_failed")).error.code).toBe("wrong_code");
     await enter(shown);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(listener.all("pairing_code")).toHaveLength(1);
   });
 
@@ -128,7 +130,7 @@ describe("a pairing code", () => {
     const { listener, code } = ask();
     await code();
     for (let entry = 0; entry < 3; entry++) await expect(enter(OTHER_CODE)).rejects.toThrow();
-    const { reason, error } = await listener.heard("disconnected");
+    const { reason, error } = await listener.waitForEvent("disconnected");
     expect([reason, error?.code]).toEqual(["pairing_failed", "wrong_code"]);
     expect(listener.all("pairing_failed")).toHaveLength(2);
   });
@@ -137,7 +139,7 @@ describe("a pairing code", () => {
     await stage.control.fault({ fault: "finish_refused", code: 404, text: "item-not-found" });
     const { listener, code } = ask();
     await expect(enter(await code())).rejects.toThrow("refused the last step");
-    expect((await listener.heard("pairing_failed")).error.code).toBe("wrong_code");
+    expect((await listener.waitForEvent("pairing_failed")).error.code).toBe("wrong_code");
   });
 
   it.each([
@@ -149,12 +151,12 @@ describe("a pairing code", () => {
       await stage.control.fault({ fault: "finish_refused", code, text });
       const { listener, code: shown } = ask();
       await expect(enter(await shown())).rejects.toThrow("refused the last step");
-      expect((await listener.heard("pairing_failed")).error).toMatchObject({
+      expect((await listener.waitForEvent("pairing_failed")).error).toMatchObject({
         code: "pairing_unavailable",
         message: `WhatsApp refused the code with error ${code}.`,
       });
       await enter(await shown());
-      await listener.heard("connected");
+      await listener.waitForEvent("connected");
     },
   );
 
@@ -166,7 +168,7 @@ describe("a pairing code", () => {
     await eventually(async () => expect(await acks()).toEqual(["link_code_companion_reg"]));
     expect(readSecret(await store.loadRegistration())).toBe(before);
     await enter(shown);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("survives the notification without content that an opened menu sends", async () => {
@@ -178,7 +180,7 @@ describe("a pairing code", () => {
     });
     await eventually(async () => expect(await acks()).toEqual(["link_code_companion_reg"]));
     await enter(shown);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("that is entered twice is answered twice, and links under the later agreement", async () => {
@@ -195,28 +197,28 @@ describe("a pairing code", () => {
     expect(new Set(secrets).size).toBe(2);
     await eventually(async () => expect((await finishes()).length).toBe(2));
     await eventually(() => stage.control.giveConsent(stage.phone.number));
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("that the phone takes in silence names the limit of devices, and a late consent still links", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, code } = ask({ timing: { consentMs: 100 } });
     void enter(await code());
-    const { error } = await listener.heard("pairing_failed");
+    const { error } = await listener.waitForEvent("pairing_failed");
     expect(error).toMatchObject({
       code: "link_not_completed",
       message: expect.stringContaining("limit of linked devices"),
     });
     expect(listener.all("disconnected")).toEqual([]);
     await stage.control.giveConsent(stage.phone.number);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("that the phone took in silence ends with that reason when its time is over", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, code } = ask({ timing: { consentMs: 100, codeMs: 1_500 } });
     void enter(await code());
-    const { reason, error } = await listener.heard("disconnected");
+    const { reason, error } = await listener.waitForEvent("disconnected");
     expect([reason, error?.code]).toEqual(["pairing_failed", "link_not_completed"]);
   });
 
@@ -245,7 +247,7 @@ describe("a pairing code", () => {
     await eventually(async () => expect(await acks()).toHaveLength(2));
     expect(readSecret(await store.loadRegistration())).toBe(agreed);
     await stage.control.giveConsent(stage.phone.number);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is replaced by another when WhatsApp asks for that", async () => {
@@ -255,7 +257,7 @@ describe("a pairing code", () => {
     const second = await code(2);
     expect(second).not.toBe(first);
     await enter(second);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is over when WhatsApp wants the user to ask again, but not for the reference of another", async () => {
@@ -265,22 +267,22 @@ describe("a pairing code", () => {
     await eventually(async () => expect(await acks()).toHaveLength(1));
     expect(listener.all("disconnected")).toEqual([]);
     await stage.control.refreshCode(stage.phone.number, { manual: true });
-    expect((await listener.heard("disconnected")).error?.code).toBe("code_withdrawn");
+    expect((await listener.waitForEvent("disconnected")).error?.code).toBe("code_withdrawn");
     expect(listener.all("pairing_code")).toHaveLength(1);
   });
 
   it("is shown on the phone as a system that WhatsApp knows, also where a name is set", async () => {
     const listener = stage.open({}, { deviceName: "Acme Support" });
     listener.session.connect({ pairingPhone: stage.phone.number });
-    await enter((await listener.heard("pairing_code")).code);
-    await listener.heard("connected");
+    await enter((await listener.waitForEvent("pairing_code")).code);
+    await listener.waitForEvent("connected");
     expect((await stage.control.person(stage.phone.number)).devices).toMatchObject([{ name: "Mac OS" }]);
   });
 
   it("has each notification acknowledged once", async () => {
     const { listener, code } = ask();
     await enter(await code());
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(await acks()).toEqual(["link_code_companion_reg"]);
   });
 });
@@ -295,7 +297,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     expect(readSecret(await store.loadRegistration())).not.toBe(before);
     expect(listener.all("qr")).toEqual([]);
     await enter(shown);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is rotated while WhatsApp has not yet accepted the code", async () => {
@@ -306,7 +308,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     await eventually(async () => expect(await acks()).toEqual(["companion_reg_refresh"]));
     expect(listener.all("pairing_code")).toEqual([]);
     await enter(await code());
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("stays for a consent that may be on its way", async () => {
@@ -319,7 +321,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     await eventually(async () => expect(await acks()).toContain("companion_reg_refresh"));
     expect(readSecret(await store.loadRegistration())).toBe(agreed);
     await eventually(() => stage.control.giveConsent(stage.phone.number));
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is rotated after that when WhatsApp withdraws the code", async () => {
@@ -332,7 +334,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     await eventually(async () => expect(await acks()).toContain("companion_reg_refresh"));
     const agreed = readSecret(await store.loadRegistration());
     await stage.control.refreshCode(stage.phone.number);
-    await listener.heard("pairing_code", 2);
+    await listener.waitForEvent("pairing_code", 2);
     expect(readSecret(await store.loadRegistration())).not.toBe(agreed);
   });
 
@@ -347,7 +349,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     stage.abandon(listener);
     const again = stage.open({}, { credentials: store });
     again.session.connect();
-    await again.heard("qr");
+    await again.waitForEvent("qr");
     expect(readSecret(await store.loadRegistration())).not.toBe(agreed);
   });
 });

@@ -28,7 +28,7 @@ export interface PairingCodeOptions {
   phone: string;
   timing: Pick<WhatsAppTiming, "codeMs" | "consentMs" | "codeEntries" | "codes">;
   /** Codes that earlier connections showed. */
-  shown: number;
+  codesShown: number;
   /** WhatsApp has accepted the code. */
   show(code: string, expiresAt: Date): Promise<void>;
   /** A code was entered without success, and can be entered again. */
@@ -60,11 +60,11 @@ export class PairingCode {
 
   constructor(options: PairingCodeOptions) {
     this.#options = options;
-    this.#shown = options.shown;
+    this.#shown = options.codesShown;
   }
 
   /** Codes so far. */
-  get shown(): number {
+  get codesShown(): number {
     return this.#shown;
   }
 
@@ -74,7 +74,7 @@ export class PairingCode {
   }
 
   /** Offers a new code to WhatsApp, and shows it once WhatsApp accepts it. */
-  async draw(): Promise<void> {
+  async requestCode(): Promise<void> {
     const { stream, timing, phone, secret } = this.#options;
     const code = generatePairingCode();
     const expiresAt = new Date(Date.now() + timing.codeMs);
@@ -90,7 +90,7 @@ export class PairingCode {
           MOST_REF_BYTES,
         );
         if (!ref) throw new Error("The response has no reference.");
-        stream.inOrder(() => this.#accept({ code, ephemeral, ref, expiresAt, entries: 0 }));
+        stream.enqueue(() => this.#accept({ code, ephemeral, ref, expiresAt, entries: 0 }));
       })
       .catch((error) => this.#fail(helloError(error)));
   }
@@ -130,7 +130,7 @@ export class PairingCode {
       if (this.#accepted !== accepted || this.#isAwaitingConsent) return;
       this.#fail(accepted.error ?? pairingError("code_expired"));
     };
-    this.#expiry = setTimeout(() => stream.inOrder(expire), expiresAt.getTime() - Date.now());
+    this.#expiry = setTimeout(() => stream.enqueue(expire), expiresAt.getTime() - Date.now());
     await show(code, expiresAt);
   }
 
@@ -149,13 +149,13 @@ export class PairingCode {
     };
     clearTimeout(this.#consent);
     // A phone that cannot open the bundle informs only its user.
-    const onSilence = () => stream.inOrder(() => failEntry(pairingError("link_not_completed")));
+    const onSilence = () => stream.enqueue(() => failEntry(pairingError("link_not_completed")));
     this.#consent = setTimeout(onSilence, timing.consentMs);
     stream
       .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
       .catch((error) => {
         // Without a response, the consent may still arrive.
-        if (error instanceof QueryRejectedError) stream.inOrder(() => failEntry(codeEntryError(error)));
+        if (error instanceof QueryRejectedError) stream.enqueue(() => failEntry(codeEntryError(error)));
       });
   }
 
@@ -196,7 +196,7 @@ export class PairingCode {
     clearTimeout(this.#consent);
     await secret.rotateIfDue();
     if (isManual || this.#shown >= timing.codes) this.#fail(pairingError("code_withdrawn"));
-    else await this.draw();
+    else await this.requestCode();
   }
 
   #fail(error: PairingError): void {

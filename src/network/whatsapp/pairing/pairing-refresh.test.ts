@@ -27,11 +27,11 @@ interface Showing {
 async function show(options: WhatsAppStageOptions = {}, store = keepInMemory()): Promise<Showing> {
   const listener = stage.open(options, { credentials: store });
   listener.session.connect();
-  await listener.heard("qr");
+  await listener.waitForEvent("qr");
   return {
     ...{ listener, store },
     async qr(nth) {
-      const { qr: text, reason, attempt } = await listener.heard("qr", nth);
+      const { qr: text, reason, attempt } = await listener.waitForEvent("qr", nth);
       return { ...parseQr(text), text, reason, attempt };
     },
   };
@@ -81,7 +81,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
       const [first, second] = listener.all("qr");
       expect(second?.expires_at).toEqual(first?.expires_at);
       await scan(after.text);
-      await listener.heard("connected");
+      await listener.waitForEvent("connected");
     },
   );
 
@@ -90,10 +90,10 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     await stage.control.refreshRegistration();
     const after = await qr(2);
     await expect(scan((await qr(1)).text)).rejects.toThrow("the client refused the pairing");
-    expect((await listener.heard("pairing_failed")).error.code).toBe("phone_refused");
+    expect((await listener.waitForEvent("pairing_failed")).error.code).toBe("phone_refused");
     expect(await store.load()).toBeUndefined();
     await scan(after.text);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("gets a new secret each time, and a redelivered notification is acknowledged again", async () => {
@@ -105,7 +105,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     await eventually(async () => expect([...(await acks("one")), ...(await acks("two"))]).toHaveLength(3));
     expect(await acks("one")).toHaveLength(2);
     await scan(shown[3]?.text ?? "");
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("stays as it is when the notification has neither child", async () => {
@@ -140,7 +140,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
   it("leaves all attempts, and later QRs carry the new secret", async () => {
     const { listener, qr } = await show({ timing: { firstQrMs: 800, laterQrMs: 60, scanMs: 10 } });
     await stage.control.refreshRegistration();
-    await listener.heard("qr_expired");
+    await listener.waitForEvent("qr_expired");
     const attempts = listener.all("qr").map(({ attempt }) => attempt);
     expect(attempts).toEqual([1, 1, 2, 3, 4, 5]);
     const secrets = await Promise.all([2, 3, 4, 5, 6].map(async (nth) => (await qr(nth)).advSecret));
@@ -167,9 +167,9 @@ describe("a QR whose connection ends while it is being stored", () => {
     // Its connection ends with the other one.
     const { listener: other } = await show();
     await stage.control.endRegistrations();
-    await other.heard("qr", 2);
+    await other.waitForEvent("qr", 2);
     answer();
-    await listener.heard("qr", 2);
+    await listener.waitForEvent("qr", 2);
     expect(listener.events.map(({ type }) => type)).toEqual(["qr", "disconnected", "qr"]);
   });
 
@@ -185,7 +185,7 @@ describe("a QR whose connection ends while it is being stored", () => {
     listener.session.connect();
     await eventually(() => expect(tries).toBeGreaterThan(1));
     await stage.control.endRegistrations();
-    expect(await listener.heard("qr")).toMatchObject({ attempt: 2 });
+    expect(await listener.waitForEvent("qr")).toMatchObject({ attempt: 2 });
     expect(listener.events.map(({ type }) => type)).toEqual(["disconnected", "qr"]);
   });
 });
@@ -239,7 +239,7 @@ describe("the pairing secret", () => {
     expect(after).toMatchObject({ noiseKey: before.noiseKey, identity: before.identity });
     expect(after.advSecret).toBe(refreshed.advSecret);
     await scan(after.text);
-    await again.listener.heard("connected");
+    await again.listener.waitForEvent("connected");
     expect(await store.loadRegistration()).toBeUndefined();
   });
 
@@ -281,7 +281,7 @@ describe("the pairing secret", () => {
     answer();
     await acked(id);
     await scanning;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(listener.all("qr")).toHaveLength(1);
   });
 
@@ -301,7 +301,7 @@ describe("the pairing secret", () => {
     await stage.control.refreshRegistration();
     const refreshed = await qr(2);
     await stage.control.endRegistrations();
-    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: true });
+    expect(await listener.waitForEvent("disconnected")).toMatchObject({ will_retry: true });
     const after = await qr(3);
     expect(after.ref).not.toBe(refreshed.ref);
     const { noiseKey, identity, advSecret } = refreshed;

@@ -30,7 +30,7 @@ class Rehearsal {
   tamper: (part: string, content: Buffer) => Buffer = (_, content) => content;
 
   constructor(
-    timing: { passkeyHandoffMs?: number; passkeyAnswerMs?: number; passkeyConfirmMs?: number } = {},
+    timing: { passkeyHandoffMs?: number; passkeyResponseMs?: number; passkeyConfirmMs?: number } = {},
   ) {
     const connection = { record: { socket: 1 }, send: (node: BinaryNode) => this.#received(node) };
     const registration = { noiseKey: this.keys.noisePublic, identity: this.keys.identityPublic };
@@ -44,12 +44,12 @@ class Rehearsal {
       stream: {
         query: (iq) => this.#query(iq),
         acknowledge: async ({ attrs }) => void this.acks.push(attrs.type ?? ""),
-        inOrder: (work) => this.works.run("", work),
+        enqueue: (work) => this.works.run("", work),
       },
       secret: this.#secret(),
       keys: this.keys,
       timing: {
-        ...{ passkeyHandoffMs: 60_000, passkeyAnswerMs: 60_000, passkeyConfirmMs: 60_000 },
+        ...{ passkeyHandoffMs: 60_000, passkeyResponseMs: 60_000, passkeyConfirmMs: 60_000 },
         passkeyFinishMs: 60_000,
         ...timing,
       },
@@ -284,7 +284,7 @@ describe("a passkey ceremony", () => {
   });
 
   it("ends with words about the phone when it does not answer", async () => {
-    rehearsal = new Rehearsal({ passkeyAnswerMs: 20 });
+    rehearsal = new Rehearsal({ passkeyResponseMs: 20 });
     void rehearsal.scan({ answer: "never" });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_no_answer" }]);

@@ -31,13 +31,13 @@ export type PasskeyFailure =
   | "passkey_cancelled";
 
 export interface PasskeyCeremonyOptions {
-  stream: Pick<RegistrationStream, "query" | "acknowledge" | "inOrder">;
+  stream: Pick<RegistrationStream, "query" | "acknowledge" | "enqueue">;
   /** The ADV secret of the registration; `rotate` resolves once the new one is stored. */
   secret: { readonly current: Uint8Array; rotate(): Promise<void> };
   keys: RegistrationKeys;
   timing: Pick<
     WhatsAppTiming,
-    "passkeyHandoffMs" | "passkeyAnswerMs" | "passkeyConfirmMs" | "passkeyFinishMs"
+    "passkeyHandoffMs" | "passkeyResponseMs" | "passkeyConfirmMs" | "passkeyFinishMs"
   >;
   /** Resolves once the state is stored. */
   report(state: PasskeyState): Promise<void>;
@@ -89,7 +89,7 @@ export class PasskeyCeremony {
   }
 
   /** The phone has the current secret or is about to receive it: another one would invalidate its consent. */
-  get hasGivenSecret(): boolean {
+  get hasSharedSecret(): boolean {
     return this.#stage === "finishing";
   }
 
@@ -148,7 +148,7 @@ export class PasskeyCeremony {
 
   /** The user confirms that the codes match. An earlier demand of WhatsApp takes precedence. */
   async confirm(): Promise<OperationResult<PasskeyStage>> {
-    return (await this.#options.stream.inOrder(() => this.#confirm())) ?? conflict(NO_CODE);
+    return (await this.#options.stream.enqueue(() => this.#confirm())) ?? conflict(NO_CODE);
   }
 
   async cancel(): Promise<OperationResult<null>> {
@@ -185,7 +185,7 @@ export class PasskeyCeremony {
       if (this.#request !== request) return conflict(SUPERSEDED);
       this.#exchange = exchange;
       this.#handoff = undefined;
-      await this.#enter("awaiting_phone", this.#options.timing.passkeyAnswerMs, "passkey_no_answer");
+      await this.#enter("awaiting_phone", this.#options.timing.passkeyResponseMs, "passkey_no_answer");
       return { outcome: "done", value: "awaiting_phone" };
     } catch (error) {
       if (!(error instanceof QueryRejectedError)) return { outcome: "failed", reason: UNANSWERED };

@@ -18,7 +18,7 @@ async function scanned(
 ): Promise<{ listener: RecordingSession; linked: Promise<number>; passkey: PasskeyOperations }> {
   const listener = stage.open({ timing });
   listener.session.connect();
-  const { qr } = await listener.heard("qr");
+  const { qr } = await listener.waitForEvent("qr");
   const linked = stage.control.scanWithPasskey(stage.phone.number, qr, demand);
   linked.catch(() => {});
   return { listener, linked, passkey: listener.session.passkey as PasskeyOperations };
@@ -46,7 +46,7 @@ describe("an account that wants its passkey", () => {
         ...{ outcome: "done", value: "awaiting_phone" },
       });
       expect(await linked).toBeGreaterThan(0);
-      await listener.heard("connected");
+      await listener.waitForEvent("connected");
       expect(stages(listener)).toEqual(["required", "awaiting_phone", "finishing"]);
       const acks = (await stage.control.registrationStanzas()).filter(({ tag }) => tag === "ack");
       expect(acks.map(({ attrs }) => attrs)).toMatchObject([
@@ -60,12 +60,12 @@ describe("an account that wants its passkey", () => {
     await stage.control.fault({ fault: "passkey_after_code" });
     const listener = stage.open();
     listener.session.connect({ pairingPhone: stage.phone.number });
-    const { code } = await listener.heard("pairing_code");
+    const { code } = await listener.waitForEvent("pairing_code");
     const linked = stage.control.enterCode(stage.phone.number, code);
     const assertion = await sign(listener);
     expect(await listener.session.passkey?.submitAssertion(assertion)).toMatchObject({ outcome: "done" });
     expect(await linked).toBeGreaterThan(0);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("is linked after a comparison of the codes when the scan was too long ago", async () => {
@@ -77,7 +77,7 @@ describe("an account that wants its passkey", () => {
     expect(listener.all("connected")).toEqual([]);
     expect(await passkey.confirm()).toMatchObject({ outcome: "done" });
     await linked;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("shows no further QR while it waits, and outlives the time of all QRs", async () => {
@@ -88,7 +88,7 @@ describe("an account that wants its passkey", () => {
     expect(listener.all("qr")).toHaveLength(shown);
     await passkey.submitAssertion(assertion);
     await linked;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it("can sign again when WhatsApp refuses the assertion", async () => {
@@ -97,48 +97,52 @@ describe("an account that wants its passkey", () => {
     expect(refused).toMatchObject({ outcome: "refused", code: "SEND_FAILED" });
     await passkey.submitAssertion(await sign(listener));
     await linked;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 
   it.each<[string, PasskeyDemand, Partial<WhatsAppTiming>, string]>([
     ["is cut off", { answer: "cut" }, {}, "passkey_interrupted"],
-    ["hears nothing of the phone", { answer: "never" }, { passkeyAnswerMs: 50 }, "passkey_no_answer"],
+    ["hears nothing of the phone", { answer: "never" }, { passkeyResponseMs: 50 }, "passkey_no_answer"],
     ["gets a short key", { answer: "short_key" }, {}, "passkey_failed"],
     ["gets a long nonce", { answer: "long_nonce" }, {}, "passkey_failed"],
     ["gets a key that is none", { answer: "weak_key" }, {}, "passkey_failed"],
   ])("ends with words when it %s, and can begin again", async (_, demand, timing, code) => {
     const { listener, passkey } = await scanned(demand, timing);
     await passkey.submitAssertion(await sign(listener));
-    const ended = await listener.heard("disconnected");
+    const ended = await listener.waitForEvent("disconnected");
     expect(ended).toMatchObject({ reason: "pairing_failed", will_retry: false, error: { code } });
     expect(ended.error?.action).toContain("onnect again");
     expect(await listener.credentials.load()).toBeUndefined();
     listener.session.connect();
-    await listener.heard("qr", 2);
+    await listener.waitForEvent("qr", 2);
   });
 
   it("ends with words when the connection ends before anybody signs, and when it is cancelled", async () => {
     const { listener, passkey } = await scanned();
     await comesTo(listener, "required");
     await stage.control.endRegistrations();
-    expect(await listener.heard("disconnected")).toMatchObject({ error: { code: "passkey_interrupted" } });
+    expect(await listener.waitForEvent("disconnected")).toMatchObject({
+      error: { code: "passkey_interrupted" },
+    });
     listener.session.connect();
-    const { qr } = await listener.heard("qr", 2);
+    const { qr } = await listener.waitForEvent("qr", 2);
     void stage.control.scanWithPasskey(stage.phone.number, qr).catch(() => {});
     await eventually(() => expect(stages(listener)).toHaveLength(2));
     expect(await passkey.cancel()).toMatchObject({ outcome: "done" });
-    expect(await listener.heard("disconnected", 2)).toMatchObject({ error: { code: "passkey_cancelled" } });
+    expect(await listener.waitForEvent("disconnected", 2)).toMatchObject({
+      error: { code: "passkey_cancelled" },
+    });
     expect(await passkey.confirm()).toMatchObject({ outcome: "refused", code: "CONFLICT" });
   });
 
   it("ignores the demand of somebody else than WhatsApp", async () => {
     const listener = stage.open();
     listener.session.connect();
-    const { qr } = await listener.heard("qr");
+    const { qr } = await listener.waitForEvent("qr");
     const attrs = { type: "passkey_prologue_request", from: "5511900000000@s.whatsapp.net", id: "1" };
     await stage.control.push("unpaired", { tag: "notification", attrs });
     await stage.control.scan(stage.phone.number, qr);
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(stages(listener)).toEqual([]);
   });
 
@@ -150,6 +154,6 @@ describe("an account that wants its passkey", () => {
     await stage.control.refreshRegistration({ child: "companion_reg_refresh" });
     await submitted;
     await linked;
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
   });
 });

@@ -51,7 +51,7 @@ export class QrReferences {
   /**
    * For a QR with a new secret: the current reference, or the next one if too little time is left to scan it.
    */
-  redraw(): QrReference | undefined {
+  refresh(): QrReference | undefined {
     const current = this.#current;
     if (!current) return undefined;
     const leftMs = current.expiresAt.getTime() - Date.now();

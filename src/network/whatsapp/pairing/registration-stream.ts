@@ -65,14 +65,14 @@ export class RegistrationStream {
   onStanza(event: string, handle: (stanza: BinaryNode) => Promise<void>): void {
     const { ws } = this.#options.socket.sock;
     detachListeners(ws, event);
-    ws.on(event, (node: BinaryNode) => this.inOrder(() => handle(node)));
+    ws.on(event, (node: BinaryNode) => this.enqueue(() => handle(node)));
   }
 
   /**
    * Runs after all earlier work. Resolves with undefined if the connection has ended or the work failed. Must
    * not wait for user input.
    */
-  async inOrder<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  async enqueue<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     const { socket, onFailure } = this.#options;
     if (this.#queued >= MOST_QUEUED) return undefined;
     this.#queued++;
@@ -87,7 +87,7 @@ export class RegistrationStream {
   }
 
   /** Resolves when all work passed to `inOrder` has ended; once the connection has ended, none starts. */
-  async drained(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#works.run("", async () => {});
   }
 
@@ -134,7 +134,7 @@ export class RegistrationStream {
   #notified(notification: BinaryNode): void {
     const { from, type = "" } = notification.attrs;
     const handle = this.#handles.get(type);
-    if (from === SERVER && handle) void this.inOrder(() => handle(notification));
+    if (from === SERVER && handle) void this.enqueue(() => handle(notification));
   }
 }
 

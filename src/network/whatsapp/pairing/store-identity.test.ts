@@ -26,9 +26,9 @@ interface Showing {
 /** A session that shows its first QR; failures of its store with AWAY pass. */
 async function show(): Promise<Showing> {
   const store = keepInMemory();
-  const listener = stage.open({}, { credentials: store, mayPass: (error) => error === AWAY });
+  const listener = stage.open({}, { credentials: store, isTransientError: (error) => error === AWAY });
   listener.session.connect();
-  const { qr } = await listener.heard("qr");
+  const { qr } = await listener.waitForEvent("qr");
   return { listener, store, scan: () => stage.control.scan(stage.phone.number, qr) };
 }
 
@@ -55,7 +55,7 @@ describe("the identity of a new pairing", () => {
     const errors = [AWAY, AWAY];
     fail(store, "save", errors);
     await scan();
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(errors).toEqual([]);
     expect(listener.all("disconnected")).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe("the identity of a new pairing", () => {
     const errors = [AWAY];
     fail(store, "load", errors);
     await scan();
-    await listener.heard("connected");
+    await listener.waitForEvent("connected");
     expect(errors).toEqual([]);
     expect(listener.all("disconnected")).toEqual([]);
   });
@@ -75,7 +75,7 @@ describe("the identity of a new pairing", () => {
     const { listener, store, scan } = await show();
     fail(store, "save", [OTHER_OWNER]);
     await expect(scan()).rejects.toThrow("the client refused the pairing: 500 internal-server-error");
-    const { reason, will_retry, error } = await listener.heard("disconnected");
+    const { reason, will_retry, error } = await listener.waitForEvent("disconnected");
     expect([reason, will_retry, error?.code]).toEqual(["pairing_failed", false, "not_stored"]);
     expect(await store.load()).toBeUndefined();
   });
@@ -86,7 +86,7 @@ describe("the identity of a new pairing", () => {
     store.save = () => Promise.reject(OTHER_OWNER);
     store.load = async () => other;
     await expect(scan()).rejects.toThrow("the client refused the pairing");
-    expect((await listener.heard("disconnected")).error?.code).toBe("not_stored");
+    expect((await listener.waitForEvent("disconnected")).error?.code).toBe("not_stored");
   });
 
   it("is given up when the connection ends while the database is away", async () => {
@@ -99,7 +99,7 @@ describe("the identity of a new pairing", () => {
     void scan().catch(() => {});
     await eventually(() => expect(tries).toBeGreaterThan(1));
     await stage.control.endRegistrations();
-    const { will_retry, error } = await listener.heard("disconnected");
+    const { will_retry, error } = await listener.waitForEvent("disconnected");
     expect([will_retry, error?.code]).toEqual([false, "not_stored"]);
   });
 });

@@ -4,7 +4,7 @@ import type { CredentialStore } from "../../driver.ts";
 export interface StoreIdentityOptions {
   store: Pick<CredentialStore, "load" | "save">;
   /** Whether a failure of the store is temporary. */
-  mayPass(error: unknown): boolean;
+  isTransientError(error: unknown): boolean;
   /** Delay before a failed call is retried. */
   retryMs: number;
   /** Stops the writes: without its connection the pairing cannot complete. */
@@ -33,7 +33,7 @@ export async function storeIdentity(identity: Uint8Array, options: StoreIdentity
 /** Undefined if the work was abandoned. */
 async function attempt<T>(
   work: () => Promise<T>,
-  { mayPass, retryMs, signal, onFailure }: StoreIdentityOptions,
+  { isTransientError, retryMs, signal, onFailure }: StoreIdentityOptions,
   isOver: () => boolean = () => false,
 ): Promise<T | undefined> {
   while (!signal.aborted) {
@@ -41,7 +41,7 @@ async function attempt<T>(
       return await work();
     } catch (error) {
       onFailure(error);
-      if (!mayPass(error) || isOver()) return undefined;
+      if (!isTransientError(error) || isOver()) return undefined;
       await pause(retryMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -17,10 +17,10 @@ export async function readPhoneCall(
 
 /** Rejects it under the address from which it rings, which may differ from the person's main address. */
 export async function rejectPhoneCall(
-  { sock, ringing }: OperationContext,
+  { sock, ringingCalls }: OperationContext,
   id: string,
   from: Jid,
 ): Promise<null> {
-  await sock.rejectCall(id, ringing.get(id)?.from ?? from);
+  await sock.rejectCall(id, ringingCalls.get(id)?.from ?? from);
   return null;
 }

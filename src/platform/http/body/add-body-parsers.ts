@@ -46,12 +46,12 @@ export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget)
     // Bodies from other nodes were counted there.
     const isCounted = !routeOptions.config.isExpected;
     if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
-    reply.raw.once("close", () => room.end(request));
+    reply.raw.once("close", () => room.release(request));
     if (headers["transfer-encoding"] !== undefined) {
       if (isOfStranger(request)) return done(closing(reply, noLength()));
       const body = counted(payload, (bytes, pieces) => {
         if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
-        return reply.raw.closed || room.take(request, bytes);
+        return reply.raw.closed || room.reserve(request, bytes);
       });
       // Discards the rest of the body after the response, before the next request of the connection.
       reply.raw.once("close", () => body.resume());
@@ -60,7 +60,7 @@ export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget)
     const bytes = Number(headers["content-length"]);
     // A body above the route's limit gets that error instead.
     const isOffered = bytes <= (routeOptions.bodyLimit ?? bytes);
-    if (isOffered && !room.take(request, bytes)) return done(noRoom());
+    if (isOffered && !room.reserve(request, bytes)) return done(noRoom());
     done();
   });
 }

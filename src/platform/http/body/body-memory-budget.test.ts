@@ -52,8 +52,8 @@ beforeAll(async () => {
         kept.delete(name);
         return { bytes: text.length };
       },
-      fetch: async ({ input: { name, bytes }, holdBytes }) => {
-        holdBytes(bytes);
+      fetch: async ({ input: { name, bytes }, reserveMemory }) => {
+        reserveMemory(bytes);
         await new Promise<void>((letGo) => kept.set(name, letGo));
         kept.delete(name);
         return null;
@@ -69,7 +69,7 @@ beforeAll(async () => {
     strictOutput: true,
     bodyLimitBytes: 1024 * KIB,
     maxBodyBytes: 300 * KIB,
-    onAnswer: ({ status }) => void statuses.push(status),
+    onResponse: ({ status }) => void statuses.push(status),
   });
   ({ url } = await server.listen("127.0.0.1", 0));
 });

@@ -17,11 +17,11 @@ export class BodyMemoryBudget {
   }
 
   /** Whether a body of this size is admitted. A single request always is; a rejected one reserves nothing. */
-  take(request: object, bytes: number): boolean {
+  reserve(request: object, bytes: number): boolean {
     if (bytes <= SMALL_BYTES) return true;
     const others = this.#total - (this.#held.get(request)?.bytes ?? 0);
     if (others > 0 && others + bytes > this.#limit) {
-      this.end(request);
+      this.release(request);
       return false;
     }
     this.#held.set(request, { bytes, isAtWork: false });
@@ -30,7 +30,7 @@ export class BodyMemoryBudget {
   }
 
   /** Adds memory that a running request holds beside its body; returns whether the budget allows it. */
-  add(request: object, bytes: number): boolean {
+  reserveMore(request: object, bytes: number): boolean {
     const held = this.#held.get(request);
     if (!held?.isAtWork) throw new Error("Only a request at work can hold memory.");
     const others = this.#total - held.bytes;
@@ -41,7 +41,7 @@ export class BodyMemoryBudget {
   }
 
   /** Runs the work of a request and holds its memory until the work ends, even if the client disconnects. */
-  async during<T>(request: object, work: () => Promise<T>): Promise<T> {
+  async runHolding<T>(request: object, work: () => Promise<T>): Promise<T> {
     const held = this.#held.get(request) ?? { bytes: 0, isAtWork: true };
     held.isAtWork = true;
     this.#held.set(request, held);
@@ -53,7 +53,7 @@ export class BodyMemoryBudget {
   }
 
   /** The request was answered or the client has disconnected. */
-  end(request: object): void {
+  release(request: object): void {
     const held = this.#held.get(request);
     if (held && !held.isAtWork) this.#giveBack(request, held);
   }

@@ -17,7 +17,7 @@ export interface UploadSink {
 export interface UploadSpool {
   open(): Promise<UploadSink>;
   /** Deletes the files. */
-  drop(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 export function createUploadSpool(directory: string): UploadSpool {
@@ -34,8 +34,8 @@ export function createUploadSpool(directory: string): UploadSpool {
         },
       };
     },
-    async drop() {
-      for (const file of files.splice(0)) await file.drop();
+    async discard() {
+      for (const file of files.splice(0)) await file.discard();
     },
   };
 }

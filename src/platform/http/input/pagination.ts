@@ -52,7 +52,7 @@ export interface ListOrder {
   /** The condition for the rows after a cursor. */
   after(cursor: string | undefined): RawBuilder<unknown>;
   /** The position of a row, for the next cursor. */
-  placeOf(row: { id: number; at: number }): number | string;
+  cursorOf(row: { id: number; at: number }): number | string;
 }
 
 /** Highest id first. */
@@ -63,7 +63,7 @@ export function newestById(id: RawBuilder<unknown>): ListOrder {
       const before = readCursor(cursor);
       return before === undefined ? sql`true` : sql`${id} < ${before}::bigint`;
     },
-    placeOf: (row) => row.id,
+    cursorOf: (row) => row.id,
   };
 }
 
@@ -75,7 +75,7 @@ export function newestByTime(time: RawBuilder<unknown>, id: RawBuilder<unknown>)
       const before = readTimeCursor(cursor);
       return before ? sql`(${time}, ${id}) < ${timeCursorRow(before)}` : sql`true`;
     },
-    placeOf: toTimeCursor,
+    cursorOf: toTimeCursor,
   };
 }
 

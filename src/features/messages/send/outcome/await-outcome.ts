@@ -33,7 +33,7 @@ export function createOutcomeWaiter({ db, engine, watch, sendHoldMs }: AwaitOutc
   });
 
   async function awaitOutcome(id: number, timeoutMs: number): Promise<WaitResult> {
-    const outcome = (await watch.wait(id, timeoutMs)) ?? (await decided.write(id));
+    const outcome = (await watch.waitFor(id, timeoutMs)) ?? (await decided.write(id));
     if (outcome) return { left: outcome };
     const left = await abandonWait(db, engine, id, sendHoldMs);
     if (left === "never_begun") return { left };

@@ -37,7 +37,7 @@ export async function expireWaitingSends(db: Db, outcomes: OutcomeRecorder, hold
         at: new Date(),
         error,
         job: null,
-        unless_begun: !has_begun,
+        only_if_not_submitted: !has_begun,
       });
     }),
   );

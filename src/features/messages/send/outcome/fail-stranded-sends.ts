@@ -43,7 +43,7 @@ export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Prom
         outcomes.record({
           ...{ id: send.id, job: send.job, status: "failed", at: new Date() },
           error: send.has_begun ? SEND_ERROR.unknownOutcome : reasonOf(send),
-          unless_begun: !send.has_begun,
+          only_if_not_submitted: !send.has_begun,
         }),
       ),
     );

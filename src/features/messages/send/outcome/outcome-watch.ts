@@ -10,7 +10,7 @@ export interface OutcomeWatch {
    * Resolves when the message or action has an outcome or `timeoutMs` have passed. Returns the message if
    * this node has just recorded its outcome.
    */
-  wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
+  waitFor(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
   /** Ends every wait. */
   close(): void;
 }
@@ -19,8 +19,8 @@ const POLL_MS = 1000;
 const TOPIC = "outcome";
 
 /** Publishes messages whose outcome was committed just now. */
-export function publishOutcomes(engine: Pick<Engine, "tell">, rows: readonly MessageOutcome[]): void {
-  for (const row of rows) engine.tell(TOPIC, String(row.id), row);
+export function publishOutcomes(engine: Pick<Engine, "publish">, rows: readonly MessageOutcome[]): void {
+  for (const row of rows) engine.publish(TOPIC, String(row.id), row);
 }
 
 type ResolveWait = (decided?: MessageOutcome) => void;
@@ -31,7 +31,7 @@ type ResolveWait = (decided?: MessageOutcome) => void;
  */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   const waiting = new Map<number, Set<ResolveWait>>();
-  const stopHearing = engine.hear(TOPIC, (key, decided) =>
+  const stopHearing = engine.subscribe(TOPIC, (key, decided) =>
     settle(Number(key), decided as MessageOutcome | undefined),
   );
   const poll = setInterval(() => void ask(), POLL_MS).unref();
@@ -54,7 +54,7 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
     isAsking = false;
   }
 
-  async function wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined> {
+  async function waitFor(id: number, timeoutMs: number): Promise<MessageOutcome | undefined> {
     if (isClosed) return undefined;
     return new Promise((resolve) => {
       const finish: ResolveWait = (decided) => {
@@ -70,7 +70,7 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   }
 
   return {
-    wait,
+    waitFor,
     close() {
       isClosed = true;
       clearInterval(poll);

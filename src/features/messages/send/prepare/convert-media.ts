@@ -60,7 +60,7 @@ async function fitVoiceNote(
   { db, converter }: ConvertMediaOptions,
 ): Promise<ReceivedFile> {
   const open = () => readParts(db, told.file.id);
-  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureVoice(open)) };
+  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureVoiceNote(open)) };
   const { bytes, ...facts } = await converter.toVoiceNote(open(), told.mime_type);
   return { ...(await replace(told, db, bytes)), mime_type: VOICE_NOTE_TYPE, ...facts };
 }
@@ -116,10 +116,10 @@ async function replace(told: ReceivedFile, db: Db, bytes: Buffer): Promise<Recei
   try {
     await file.write(bytes);
     const sha256 = await file.end();
-    await told.file.drop();
+    await told.file.discard();
     return { ...told, file, sha256 };
   } catch (error) {
-    await file.drop().catch(() => {});
+    await file.discard().catch(() => {});
     throw error;
   }
 }

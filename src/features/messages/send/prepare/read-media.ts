@@ -79,7 +79,7 @@ export async function readMedia(
     const fitted = await convertMedia({ file, sha256, ...told, ...gif }, options);
     return toStored(fitted, input, source);
   } catch (error) {
-    await file.drop().catch(() => {});
+    await file.discard().catch(() => {});
     throw error;
   }
 }

@@ -56,6 +56,6 @@ export async function waitForReceipt(
 }
 
 export function loseLane({ deps: { engine }, job }: SendContext): JobResult {
-  engine.laneLost(job.lane.id);
+  engine.markLaneLost(job.lane.id);
   return { end: "settled" };
 }

@@ -20,10 +20,10 @@ export async function readdressSend(
 ): Promise<SendRow> {
   const { id, account_id, instance_id } = send;
   if (send.submitted_at !== null) return send;
-  const jid = await numbers.settle({ id: instance_id, account_id }, send.jid);
+  const jid = await numbers.resolve({ id: instance_id, account_id }, send.jid);
   if (jid === send.jid) return send;
   const person = { type: "contact", phone: phoneOfJid(jid), lid: null, push_name: null } as const;
-  const conversation = await conversations.of({ account_id, instance_id, jid, ...person });
+  const conversation = await conversations.getOrCreate({ account_id, instance_id, jid, ...person });
   await sql`
     update conversation c set last_message_at = case when c.id = ${conversation.id} then now()
       else (select max(sent_at) from message m where m.conversation_id = c.id and m.id <> ${id}) end

@@ -43,7 +43,7 @@ export class SendCircuitBreakers {
   }
 
   /** Whether the job may send now; if not, its lane pauses. `heldMs` is what its row says; null: the breaker is closed. */
-  admits({ id: job, lane: { id: lane } }: Job, heldMs: number | null): boolean {
+  allows({ id: job, lane: { id: lane } }: Job, heldMs: number | null): boolean {
     const known = this.#lanes.get(lane);
     if (heldMs === null && !known?.isOpen) return true;
     const state = known ?? this.#begin(lane);

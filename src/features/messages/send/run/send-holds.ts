@@ -29,7 +29,7 @@ export const SEND_HOLDS: readonly SendHold[] = [
 function holdUnknownOutcome(context: SendContext): HoldResult | Promise<HoldResult> {
   const { deps, job, send } = context;
   if (send.submitted_at === null || isRetriedImmediately(job, send, deps)) return "go_on";
-  const waitMs = deps.doubtWaitMs - (send.doubt_ms ?? 0);
+  const waitMs = deps.unknownOutcomeWaitMs - (send.unknown_outcome_ms ?? 0);
   if (waitMs > 0) return waitForReceipt(context, { wait_ms: waitMs });
   return mayRetry(job, send, deps) ? "go_on" : failSend(context, SEND_ERROR.unknownOutcome);
 }
@@ -69,7 +69,7 @@ function holdDisconnected({ session }: SendContext): HoldResult {
 
 /** Sends of several chats do not reach the network: one send at a time tests it. */
 function holdOpenCircuitBreaker({ deps, job, send }: SendContext): HoldResult {
-  return deps.breakers.admits(job, send.held_ms) ? "go_on" : NOT_YET;
+  return deps.breakers.allows(job, send.breaker_open_ms) ? "go_on" : NOT_YET;
 }
 
 /** After this time the recipient's phone stops showing it. */

@@ -16,16 +16,19 @@ export function toFailedSendAttempt(
   { ref }: Pick<Job, "ref">,
   { id, submitted_at, is_stale }: Pick<SendRow, "id" | "submitted_at" | "is_stale">,
 ): FailedSendAttempt {
-  const tries = ((ref as { tries?: number }).tries ?? 0) + 1;
-  const waitMs = is_stale && tries > 1 ? undefined : WAITS_MS[tries - 1];
+  const attempts = ((ref as { tries?: number }).tries ?? 0) + 1;
+  const waitMs = is_stale && attempts > 1 ? undefined : WAITS_MS[attempts - 1];
   // Random jitter of 20 %, so that sends that failed together are not retried together.
   const wait_ms = waitMs && waitMs * (0.8 + 0.4 * Math.random());
-  return { message: id, is_doubtful: submitted_at !== null, tries, wait_ms };
+  return { message: id, is_outcome_unknown: submitted_at !== null, attempts, wait_ms };
 }
 
 /** The error of a send that ends with its last attempt. */
-export function lastAttemptError({ is_doubtful, tries }: FailedSendAttempt, reason: string): SendError {
-  return is_doubtful ? SEND_ERROR.unknownOutcome : undelivered(tries, reason);
+export function lastAttemptError(
+  { is_outcome_unknown, attempts }: FailedSendAttempt,
+  reason: string,
+): SendError {
+  return is_outcome_unknown ? SEND_ERROR.unknownOutcome : undelivered(attempts, reason);
 }
 
 /**
@@ -36,7 +39,7 @@ const LEAVES_CHAT_AFTER = 3;
 
 export interface RetryOptions {
   /** How long a send with an unknown outcome waits for a receipt before it is retried. */
-  doubtWaitMs: number;
+  unknownOutcomeWaitMs: number;
   /**
    * Networks that withhold acknowledgements on purpose: a send fails after this many attempts without one.
    */
@@ -55,8 +58,8 @@ export function retryAfterLostAck(
 ): Omit<UnknownOutcome, "id"> {
   const unconfirmed = unconfirmedTries(job, send) + 1;
   const isFirst = unconfirmed === 1 && mayRetry(job, send, options);
-  const leaves_chat = unconfirmed >= LEAVES_CHAT_AFTER;
-  return { wait_ms: isFirst ? 0 : options.doubtWaitMs, unconfirmed, leaves_chat };
+  const frees_chat = unconfirmed >= LEAVES_CHAT_AFTER;
+  return { wait_ms: isFirst ? 0 : options.unknownOutcomeWaitMs, unconfirmed, frees_chat };
 }
 
 /** Whether it skips the wait for a receipt: this connection has had only one attempt. */

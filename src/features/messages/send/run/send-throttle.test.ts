@@ -8,10 +8,10 @@ function startPaces() {
   const paces = new SendThrottle({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
   /** Whether the lane lets a send go now. */
   const send = async (range: SendDelayRange) => {
-    const turn = paces.begin(LANE);
+    const turn = paces.tryAcquire(LANE);
     const isNow = (await turn?.wait(range, () => {})) === true;
-    if (isNow) turn?.use();
-    turn?.end();
+    if (isNow) turn?.markUsed();
+    turn?.release();
     return isNow;
   };
   return { send, pauses, paces };
@@ -32,6 +32,6 @@ test("a rate that is taken away lets the next send go", async () => {
   const { send, paces } = startPaces();
   const range = { min: 0, max: 0, perMinute: 1 };
   expect([await send(range), await send(range)]).toEqual([true, false]);
-  paces.forget(LANE);
+  paces.invalidate(LANE);
   expect(await send({ min: 0, max: 0, perMinute: null })).toBe(true);
 });

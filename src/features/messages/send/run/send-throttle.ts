@@ -45,14 +45,14 @@ export class SendThrottle {
    * Called synchronously when a job is claimed, so that no second job starts concurrently. Undefined: it is
    * too early for this job, and the lane pauses until then.
    */
-  begin(lane: number): SendSlot | undefined {
+  tryAcquire(lane: number): SendSlot | undefined {
     const pace = this.#lanes.get(lane);
-    if (pace?.range && !this.take(lane, pace)) return undefined;
+    if (pace?.range && !this.acquire(lane, pace)) return undefined;
     return new SendSlot(this, lane, pace?.range !== undefined);
   }
 
   /** The settings of a lane may have changed. */
-  forget(lane: number): void {
+  invalidate(lane: number): void {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
     pace.range = undefined;
@@ -60,7 +60,7 @@ export class SendThrottle {
   }
 
   /** The current range; undefined: there is none. */
-  learn(lane: number, range: SendDelayRange): LaneThrottle | undefined {
+  setRange(lane: number, range: SendDelayRange): LaneThrottle | undefined {
     const known = this.#lanes.get(lane);
     if (range.max <= 0 && range.perMinute === null) {
       if (this.#lanes.delete(lane)) this.#engine.pauseLane(lane, 0);
@@ -76,7 +76,7 @@ export class SendThrottle {
   }
 
   /** False: another job has the turn, or it is too early. */
-  take(lane: number, pace: LaneThrottle): boolean {
+  acquire(lane: number, pace: LaneThrottle): boolean {
     const waitMs = pace.isTaken ? HELD_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
       this.#engine.pauseLane(lane, waitMs);
@@ -117,12 +117,12 @@ export class SendSlot {
 
   /** Waits for the moment of the send and calls `show` meanwhile. False: this job has lost its turn. */
   async wait(range: SendDelayRange, show: () => void): Promise<boolean> {
-    const pace = this.#paces.learn(this.#lane, range);
+    const pace = this.#paces.setRange(this.#lane, range);
     if (!pace) {
       this.#isTaken = false;
       return true;
     }
-    if (!this.#isTaken && !this.#paces.take(this.#lane, pace)) return false;
+    if (!this.#isTaken && !this.#paces.acquire(this.#lane, pace)) return false;
     this.#isTaken = true;
     const waitMs = pace.freeAt - performance.now();
     if (waitMs > TYPING_MS) return false;
@@ -134,12 +134,12 @@ export class SendSlot {
   }
 
   /** The send goes out now. */
-  use(): void {
+  markUsed(): void {
     this.#end(true);
   }
 
   /** Releases an unused turn. */
-  end(): void {
+  release(): void {
     this.#end(false);
   }
 
