@@ -2,61 +2,61 @@ import { Command } from "commander";
 import { packageVersion } from "./platform/config/package-version.ts";
 
 const ROOT_HELP = `
-Without a command it serves.
+Without a command, Waygate runs serve.
 
 Start here:
-  $ waygate demo                      see it at work, on scratch data
-  $ waygate serve                     run it; prints the owner's sign-in and three lines to try
-  $ waygate account create --help     every command explains itself
+  $ waygate demo                      see it at work, with temporary data
+  $ waygate serve                     run it; prints the owner's sign-in and three commands to try
+  $ waygate account create --help     every command has its own help
 
 Settings come from the environment: see docs/reference/configuration.md or .env.example.
-Exit status: 0 done, 1 it failed (the reason is on standard error), 2 the command line is wrong.`;
+Exit status: 0 success, 1 failure (the reason is on standard error), 2 invalid command line.`;
 
 function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join("")}`;
 }
 
 const SERVE_HELP = `
-The first start makes ./data (WAYGATE_DATA_DIR) with a PostgreSQL and a secret key in it, and prints the owner's sign-in
-once. Then http://127.0.0.1:3000 has the guide and the reference. Ctrl-C or SIGTERM ends it in peace; what was accepted
-survives a kill -9 too.
+The first start creates ./data (WAYGATE_DATA_DIR) with a PostgreSQL and a secret key, and prints the owner's sign-in
+once. Then http://127.0.0.1:3000 has the guide and the reference. Ctrl-C or SIGTERM stops it gracefully. Accepted messages
+and events survive even a kill -9.
 `;
 
 const DEMO_HELP = `
-Takes under a minute, needs no phone and no settings, and leaves nothing behind.
+It takes less than a minute, needs no phone and no settings, and leaves nothing behind.
 `;
 
 const MCP_HELP = `
 Environment:
-  WAYGATE_API_KEY      the key of an instance; required
-  WAYGATE_BASE_URL     where the gateway is; http://127.0.0.1:3000 unless set
-  WAYGATE_INSTANCE_ID  the instance that is meant when a call names none; that of the key unless set
+  WAYGATE_API_KEY      the API key of an instance; required
+  WAYGATE_BASE_URL     address of the gateway; default http://127.0.0.1:3000
+  WAYGATE_INSTANCE_ID  instance for tools that name none; default: that of the key
 
-It is started by an assistant's host, not by hand; docs/guides/assistant-tools.md has a configuration to copy.
+An AI assistant starts this command. docs/guides/assistant-tools.md has a configuration to copy.
 `;
 
 const KEY_HELP = `
-Secrets in the database (sessions, webhook secrets, tokens) are sealed with WAYGATE_SECRET_KEY. To change it:
+Secrets in the database (sessions, webhook secrets, tokens) are encrypted with WAYGATE_SECRET_KEY. To change it:
   1. several nodes only: restart each with the new key as WAYGATE_SECRET_KEY_SECOND
   2. restart with the new key as WAYGATE_SECRET_KEY and the old one as WAYGATE_SECRET_KEY_SECOND
-  3. run this command with these two settings; after an interruption run it again
-  4. when sign-ins of the old key have run out (WAYGATE_JWT_LIFETIME), restart without WAYGATE_SECRET_KEY_SECOND
+  3. run this command with the same two settings; if it is interrupted, run it again
+  4. when the sign-ins made with the old key have expired (WAYGATE_JWT_LIFETIME), restart without WAYGATE_SECRET_KEY_SECOND
 `;
 
 const RESTORE_HELP = `
-Set WAYGATE_BACKUP_KEY and WAYGATE_SECRET_KEY as they were in the gateway that made the backup. What was pending in it is
-held back until you decide: --release or --discard. docs/operation/backups.md tells the whole way.
+Set WAYGATE_BACKUP_KEY and WAYGATE_SECRET_KEY to the values of the gateway that made the backup. Jobs that were pending
+in it are on hold until you run --release or --discard. docs/operation/backups.md describes every step.
 `;
 
 const DOCTOR_HELP = `
-Each line is one check, with what to do where it is not well. Exit status 1 when something must be done.
+Each line is one check, with the remedy if it found a problem. The exit status is 1 if a check failed.
 `;
 
 const program = new Command("waygate")
   .description("Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions")
   .version(packageVersion())
   .showHelpAfterError(
-    "waygate --help shows every command, waygate <command> --help one of them with examples.\nSettings come from the environment, for example WAYGATE_PORT=8080 waygate serve.",
+    "waygate --help lists every command; waygate <command> --help shows one with examples.\nSettings come from the environment, for example WAYGATE_PORT=8080 waygate serve.",
   )
   // As in the shell: 2 is for whoever typed it, 1 for what went wrong.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
@@ -84,7 +84,7 @@ program
 program
   .command("demo")
   .description(
-    "show the gateway at work on scratch data: two sandbox instances, signed webhooks, a kill -9 survived",
+    "show the gateway at work with temporary data: two sandbox instances, signed webhooks, recovery from a kill -9",
   )
   .addHelpText("after", DEMO_HELP + examples("waygate demo"))
   .action(async () => {
@@ -111,19 +111,19 @@ program
 
 program
   .command("openapi")
-  .description("print the description of the HTTP API (OpenAPI 3.1, JSON)")
-  .option("--output <file>", "write it there instead")
+  .description("print the OpenAPI 3.1 description of the HTTP API, as JSON")
+  .option("--output <file>", "write it to this file instead of standard output")
   .addHelpText("after", examples("waygate openapi --output openapi.json", "waygate openapi | jq .paths"))
   .action(async ({ output }: { output?: string }) => {
     const { printOpenApi } = await import("./cli/print-openapi.ts");
     await printOpenApi(output);
   });
 
-const account = program.command("account").description("accounts and users from the command line");
+const account = program.command("account").description("manage accounts and users");
 
 account
   .command("create")
-  .description("make an account; prints the password of its first user once")
+  .description("create an account, and print the password of its first user once")
   .requiredOption("--name <name>", "name of the account")
   .requiredOption("--email <email>", "e-mail of its first user")
   .option("--type <type>", "owner, reseller or client", "client")
@@ -141,9 +141,9 @@ account
 
 account
   .command("password")
-  .description("give a user a new password, print it once, and end the user's sign-ins")
+  .description("set a new password for a user, print it once, and end the user's sign-ins")
   .argument("<email>", "e-mail of the user")
-  .option("--account-id <id>", "where the e-mail signs in to several accounts")
+  .option("--account-id <id>", "required if the e-mail belongs to users of several accounts")
   .addHelpText("after", examples("waygate account password ana@shop.example"))
   .action(async (email: string, options: { accountId?: string }) => {
     const { runRecoverUserCommand } = await import("./cli/account-commands.ts");
@@ -152,9 +152,9 @@ account
 
 program
   .command("key")
-  .description("the key that seals secrets")
+  .description("manage the key that encrypts secrets")
   .command("rotate")
-  .description("seal every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile")
+  .description("encrypt every secret again with WAYGATE_SECRET_KEY; the gateway may be running")
   .addHelpText(
     "after",
     KEY_HELP + examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
@@ -166,10 +166,10 @@ program
 
 program
   .command("audit")
-  .description("the audit log")
+  .description("work with the audit log")
   .command("verify")
-  .description("tell whether the audit log is as it was written, and if not, name the first broken entry")
-  .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
+  .description("verify that the audit log is unchanged; otherwise name the first changed entry")
+  .option("--head <hash>", "a head that an earlier run printed, which must still exist in the log")
   .addHelpText("after", examples("waygate audit verify", "waygate audit verify --head 9f2c..."))
   .action(async ({ head }: { head?: string }) => {
     const { runVerifyAuditCommand } = await import("./cli/verify-audit-command.ts");
@@ -178,8 +178,8 @@ program
 
 program
   .command("backup")
-  .description("make an encrypted backup now, restore it into a scratch database and compare")
-  .option("--output <file>", "where to write it; otherwise into the backup directory")
+  .description("make an encrypted backup now, and verify it by restoring it into a temporary database")
+  .option("--output <file>", "file to write; default: a new file in the backup directory")
   .addHelpText("after", examples("waygate backup", "waygate backup --output /mnt/backups/waygate.backup"))
   .action(async ({ output }: { output?: string }) => {
     const { runBackupCommand } = await import("./cli/backup-commands.ts");
@@ -188,15 +188,15 @@ program
 
 program
   .command("restore")
-  .description("bring a backup into an empty database, or decide about what a restored gateway holds back")
-  .argument("[file]", "the backup")
+  .description("restore a backup into an empty database, or decide about the jobs on hold after a restore")
+  .argument("[file]", "the backup file")
   .option(
     "--database-url <url>",
-    "the empty database; otherwise that of the settings; - reads it from the standard input",
+    "the empty database; default: that of the settings; - reads it from standard input",
   )
-  .option("--erasures <from>", "erasures since the backup: a file, or the URL of the database before")
-  .option("--release", "send and deliver what was pending in the backup")
-  .option("--discard", "drop what was pending in the backup")
+  .option("--erasures <from>", "erasures since the backup: a file, or the URL of the former database")
+  .option("--release", "send and deliver the jobs that were pending in the backup")
+  .option("--discard", "discard the jobs that were pending in the backup")
   .addHelpText(
     "after",
     RESTORE_HELP +
@@ -223,7 +223,7 @@ interface RestoreChoice {
 
 program
   .command("doctor")
-  .description("check database, disk, clock, keys, media store, sessions, network and port; says what to do")
+  .description("check database, disk, clock, keys, media store, sessions, network and port, and name remedies")
   .addHelpText("after", DOCTOR_HELP + examples("waygate doctor"))
   .action(async () => {
     const { doctor } = await import("./cli/doctor.ts");

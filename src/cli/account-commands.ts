@@ -30,9 +30,9 @@ export async function runCreateAccountCommand(
     writeAccount(db, given).catch(throwSettingError),
   );
   console.log(
-    `Account ${account_id} (${account_type}) is made.\nE-mail: ${email}\nPassword: ${given.password}`,
+    `Account ${account_id} (${account_type}) was created.\nE-mail: ${email}\nPassword: ${given.password}`,
   );
-  console.log("The password is shown this once.");
+  console.log("The password is shown only once.");
 }
 
 /** Sets a new password for a user and prints it, once. */
@@ -49,7 +49,7 @@ export async function runRecoverUserCommand(
     recoverUser(db, { email, account_id, password }),
   );
   console.log(`Account: ${user.account_id}\nE-mail: ${user.email}\nPassword: ${password}`);
-  console.log("The password is shown this once. Every sign-in of the user has ended, within five seconds.");
+  console.log("The password is shown only once. Every sign-in of the user ends within five seconds.");
 }
 
 async function recoverUser(

@@ -29,7 +29,7 @@ export async function runBackupCommand(env: Env, output: string | undefined): Pr
     await (output === undefined ? backUp(deps) : backUpTo(deps, resolve(output)));
     if (!store.config.backupKey) {
       const key = `${resolve(store.config.dataDir)}/backup-key`;
-      console.log(`It is encrypted with the key in ${key}: keep a copy of that elsewhere.`);
+      console.log(`It is encrypted with the key in ${key}: keep a copy of this key elsewhere.`);
     }
   });
 }
@@ -66,7 +66,7 @@ async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
 function tell(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
   const count = Object.values(rows).reduce((all, one) => all + one, 0);
   console.log(`${path}: ${size} bytes, ${count} rows in ${Object.keys(rows).length} tables.`);
-  console.log(reason ?? "It was restored into a scratch database, and every table is as it was written.");
+  console.log(reason ?? "It was restored into a temporary database, and every table matches what was written.");
 }
 
 const MOST_URL_BYTES = 8192;
@@ -115,7 +115,7 @@ async function readDatabaseUrl(
   for (const given of [databaseUrl, erasures]) {
     if (!given || !URL.canParse(given) || new URL(given).password === "") continue;
     console.error(
-      "Warning: other users of this machine can read a password that is given as an argument. Set DATABASE_URL, or give `--database-url -` and the address on the standard input.",
+      "Warning: other users of this machine can read a password that is given as an argument. Set DATABASE_URL, or pass `--database-url -` and write the address to standard input.",
     );
   }
   if (databaseUrl !== "-") return databaseUrl;
@@ -204,18 +204,18 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
     const held = await readHeldJobs(database.db);
     const { rows } = await sql<{ files: number }>`
       select count(*) as files from blob where status = 'kept'`.execute(database.db);
-    console.log(`Restored: ${words} holds the backup of ${made_at} now.`);
-    console.log("Every instance is disconnected: connect the ones you want. Everybody signs in anew.");
+    console.log(`Restored: ${words} now has the backup of ${made_at}.`);
+    console.log("Every instance is disconnected: connect the ones you want. All users have to sign in again.");
     if (held && held.sends + held.deliveries + held.others > 0) {
       console.log(
-        `Held back: ${held.sends} sends, ${held.deliveries} deliveries, ${held.others} others. ` +
+        `On hold: ${held.sends} sends, ${held.deliveries} deliveries, ${held.others} others. ` +
           "Release or discard them: waygate restore --release, waygate restore --discard.",
       );
     }
     const files = rows[0]?.files ?? 0;
     if (files > 0)
       console.log(
-        `${files} files of messages belong to it, which are not in the backup: see docs/operation/backups.md.`,
+        `${files} media files of its messages are not part of the backup: see docs/operation/backups.md.`,
       );
   } finally {
     await database.close();
@@ -227,7 +227,5 @@ export async function runHeldJobsCommand(env: Env, action: HeldJobsAction): Prom
   await withCommandContext(env, async ({ database: { db } }) => {
     await decideHeldJobs(db, COMMAND_ACTOR, action).catch(rethrowAsStartError);
   });
-  console.log(
-    `The gateway ${action === "release" ? "sends and delivers" : "discards"} now what was held back.`,
-  );
+  console.log(`The gateway ${action === "release" ? "sends and delivers" : "discards"} the jobs on hold.`);
 }

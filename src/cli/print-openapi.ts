@@ -15,5 +15,5 @@ export async function printOpenApi(output: string | undefined): Promise<void> {
   await writeFile(output, text).catch((error: unknown) => {
     throw new StartError(`${output} cannot be written: ${(error as Error).message}`, { cause: error });
   });
-  console.error(`${output} is written.`);
+  console.error(`Written to ${output}.`);
 }

@@ -25,6 +25,6 @@ export async function runRotateKeyCommand(env: Env): Promise<void> {
     return { ...rotation, key_id: box.key_id };
   });
   for (const [column, count] of Object.entries(resealed)) console.log(`${column}: ${count}`);
-  console.log(`Every secret is sealed with key ${key_id} now.`);
-  console.log("Take WAYGATE_SECRET_KEY_SECOND away when the sign-ins of the old key have run out.");
+  console.log(`Every secret is now encrypted with the key ${key_id}.`);
+  console.log("Remove WAYGATE_SECRET_KEY_SECOND when the sign-ins made with the old key have expired.");
 }

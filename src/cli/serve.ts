@@ -58,7 +58,7 @@ async function stop(starting: Promise<Gateway>, signal: NodeJS.Signals, log: Log
     log.info("stopped");
     return 0;
   } catch (error) {
-    log.error({ err: error }, "could not stop in order");
+    log.error({ err: error }, "graceful shutdown failed");
     return 1;
   }
 }

@@ -23,8 +23,8 @@ export async function runVerifyAuditCommand(env: Env, head: string | undefined):
     const where = broken.position === null ? "" : ` at link ${broken.position}`;
     throw new StartError(`The audit log is broken${where}: entry ${broken.audit_id}: ${broken.reason}.`);
   }
-  console.log(`The audit log is whole: ${links} entries linked, ${pending} to be linked.`);
+  console.log(`The audit log is unchanged: ${links} entries verified, ${pending} not yet linked.`);
   console.log(
-    `Head: ${verdict.head}\nKeep it elsewhere; --head <it> tells later whether the end was cut off.`,
+    `Head: ${verdict.head}\nKeep it elsewhere. Pass it as --head later to find out whether the end was cut off.`,
   );
 }

@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(story.close);
 
 const DONE: JobResult = { end: "done" };
-const [AWAY, BACK] = ["the database is away", "the database answers again"];
+const [AWAY, BACK] = ["the database is unavailable", "the database is available again"];
 const CHANGES = [AWAY, BACK];
 // Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
 const DEAD_AFTER_MS = 5_000;

@@ -232,7 +232,7 @@ export class ClusterMember {
     const beat_age_ms = Math.round(performance.now() - this.#goodBeatAt);
     this.#options.log.error(
       { node: this.id, boot: this.boot, beat_age_ms },
-      "no good beat; all lanes are closed",
+      "no successful heartbeat; all lanes are closed",
     );
     this.#options.onUnsafe();
   }
@@ -262,6 +262,6 @@ export class ClusterMember {
     );
     if (rows.length === 0) return;
     this.#watch.declaredDead(node.id);
-    this.#options.log.warn({ node: node.id, boot: node.boot }, "node is dead; its lanes are taken over");
+    this.#options.log.warn({ node: node.id, boot: node.boot }, "node is dead; its lanes are being claimed");
   }
 }

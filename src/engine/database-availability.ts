@@ -32,7 +32,7 @@ export class DatabaseAvailability {
       this.#log.error({ err: error, name: this.#user }, "a statement of the engine failed");
     } else if (this.#awaySince === undefined) {
       this.#awaySince = performance.now();
-      this.#log.warn({ err: error, name: this.#user }, "the database is away");
+      this.#log.warn({ err: error, name: this.#user }, "the database is unavailable");
     }
   }
 
@@ -41,6 +41,6 @@ export class DatabaseAvailability {
     if (this.#awaySince === undefined) return;
     const duration_ms = Math.round(performance.now() - this.#awaySince);
     this.#awaySince = undefined;
-    this.#log.info({ name: this.#user, duration_ms }, "the database answers again");
+    this.#log.info({ name: this.#user, duration_ms }, "the database is available again");
   }
 }

@@ -295,7 +295,7 @@ describe("a job that fails", () => {
     engine.wake([await story.lane("k", "one", [{ pos: 0 }, { pos: 1, max_attempts: 3 }])]);
     await expect.poll(story.jobsLeft).toBe(0);
     expect(tries).toBe(4);
-    expect(story.lines.filter((line) => line.msg === "a job was given up")).toHaveLength(2);
+    expect(story.lines.filter((line) => line.msg === "a job was abandoned")).toHaveLength(2);
   });
 });
 

@@ -129,7 +129,7 @@ export class LaneDispatcher {
         job_id: job.id,
         reason: ending.reason,
       };
-      this.#options.log.warn(about, "a job was given up");
+      this.#options.log.warn(about, "a job was abandoned");
     }
     const isHeld = await this.#write(work, dispositionOf(job, ending));
     if (ending.isHealthy !== undefined && this.kind.slowStart) work.isHealthy = ending.isHealthy;

@@ -90,7 +90,7 @@ export class LaneRebalancer {
     if (surplus <= 0 || !this.#lastGifts.mayHandOver(kind, others, performance.now())) return;
     const given = mine.filter((work) => work.isOpen && work.isIdle()).slice(0, Math.min(surplus, AT_ONCE));
     if (given.length === 0) return;
-    log.info({ lane_kind: kind, count: given.length }, "lanes are given to other nodes");
+    log.info({ lane_kind: kind, count: given.length }, "lanes are handed over to other nodes");
     const ids = given.map(({ lane }) => lane.id);
     this.#lastGifts.recordHandover(kind, ids, others, performance.now());
     await this.#give(given);

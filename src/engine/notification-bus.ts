@@ -101,7 +101,7 @@ export class NotificationBus {
       try {
         listener(key, detail);
       } catch (error) {
-        this.#options.log.error({ err: error, topic }, "a listener to hints threw");
+        this.#options.log.error({ err: error, topic }, "a notification subscriber threw");
       }
     }
   }

@@ -111,7 +111,10 @@ export class OwnedLanes {
         work.isOpen = true;
         return this.dispatch(work);
       } catch (error) {
-        this.#log.error({ ...about(work.lane), err: error }, "a lane could not be opened; it is tried again");
+        this.#log.error(
+          { ...about(work.lane), err: error },
+          "a lane could not be opened; it will be retried",
+        );
         await sleep(waitMs, undefined, { ref: false });
       }
     }
@@ -125,7 +128,7 @@ export class OwnedLanes {
     try {
       await work.kind.onLost?.(work.lane);
     } catch (error) {
-      this.#log.error({ ...about(work.lane), err: error }, "a feature threw when its lane was lost");
+      this.#log.error({ ...about(work.lane), err: error }, "a lane's onLost handler threw");
     }
   }
 }

@@ -20,7 +20,7 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRun
     return { ...end, end: "give_up", reason: "all its attempts have failed" };
   } catch (error) {
     if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "untried" };
-    log.error({ ...about, err: error }, "a job threw; it is tried again");
+    log.error({ ...about, err: error }, "a job threw; it will be retried");
     return afterThrow(job);
   }
 }

@@ -11,7 +11,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     name: "get_groups",
     kind: "read",
     isForeign: true,
-    description: "List the groups that the instance is in; get_group_info tells who is in one.",
+    description: "List the groups of the instance. get_group_info returns the members of one.",
     input: z.object({ ...instanceArgument, ...pageArguments }),
     run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listGroups({ id: instanceId(id), participants: false, ...given }, options),
@@ -29,7 +29,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     name: "create_group",
     kind: "change",
     isForeign: true,
-    description: "Make a group; each person has a result of their own.",
+    description: "Create a group. The result lists each person separately.",
     input: z.object({ ...instanceArgument, name, participants }),
     run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.createGroup({ id: instanceId(id), ...given }, options),
@@ -45,7 +45,7 @@ function changeMembers(action: z.output<typeof groupAction>, description: string
     name: `${action}_group_participants`,
     kind: action === "remove" || action === "demote" ? "remove" : "change",
     isForeign: false,
-    description: `${description} The instance must be an admin of it. Each person has a result of their own.`,
+    description: `${description} The instance must be an admin of the group. The result lists each person separately.`,
     input: z.object({ ...instanceArgument, jid: group, participants }),
     run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.updateGroupParticipants({ id: instanceId(id), action, ...given }, options),

@@ -40,10 +40,10 @@ espere a minha palavra.`;
 export const PROMPTS: readonly Prompt[] = [
   {
     name: "customer_support_agent",
-    description: "Answer customers who have written.",
+    description: "Reply to customers who have written.",
     input: z.object({
       ...instanceArgument,
-      language: z.enum(["pt-BR", "en"]).optional().describe("pt-BR or en; en unless told."),
+      language: z.enum(["pt-BR", "en"]).optional().describe("pt-BR or en. Default: en."),
     }),
     write: ({ instanceId, language }) =>
       language === "pt-BR"
@@ -52,8 +52,8 @@ export const PROMPTS: readonly Prompt[] = [
   },
   {
     name: "broadcast_campaign",
-    description: "Write to several people, each once and with their consent.",
-    input: z.object({ ...instanceArgument, audience: words.describe("Whom to write to.") }),
+    description: "Send a message to several people, once each and only with their consent.",
+    input: z.object({ ...instanceArgument, audience: words.describe("The recipients.") }),
     write: ({ instanceId, audience }) => `Help me to write to several people${onInstance(instanceId)}.
 Audience: ${quoted(audience)}
 
@@ -69,8 +69,8 @@ ${CARE}`,
   },
   {
     name: "group_management",
-    description: "Look after groups and who is in them.",
-    input: z.object({ ...instanceArgument, action: words.describe("What is to be done.") }),
+    description: "Manage groups and their members.",
+    input: z.object({ ...instanceArgument, action: words.describe("The task.") }),
     write: ({ instanceId, action }) => `Help me with our groups${onInstance(instanceId)}.
 Task: ${quoted(action)}
 
@@ -82,7 +82,7 @@ ${CARE}`,
   },
   {
     name: "contact_research",
-    description: "Gather what is known of a contact.",
+    description: "Collect the known data of a contact.",
     input: z.object(instanceArgument),
     write: ({ instanceId }) => `Help me to find out what we know of a contact${onInstance(instanceId)}.
 

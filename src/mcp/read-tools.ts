@@ -29,7 +29,7 @@ export const READ_TOOLS: readonly Tool[] = [
     name: "check_recipient",
     kind: "read",
     isForeign: true,
-    description: "Ask whether a number is on the network, and under which jid.",
+    description: "Check whether a number is on the network, and get its JID.",
     input: withRecipient({}),
     run: ({ client, instanceId, options }, { instanceId: id, number, jid }) =>
       client.checkContacts({ id: instanceId(id), number: jid ?? number }, options),
@@ -56,7 +56,7 @@ export const READ_TOOLS: readonly Tool[] = [
     kind: "read",
     isForeign: true,
     description:
-      "List conversations with their last message and unread count, newest first; of all that the key reads when no instance is named or set.",
+      "List conversations with their last message and unread count, newest first. Without an instance: of all instances that the key can read.",
     input: z.object({ ...instanceArgument, q: title, ...pageArguments }),
     run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listConversations({ instance_id: instanceId, ...given }, options),
@@ -75,7 +75,7 @@ export const READ_TOOLS: readonly Tool[] = [
     kind: "read",
     isForeign: true,
     description:
-      "List or search messages, newest first; of all that the key reads when no instance is named or set.",
+      "List or search messages, newest first. Without an instance: of all instances that the key can read.",
     input: z.object({ ...instanceArgument, q: words, direction, ...pageArguments }),
     run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listAccountMessages({ instance_id: instanceId, ...given }, options),

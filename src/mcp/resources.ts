@@ -15,7 +15,7 @@ export const RESOURCES: readonly Resource[] = [
     uri: "waygate://conversations",
     name: "conversations",
     description:
-      "The conversations of the instance of the key, or of the account where the key reads it; newest first, 5,000 at most.",
+      "The conversations of the key's instance, or of its account if the key can read it. Newest first, at most 5,000.",
     isForeign: true,
     read: (client, options) => readPages((page) => client.listConversations(page, options)),
   },
@@ -30,7 +30,7 @@ export const RESOURCES: readonly Resource[] = [
     uri: "waygate://messages",
     name: "messages",
     description:
-      "The newest 200 messages of the instance of the key, or of the account where the key reads it; the tool get_messages reads on.",
+      "The newest 200 messages of the key's instance, or of its account if the key can read it. The tool get_messages reads older ones.",
     isForeign: true,
     read: (client, options) => client.listAccountMessages({ limit: 200 }, options),
   },

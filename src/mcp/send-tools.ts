@@ -12,7 +12,7 @@ const optionId = z
   .string()
   .min(1)
   .max(256)
-  .describe("Given back in `options` beside the number that it got.");
+  .describe("Returned in `options` with the number of the choice.");
 
 const button = z.object({ id: optionId, text: label });
 const row = z.object({ id: optionId, title: label, description: label.optional() });
@@ -25,7 +25,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     name: "send_message",
     kind: "send",
     isForeign: false,
-    description: "Send a text to a person or a group. Answers after the network has taken it.",
+    description: "Send a text to a person or a group. Returns after the network's acknowledgement.",
     input: withRecipient({ text }),
     run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.sendText({ id: instanceId(id), ...given }, options),
@@ -39,8 +39,8 @@ export const SEND_TOOLS: readonly Tool[] = [
       mediaUrl: z
         .string()
         .min(1)
-        .describe("Address of the file, which the gateway fetches; also a data URI."),
-      mimeType: mime_type.describe("Absent: by the content."),
+        .describe("Address of the file, which the gateway fetches; or a data URI."),
+      mimeType: mime_type.describe("Default: detected from the content."),
       caption,
       fileName: file_name,
     }),
@@ -54,7 +54,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     name: "send_buttons",
     kind: "send",
     isForeign: false,
-    description: `Send a text with up to three choices. ${FALLBACK} tells which number stands for which id.`,
+    description: `Send a text with up to three choices. ${FALLBACK} maps each number to its id.`,
     input: withRecipient({
       text,
       buttons: z.array(button).min(1).max(3, "has at most 3 buttons; send_list takes more"),
@@ -68,11 +68,11 @@ export const SEND_TOOLS: readonly Tool[] = [
     name: "send_list",
     kind: "send",
     isForeign: false,
-    description: `Send a list of choices in sections. ${FALLBACK} tells which number stands for which id.`,
+    description: `Send a list of choices in sections. ${FALLBACK} maps each number to its id.`,
     input: withRecipient({
       title: label.optional(),
       text,
-      buttonText: label.optional().describe("Stands above the choices."),
+      buttonText: label.optional().describe("Text above the choices."),
       sections: z.array(section).min(1).max(100),
     }),
     run: (call, { instanceId, number, jid, ...given }) =>

@@ -47,13 +47,13 @@ const { limit, cursor, instance_id } = contract.listConversations.input.shape;
 /** Every tool accepts it. */
 export const instanceArgument = {
   instanceId: instance_id.describe(
-    "Numeric instance id; absent: the one of WAYGATE_INSTANCE_ID, else of the key.",
+    "Numeric instance id. Default: WAYGATE_INSTANCE_ID, otherwise the instance of the key.",
   ),
 };
 
 export const recipientArguments = {
-  number: number.describe("Phone: digits with country and area code. Either this or `jid`."),
-  jid: jid.describe("Of a person or a group. Wins over `number`."),
+  number: number.describe("Phone: digits with country and area code. Give either this or `jid`."),
+  jid: jid.describe("JID of a person or a group. Takes precedence over `number`."),
 };
 
 export const pageArguments = { limit, cursor };

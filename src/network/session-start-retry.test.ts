@@ -106,7 +106,7 @@ describe("a session whose store is away", () => {
   const SHORTAGE = Object.assign(new Error("too many open files"), { code: "EMFILE" });
 
   it.each([
-    ["the database is away", AWAY],
+    ["the database is unavailable", AWAY],
     ["the machine has no file handles left", SHORTAGE],
   ])("is started again for as long as %s, with growing waits", async (_, fault) => {
     const failures = 2 * startAttempts;

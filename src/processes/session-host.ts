@@ -165,7 +165,7 @@ async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }:
   const instance_id = Number(lane.key);
   const telling = failStrandedSends(db, outcomes)
     .then(() => waitUntilIntegrationsIdle(db, instance_id, LAST_WORDS_MS))
-    .catch((error: unknown) => log.warn({ err: error, instance_id }, "not all failures were reported"));
+    .catch((error: unknown) => log.warn({ err: error, instance_id }, "some failed sends were not reported"));
   await withTimeout(telling, LAST_WORDS_MS);
 }
 

@@ -54,7 +54,7 @@ export function describeReceiving(story: DriverStory): void {
       listener.gate = async (event) => {
         if (event.type !== "message" || !isAway) return;
         failures++;
-        throw new Error("the database is away");
+        throw new Error("the database is unavailable");
       };
       const id = await story.stage.contact.sendMessage(text("Try again"));
       await eventually(() => expect(failures).toBeGreaterThan(0));

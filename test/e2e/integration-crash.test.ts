@@ -106,7 +106,7 @@ describe("a gateway that is killed between what a provider has done and its own 
     await waitUntil(async () => (await heard(ana)).length === 2);
     expect(await heard(ana)).toEqual(["one", "three"]);
     const { data } = await story.clientOf(instance).getIntegration({ id: instance.id, provider: "typebot" });
-    expect(data.last_error).toMatch(/answer was lost/);
+    expect(data.last_error).toMatch(/response was lost/);
   });
 
   describe("while several messages are told to Typebot as one", () => {

@@ -31,26 +31,26 @@ export const DEFAULT_ACCOUNT_SETTINGS = {
 } as const satisfies z.output<typeof accountSettings>;
 
 export const accountSettings = z.object({
-  auto_create_leads: z.boolean().describe("Makes a lead of whoever writes for the first time."),
+  auto_create_leads: z.boolean().describe("Whether a contact who writes for the first time becomes a lead."),
   keys_manage_instances: z
     .boolean()
     .describe(
-      "Lets each API key list the instances of the account and create more, by `/instance/all` and `/instance/create`.",
+      "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
     ),
   message_retention_days: retentionDays.describe(
-    "Days after which messages are deleted with their files; null: as the gateway keeps them. The plan's `max_message_retention_days` is the ceiling, and likewise for the other kinds of data.",
+    "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
   ),
   campaign_retention_days: retentionDays.describe(
-    "Days after its end when a campaign is deleted with its report.",
+    "Days after its end after which a campaign and its report are deleted.",
   ),
   lead_retention_days: retentionDays.describe(
-    "Days after the last change of a lead and the last message with the person when the lead is deleted.",
+    "Days after its last change and its last message after which a lead is deleted.",
   ),
   event_retention_days: retentionDays.describe(
-    "Days after which events are deleted, if sooner than the gateway drops them. An event that still waits for a delivery stays.",
+    "Days after which events are deleted, if earlier than the gateway's own limit. An event with a pending delivery is not deleted.",
   ),
   log_retention_days: retentionDays.describe(
-    "Days after which logs of requests, connections and deliveries are deleted, if sooner than the gateway drops them.",
+    "Days after which logs of requests, connections and deliveries are deleted, if earlier than the gateway's own limit.",
   ),
 });
 
@@ -64,7 +64,7 @@ const ownAccount = account.extend({
       .number()
       .int()
       .describe(
-        "Stored files, also those that wait for a send; the plan allows `max_storage_mb` times 1,048,576.",
+        "Bytes of stored files, including those of pending sends. The plan allows `max_storage_mb` times 1,048,576 bytes.",
       ),
   }),
   trial_ends_at: isoTime.nullable(),
@@ -77,7 +77,7 @@ const userName = trimmedText(100).min(1);
 const email = trimmedText(320).min(3);
 const newPassword = boundedText(1024).min(1).describe("12 to 1024 characters, not a common one.");
 
-const deviceToken = boundedText(200).optional().describe("What an earlier sign-in gave to this device.");
+const deviceToken = boundedText(200).optional().describe("The `device_token` that an earlier sign-in returned to this device.");
 
 const signedIn = z.object({
   token: z.string().describe("The JWT, for `Authorization: Bearer`."),
@@ -86,7 +86,7 @@ const signedIn = z.object({
   device_token: z
     .string()
     .describe(
-      "Keep it on this device and send it with the next sign-in or change of the password: then wrong sign-ins of others cannot delay it.",
+      "Store it on this device and send it with the next sign-in or password change. Failed sign-ins from elsewhere then cannot delay it.",
     ),
   account,
   user,
@@ -97,7 +97,7 @@ const besideSignedIn = z.object({ token: z.string(), accountId: z.number() });
 const count = z.number().int();
 
 const accountRow = account.extend({
-  parent_id: z.number().nullable().describe("The reseller whose customer it is."),
+  parent_id: z.number().nullable().describe("The reseller of this customer."),
   plan: z.object({ id: z.number(), name: z.string() }),
   trial_ends_at: isoTime.nullable(),
   users: count,
@@ -113,9 +113,9 @@ const trialEnd = boundedText(64)
   .transform((given) => new Date(given));
 
 const accountFields = {
-  plan_id: rowId.optional().describe("For a reseller: one that allows no more than its own."),
-  trial_ends_at: trialEnd.nullish().describe("A trial is `expired` from then on."),
-  parent_id: rowId.nullish().describe("The reseller; for the owner only."),
+  plan_id: rowId.optional().describe("A reseller can choose only plans that allow no more than its own."),
+  trial_ends_at: trialEnd.nullish().describe("From this time on, a trial is `expired`."),
+  parent_id: rowId.nullish().describe("The reseller of the account. Only the owner can set it."),
 };
 
 const tag = "Account";
@@ -125,7 +125,7 @@ export const accountsContract = {
     http: "POST /api/auth/login",
     access: "public",
     tag,
-    summary: "Sign in and get the token of the account",
+    summary: "Sign in and get an access token",
     message: "Signed in",
     aliases: {
       email: ["username", "login"],
@@ -139,7 +139,7 @@ export const accountsContract = {
       password: boundedText(1024).min(1),
       account_id: rowId
         .optional()
-        .describe("Where the e-mail address signs in to several accounts with the same password."),
+        .describe("Required if the e-mail and password belong to users of several accounts."),
       device_token: deviceToken,
     }),
     output: signedIn,
@@ -149,7 +149,7 @@ export const accountsContract = {
     http: "POST /api/auth/confirm",
     access: "account",
     tag,
-    summary: "Give the password once more; for ten minutes routes that answer `PASSWORD_REQUIRED` are open",
+    summary: "Confirm the password, which opens routes that return `PASSWORD_REQUIRED` for ten minutes",
     message: "Password confirmed",
     aliases: { password: ["senha"], device_token: ["deviceToken"] },
     input: z.object({ password: boundedText(1024).min(1), device_token: deviceToken }),
@@ -159,7 +159,7 @@ export const accountsContract = {
     http: "POST /api/auth/logout",
     access: "account",
     tag,
-    summary: "Sign out: the token stops working",
+    summary: "Sign out and revoke the token",
     message: "Signed out",
     input: z.object({}),
     output: z.object({}),
@@ -168,7 +168,7 @@ export const accountsContract = {
     http: "GET /api/auth/me",
     access: "account",
     tag,
-    summary: "Who is signed in",
+    summary: "Get the signed-in user",
     message: "Signed in",
     input: z.object({}),
     output: z.object({ account, user }),
@@ -177,7 +177,7 @@ export const accountsContract = {
     http: "POST /api/auth/password",
     access: "account",
     tag,
-    summary: "Change the password: every token of the user stops working and a new one is given",
+    summary: "Change the password, revoke every token of the user and get a new one",
     message: "Password changed",
     aliases: {
       current_password: ["currentPassword", "old_password", "password"],
@@ -196,7 +196,7 @@ export const accountsContract = {
     http: "GET /api/account",
     access: "account",
     tag,
-    summary: "Get the account with its settings, its plan and what it uses of it",
+    summary: "Get the account with its settings, plan and usage",
     message: "Account",
     input: z.object({}),
     output: ownAccount,
@@ -206,7 +206,7 @@ export const accountsContract = {
     access: "account",
     role: "admin",
     tag,
-    summary: "Change the account's name and settings; what is not named stays",
+    summary: "Change the account's name and settings; omitted fields stay unchanged",
     message: "Account updated",
     aliases: {
       "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
@@ -267,12 +267,12 @@ export const accountsContract = {
     access: "owner",
     needsPassword: true,
     tag,
-    summary: "Give a user of any account a new password, shown this once, and end the user's sign-ins",
+    summary: "Set a new password for a user of any account, return it once, and end the user's sign-ins",
     message: "Password replaced",
     input: z.object({ id: rowId }),
     output: z.object({
       user: user.extend({ account_id: z.number() }),
-      password: z.string().describe("Shown this once."),
+      password: z.string().describe("Returned only in this response."),
     }),
   }),
   deleteUser: route({
@@ -296,8 +296,8 @@ export const accountsContract = {
       ...pageInput,
       status: account.shape.status.optional(),
       account_type: account.shape.account_type.optional(),
-      parent_id: rowId.optional().describe("Customers of this reseller."),
-      search: trimmedText(100).optional().describe("Part of the name, or of a user's e-mail."),
+      parent_id: rowId.optional().describe("Only customers of this reseller."),
+      search: trimmedText(100).optional().describe("Part of the account's name or of a user's e-mail."),
     }),
     output: z.array(accountRow),
     beside: z.object({ pagination }),
@@ -306,22 +306,22 @@ export const accountsContract = {
     http: "POST /api/admin/accounts",
     access: "manager",
     tag: "Administration",
-    summary: "Create an account with its first user; a reseller creates a customer of its own",
+    summary: "Create an account with its first user; a reseller creates its own customer",
     message: "Account created",
     aliases: { account_type: ["type", "accountType"], plan_id: ["planId"], parent_id: ["parentId"] },
     example: { name: "Shop", email: "shop@example.com" },
     input: z.object({
       name: userName,
       account_type: z.enum(["reseller", "client"]).default("client"),
-      status: z.enum(["active", "trial"]).optional().describe("`trial` when `trial_ends_at` is given."),
+      status: z.enum(["active", "trial"]).optional().describe("Default: `trial` if `trial_ends_at` is set, otherwise `active`."),
       ...accountFields,
       email,
-      password: newPassword.optional().describe("Absent: one is made, and shown this once."),
+      password: newPassword.optional().describe("Default: the gateway generates one and returns it once."),
       user_name: userName.optional(),
     }),
     output: accountRow.extend({
       user,
-      password: z.string().optional().describe("Shown this once, when it was made here."),
+      password: z.string().optional().describe("Returned once, and only if the gateway generated it."),
     }),
   }),
   removeAccount: route({
@@ -329,21 +329,21 @@ export const accountsContract = {
     access: "owner",
     needsPassword: true,
     tag: "Administration",
-    summary: "Remove an account with all that it holds, for good",
+    summary: "Remove an account and all its data permanently",
     description:
-      "At once its users cannot sign in, its keys end, and nobody sees it or its instances. Instances are logged out and removed with their messages, files, webhooks and logs; then everything else, also after a crash. The audit log keeps its entries, without addresses of callers, and gets `account.removed` when all is gone. `CONFLICT` for the account of the gateway's owner and for a reseller that has customers.",
+      "The account disappears immediately: its users cannot sign in and its keys stop working. The gateway then logs out its instances, and deletes their messages, files, webhooks and logs, then all other data. A crash does not stop this. The audit log keeps its entries without the callers' addresses, and gets `account.removed` at the end. Returns `CONFLICT` for the owner's account and for a reseller with customers.",
     message: "Account is being removed",
     input: z.object({ id: rowId }),
     output: z.object({
       id: z.number(),
-      instances: z.number().describe("Instances that are removed with it."),
+      instances: z.number().describe("Number of instances that are removed with the account."),
     }),
   }),
   changeAccount: route({
     http: "PATCH /api/admin/accounts/:id",
     access: "manager",
     tag: "Administration",
-    summary: "Change, block or release an account; takes effect within 5 seconds",
+    summary: "Change, suspend or reactivate an account; takes effect within 5 seconds",
     message: "Account updated",
     aliases: { plan_id: ["planId"], parent_id: ["parentId"] },
     example: { name: "Shop", status: "active" },

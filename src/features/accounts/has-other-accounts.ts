@@ -23,4 +23,4 @@ export function createSoleAccountCheck({ db, log }: { db: Db; log: Log }): () =>
 }
 
 const NO_LONGER_SOLE =
-  "there is a second account: outgoing calls no longer go to this machine. WAYGATE_ALLOWED_HOSTS can name a host and port";
+  "a second account exists, so outgoing requests to this machine are now blocked; allow single hosts and ports with WAYGATE_ALLOWED_HOSTS";

@@ -38,7 +38,7 @@ const watchedInstance = z.object({
     .number()
     .nullable()
     .describe(
-      "Estimate: what the node of the session has taken since it started, divided by its sessions; null without a session.",
+      "Estimate: the memory that the session's node has allocated since its start, divided by its sessions; null without a session.",
     ),
   recommended_action: text,
 });
@@ -63,7 +63,7 @@ const monitor = z.object({
   queues: z.array(
     z.object({
       name: z.string(),
-      waiting: count.describe("Due or to come; at most 200,000 jobs are looked at."),
+      waiting: count.describe("Due now or later; counts at most 200,000 jobs."),
       due: count,
       oldest_due_seconds: count.nullable(),
     }),
@@ -88,7 +88,7 @@ const monitor = z.object({
 
 const monitorInput = z.object({
   ...pageInput,
-  status: boundedText(30).optional().describe("Only the instances in this status."),
+  status: boundedText(30).optional().describe("Only instances with this status."),
   account_id: rowId.optional(),
 });
 
@@ -155,7 +155,7 @@ const logRow = z.discriminatedUnion("type", [
     event: z.string(),
     webhook_id: z.number(),
     webhook_name: z.string(),
-    url: z.string().describe("Without user and password."),
+    url: z.string().describe("Without its user name and password."),
     attempt: z.number(),
     trigger: z.string(),
     success: z.boolean(),
@@ -170,7 +170,7 @@ const logRow = z.discriminatedUnion("type", [
 const monitorRoute = {
   access: "manager",
   tag,
-  summary: "How the gateway is: instances, queues, webhooks, and what to do about what is wrong",
+  summary: "Get the state of instances, queues and webhooks, with advice for each problem",
   message: "Monitor",
   input: monitorInput,
   output: monitor,
@@ -182,25 +182,25 @@ export const adminContract = {
     http: "GET /api/admin/overview",
     access: "manager",
     tag,
-    summary: "Numbers of accounts, users, instances and messages",
+    summary: "Count accounts, users, instances and messages",
     message: "Overview",
     input: z.object({}),
     output: z.object({
       accounts: count,
-      active_accounts: count.describe("Active or on trial."),
+      active_accounts: count.describe("Accounts with the status `active` or `trial`."),
       resellers: count,
       customers: count,
       users: count,
       instances: count,
       connected_instances: count,
       messages_month: count.describe(
-        "Sent since the first of the month, UTC, without those that failed; up to two minutes behind.",
+        "Messages sent since the first of the month (UTC), without failed ones; up to two minutes old.",
       ),
-      failed_webhooks: count.describe("Failing now, or switched off because they failed."),
+      failed_webhooks: count.describe("Webhooks that fail now, or that were disabled because they failed."),
       queue: z.object({ waiting: count, due: count, oldest_due_seconds: count.nullable() }),
       held_back: z
         .object({ sends: count, deliveries: count, others: count })
-        .describe("What waits after a restore until it is released or discarded; a reseller sees none."),
+        .describe("Jobs on hold after a restore, until you release or discard them; a reseller sees none."),
     }),
   }),
   adminMonitor: route({ http: "GET /api/admin/waygate-monitor", ...monitorRoute }),
@@ -209,7 +209,7 @@ export const adminContract = {
     http: "GET /api/admin/logs",
     access: "manager",
     tag,
-    summary: "Read one of the logs, newest first; never what a message said",
+    summary: "Read one of the logs, newest first; without the contents of messages",
     message: "Logs",
     input: z.object({
       ...pageInput,
@@ -221,7 +221,7 @@ export const adminContract = {
       success: boundedText(8)
         .pipe(z.stringbool())
         .optional()
-        .describe("For `webhooks` and `api`: only what went well, or only what did not."),
+        .describe("For `webhooks` and `api`: only successful entries, or only failed ones."),
     }),
     output: z.array(logRow),
     beside: z.object({ pagination }),

@@ -10,22 +10,22 @@ const backup = z.object({
   status: z
     .enum(["running", "verified", "unverified", "failed"])
     .describe(
-      "`verified`: it was restored into a scratch database and every table compared. `unverified`: it is whole, but no scratch database could be made; `reason` says why.",
+      "`verified`: it was restored into a temporary database and every table was compared. `unverified`: the file is complete, but no temporary database could be created; `reason` says why.",
     ),
   reason: z.string().nullable(),
   trigger: z.enum(["request", "schedule", "command"]),
-  size: z.number().nullable().describe("Of the file, in bytes."),
-  file: z.string().nullable().describe("Its name in the backup directory; null once it is gone."),
-  node: z.string().nullable().describe("The node in whose backup directory it is."),
-  checksum: z.string().nullable().describe("SHA-256 of the file, hex."),
+  size: z.number().nullable().describe("Size of the file, in bytes."),
+  file: z.string().nullable().describe("Name of the file in the backup directory; null after it is deleted."),
+  node: z.string().nullable().describe("The node whose backup directory has the file."),
+  checksum: z.string().nullable().describe("SHA-256 of the file, in hexadecimal."),
   encrypted: z.literal(true),
-  key_id: z.string().nullable().describe("Names the backup key without giving it away."),
+  key_id: z.string().nullable().describe("Identifies the backup key without revealing it."),
   app_version: z.string().nullable(),
   schema_version: z.string().nullable(),
   started_at: isoTime.nullable(),
   finished_at: isoTime.nullable(),
   verified_at: isoTime.nullable(),
-  rows: z.record(z.string(), z.number().int()).describe("Rows by table."),
+  rows: z.record(z.string(), z.number().int()).describe("Number of rows of each table."),
 });
 
 const held = z.object({
@@ -34,7 +34,7 @@ const held = z.object({
   restored_at: isoTime.nullable(),
   action: z.enum(["release", "discard"]).nullable(),
   decided_at: isoTime.nullable(),
-  sends: z.number().int().describe("Held back, not yet decided or not yet done."),
+  sends: z.number().int().describe("Jobs on hold: not yet decided, or the decision is not yet carried out."),
   deliveries: z.number().int(),
   others: z.number().int().describe("Such as edits and reactions."),
 });
@@ -54,9 +54,9 @@ export const backupsContract = {
   createBackup: route({
     http: "POST /api/admin/backups",
     ...shared,
-    summary: "Make an operational backup, restore it into a scratch database at once and compare",
+    summary: "Make a backup, and verify it by restoring it into a temporary database",
     description:
-      "Answers when it is done, after 30 seconds at most; then `status` is `running` and the list tells how it ended.",
+      "Responds when the backup is done, or after 30 seconds with the `status` `running`. The list then shows the result.",
     message: "Backup",
     input: z.object({}),
     output: backup,
@@ -74,15 +74,15 @@ export const backupsContract = {
   getHeldWork: route({
     http: "GET /api/admin/restored",
     ...shared,
-    summary: "What a restored gateway holds back: sends and deliveries that were pending in the backup",
-    message: "Held back",
+    summary: "Get the jobs on hold after a restore: sends and deliveries that were pending in the backup",
+    message: "On hold",
     input: z.object({}),
     output: held,
   }),
   decideHeldWork: route({
     http: "POST /api/admin/restored",
     ...shared,
-    summary: "Release or discard what a restored gateway holds back",
+    summary: "Release or discard the jobs on hold after a restore",
     message: "Decided",
     input: z.object({ action: z.enum(["release", "discard"]) }),
     output: held,

@@ -54,7 +54,7 @@ const clock = boundedText(5).regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time 
 const quietHours = z
   .object({
     start: clock,
-    end: clock.describe("When the campaign goes on; before `start` it is the next morning."),
+    end: clock.describe("When the campaign continues. If `end` is before `start`, it is on the next day."),
     tz: boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
   })
   .refine(({ start, end }) => start !== end, "start and end are the same");
@@ -72,7 +72,7 @@ const moment = boundedText(64).check(
 );
 
 const mediaFields = z.object({
-  url: fileText().optional().describe("Address of the file, fetched once when it is saved; also a data URI."),
+  url: fileText().optional().describe("Address of the file, fetched once when the campaign is saved; or a data URI."),
   base64: fileText().optional(),
   type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
   mime_type: boundedText(127).optional(),
@@ -95,27 +95,27 @@ const SHARE = "must be above 0 and at most 1: 0.5 is half of them";
 const campaignFields = {
   name: trimmedText(200).min(1, "must not be empty"),
   message_template: template.describe(
-    "The text, with variables such as `{{name}}`; with `media` it is the caption.",
+    "The text, with variables such as `{{name}}`. With `media` it is the caption.",
   ),
-  media: mediaIn.nullable().describe("One file that goes to every recipient; a text is its `url`."),
-  file: upload.describe("The same file, as a part of a multipart/form-data body."),
-  min_delay_ms: delay.describe("Shortest pause between two recipients; 3000 unless told."),
-  max_delay_ms: delay.describe("Longest pause between two recipients; 9000 unless told."),
+  media: mediaIn.nullable().describe("One file for every recipient. A plain text is read as its `url`."),
+  file: upload.describe("The file as a part of a multipart/form-data body."),
+  min_delay_ms: delay.describe("Shortest pause between two recipients, in milliseconds. Default: 3000."),
+  max_delay_ms: delay.describe("Longest pause between two recipients, in milliseconds. Default: 9000."),
   scheduled_at: moment.nullable().describe("Takes effect at the start of the campaign."),
-  quiet_hours: quietHours.nullable().describe("Nothing goes out from `start` to `end` in the time zone."),
+  quiet_hours: quietHours.nullable().describe("The campaign sends nothing from `start` to `end` in this time zone."),
   daily_limit: numeric
     .pipe(z.number().int().min(1).max(1_000_000))
     .nullable()
-    .describe("Recipients a day, counted in the time zone of `quiet_hours`, else in UTC."),
+    .describe("Most recipients per day, in the time zone of `quiet_hours`, otherwise in UTC."),
   consent_purpose: trimmedText(64)
     .min(1)
     .nullable()
-    .describe("Only phones that have agreed to this purpose are written to."),
+    .describe("Sends only to phones with a recorded consent to this purpose."),
   stop_on_error_rate: numeric
     .pipe(z.number(SHARE).gt(0, SHARE).max(1, SHARE))
     .nullable()
     .describe(
-      "Pauses the campaign when this part of at least 10 recipients has failed since its last start.",
+      "Share of failed recipients since the last start at which the campaign pauses; needs at least 10 recipients.",
     ),
 };
 
@@ -137,7 +137,7 @@ export const campaign = z.object({
   name: z.string(),
   instance_id: z.number(),
   status: z.enum(CAMPAIGN_STATUS),
-  status_reason: z.string().nullable().describe("Why it is paused or failed."),
+  status_reason: z.string().nullable().describe("Why the campaign is paused or has failed."),
   message_template: z.string(),
   media: z
     .object({
@@ -156,7 +156,7 @@ export const campaign = z.object({
   consent_purpose: z.string().nullable(),
   stop_on_error_rate: z.number().nullable(),
   started_at: isoTime.nullable(),
-  completed_at: isoTime.nullable().describe("When it ended, completed or not."),
+  completed_at: isoTime.nullable().describe("When it was completed, cancelled or failed."),
   archived_at: isoTime.nullable(),
   created_at: isoTime,
   updated_at: isoTime,
@@ -196,7 +196,7 @@ const recipient = z.object({
 
 const warning = z.object({
   variable: z.string(),
-  missing: z.number().describe("Recipients for whom it stays empty."),
+  missing: z.number().describe("Number of recipients for whom the variable is empty."),
   message: z.string(),
 });
 
@@ -217,7 +217,7 @@ export const campaignsContract = {
       archived: boundedText(8)
         .pipe(z.stringbool())
         .optional()
-        .describe("false: leave out archived campaigns; true: list only those."),
+        .describe("false: without archived campaigns; true: only archived campaigns."),
     }),
     output: z.array(campaign),
     beside: z.object({ pagination }),
@@ -226,7 +226,7 @@ export const campaignsContract = {
   createCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns",
-    summary: "Create a campaign; it waits for its recipients and its start",
+    summary: "Create a campaign; add recipients and start it afterwards",
     message: "Campaign created",
     idempotent: true,
     example: { name: "Spring offer", instance_id: 1, text: "Hello" },
@@ -260,9 +260,9 @@ export const campaignsContract = {
   updateCampaign: route({
     ...SHARED,
     http: "PATCH /api/campaigns/:id",
-    summary: "Change a campaign that is created or paused; null takes a setting back",
+    summary: "Change a created or paused campaign; null resets a setting",
     message: "Campaign updated",
-    description: "With another `instance_id` whoever still waits is written to through that instance.",
+    description: "With another `instance_id`, the remaining recipients get the message from that instance.",
     example: { name: "Spring offer" },
     input: z.object({
       ...z.object(campaignFields).partial().shape,
@@ -279,7 +279,7 @@ export const campaignsContract = {
     http: "POST /api/campaigns/:id/recipients",
     summary: "Add recipients: in the body, from leads, or as a CSV file",
     description:
-      "Takes up to 50,000 at once. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. What cannot be read is listed in `invalid`, the rest is added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
+      "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. Invalid entries are listed in `invalid`, and all others are added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
     message: "Recipients added",
     idempotent: true,
     example: { recipients: [{ phone: "5511999990004", variables: { name: "Bia" } }] },
@@ -303,25 +303,25 @@ export const campaignsContract = {
     output: z.object({
       inserted: z.number(),
       duplicates: z.number(),
-      skipped: z.number().describe("Of those inserted: will not be written to."),
+      skipped: z.number().describe("How many of the inserted recipients get no message."),
       invalid: z
         .array(z.object({ value: z.string(), reason: z.string() }))
         .describe(`The first ${MAX_LISTED}.`),
       invalid_count: z.number(),
-      total: z.number().describe("Recipients of the campaign now."),
+      total: z.number().describe("Number of recipients of the campaign after this request."),
     }),
   }),
 
   previewCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/preview",
-    summary: "Show what recipients would read, and which variables stay empty",
+    summary: "Preview the messages of recipients, and list variables that stay empty",
     message: "Preview",
     input: z.object({
       id: rowId,
-      limit: z.coerce.number().int().min(1).max(20).default(3).describe("How many of the next recipients."),
-      phone: boundedText(40).optional().describe("This recipient instead."),
-      variables: z.record(boundedText(64), z.unknown()).optional().describe("Instead of a recipient."),
+      limit: z.coerce.number().int().min(1).max(20).default(3).describe("How many of the next recipients to show."),
+      phone: boundedText(40).optional().describe("Id of the recipient to show instead."),
+      variables: z.record(boundedText(64), z.unknown()).optional().describe("Variables to use instead of a recipient's."),
     }),
     output: z.object({
       previews: z.array(z.object({ phone: z.string().nullable(), text: z.string() })),
@@ -332,28 +332,28 @@ export const campaignsContract = {
   startCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/start",
-    summary: "Start a campaign, or go on with a paused one; `scheduled` when its time is to come",
+    summary: "Start or resume a campaign; it is `scheduled` if its time is in the future",
     description:
-      "With `dry_run: true` nothing is changed: `status` is what the campaign is now, and `would_be` what a start makes of it.",
+      "With `dry_run: true` nothing changes: `status` is the present status, and `would_be` the status after a start.",
     message: "Campaign queued",
     idempotent: true,
     input: z.object({
       id: rowId,
-      dry_run: z.boolean().default(false).describe("true: only tell what would be done."),
+      dry_run: z.boolean().default(false).describe("true: only report the result of a start."),
     }),
     aliases: { dry_run: ["dryRun"] },
     output: status.extend({
-      queued: z.number().describe("Recipients who wait."),
+      queued: z.number().describe("Number of recipients that are pending."),
       warnings: z.array(warning),
       dry_run: z.boolean(),
-      would_be: z.enum(CAMPAIGN_STATUS).optional().describe("Only of a dry run."),
+      would_be: z.enum(CAMPAIGN_STATUS).optional().describe("Only in the response of a dry run."),
     }),
   }),
 
   pauseCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/pause",
-    summary: "Pause a campaign: after the answer no further send begins",
+    summary: "Pause a campaign; no send starts after the response",
     message: "Campaign paused",
     idempotent: true,
     input: z.object({ id: rowId }),
@@ -363,7 +363,7 @@ export const campaignsContract = {
   cancelCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/cancel",
-    summary: "Cancel a campaign for good; `handed_over` lists what had left already and may still arrive",
+    summary: "Cancel a campaign permanently; `handed_over` lists messages that may still arrive",
     message: "Campaign cancelled",
     idempotent: true,
     input: z.object({ id: rowId }),
@@ -375,15 +375,15 @@ export const campaignsContract = {
   retryFailedRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/retry-failed",
-    summary: "Write again to the failed recipients, but never to one whom the message may have reached",
+    summary: "Retry failed recipients, except those whom the message may have reached",
     description:
-      "A completed campaign goes on at once and needs a free place in the plan's `max_campaigns`; in a paused one the recipients wait for its start. A recipient that failed with `UNKNOWN_OUTCOME`, or whose send began and was not confirmed, stays failed. The file of a completed campaign is kept for 7 days; after that, and once it was erased, a retry is refused with `CAMPAIGN_STATE`. A cancelled campaign, and one whose instance was removed, cannot be retried.",
+      "A completed campaign continues immediately and counts against the plan's `max_campaigns`; a paused one continues when you start it. Recipients whose send failed with `UNKNOWN_OUTCOME`, or was not confirmed, stay failed. The file of a completed campaign is stored for 7 days; after that a retry returns `CAMPAIGN_STATE`. A cancelled campaign, and one whose instance was removed, cannot be retried.",
     message: "Failed recipients queued again",
     idempotent: true,
     input: z.object({ id: rowId }),
     output: status.extend({
       retried: z.number(),
-      left_out: z.number().describe("Failed recipients whom the message may have reached."),
+      left_out: z.number().describe("Number of failed recipients whom the message may have reached."),
     }),
   }),
 
@@ -391,7 +391,7 @@ export const campaignsContract = {
     ...SHARED,
     http: "POST /api/campaigns/:id/archive",
     summary:
-      "Archive a campaign that has ended, so that lists can leave it out; `archived: false` takes it back",
+      "Archive an ended campaign, so that lists can omit it; `archived: false` restores it",
     message: "Campaign archived",
     input: z.object({ id: rowId, archived: z.boolean().default(true) }),
     output: campaign,
@@ -402,7 +402,7 @@ export const campaignsContract = {
     http: "DELETE /api/campaigns/:id",
     summary: "Delete a campaign with its recipients and its report; the messages it sent stay in their chats",
     description:
-      "A campaign that is scheduled, queued or running, or that the gateway holds up, answers 409 `CAMPAIGN_STATE`: pause or cancel it first.",
+      "A campaign that is scheduled, queued, running or paused by the gateway returns 409 `CAMPAIGN_STATE`: pause or cancel it first.",
     message: "Campaign deleted",
     input: z.object({ id: rowId }),
     output: z.object({ id: z.number() }),
@@ -411,7 +411,7 @@ export const campaignsContract = {
   getCampaignReport: route({
     ...SHARED,
     http: "GET /api/campaigns/:id/report",
-    summary: "Report of a campaign: totals and recipients; `format=csv` streams all of them",
+    summary: "Get the report of a campaign: totals and recipients; `format=csv` streams all recipients",
     message: "Report",
     input: z.object({
       ...pageInput,

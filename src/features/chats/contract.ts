@@ -17,8 +17,8 @@ const chat = z.object({
   title: z.string().nullable(),
   type: z.enum(["contact", "group"]),
   is_group: z.boolean(),
-  unread_count: z.number().describe("Messages not read by this end; not counted beyond 999."),
-  marked_unread: z.boolean().describe("By hand."),
+  unread_count: z.number().describe("Inbound messages that are not marked as read; counts up to 999."),
+  marked_unread: z.boolean().describe("Whether the chat was marked as unread manually."),
   archived: z.boolean(),
   pinned: z.boolean(),
   muted: z.boolean(),
@@ -55,14 +55,14 @@ const messageFilter = {
   direction: z.enum(["inbound", "outbound"]).optional(),
   type: z.enum(MESSAGE_TYPES).optional(),
   status: z.enum(STATUSES).optional(),
-  track_id: boundedText(200).min(1).optional().describe("Only those that were sent with this `track_id`."),
-  from: pointInTime.optional().describe("Not earlier than this time (ISO 8601)."),
-  until: pointInTime.optional().describe("Earlier than this time."),
+  track_id: boundedText(200).min(1).optional().describe("Only messages that were sent with this `track_id`."),
+  from: pointInTime.optional().describe("Only messages at or after this time (ISO 8601)."),
+  until: pointInTime.optional().describe("Only messages before this time (ISO 8601)."),
   q: trimmedText(200)
     .min(1)
     .optional()
     .describe(
-      "Words that the message has, in any order, in any case, with or without accents; each may go on.",
+      "Words of the message, in any order. Case and accents do not matter, and each word also matches longer words that begin with it.",
     ),
 };
 const filterAliases = {
@@ -124,7 +124,7 @@ export const chatsContract = {
     aliases: { ...filterAliases, chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
     input: z.object({
       id: instanceId,
-      chat: boundedText(120).min(1).optional().describe("Only of this chat: a jid, a LID or a number."),
+      chat: boundedText(120).min(1).optional().describe("Only messages of this chat: a JID, a LID or a number."),
       ...messageFilter,
     }),
     output: z.array(listed),
@@ -144,7 +144,7 @@ export const chatsContract = {
     },
     input: z.object({
       instance_id: rowId.optional(),
-      chat: boundedText(120).min(1).optional().describe("Only of this chat of the instance that is named."),
+      chat: boundedText(120).min(1).optional().describe("Only messages of this chat of the instance `instance_id`."),
       ...messageFilter,
     }),
     output: z.array(listed),
@@ -154,7 +154,7 @@ export const chatsContract = {
     http: "POST /api/v1/instances/:id/chats/state",
     access: "instance",
     tag,
-    summary: "Archive, mute, pin or mark a chat as read on the phone, or take it back",
+    summary: "Archive, mute, pin or mark a chat as read on the phone, or undo it",
     message: "Chat changed",
     aliases: {
       number: [...recipientAliases.number, "chat", "lastMessage.key.remoteJid"],
@@ -167,7 +167,7 @@ export const chatsContract = {
       action: z
         .enum(["archive", "unarchive", "mute", "unmute", "pin", "unpin", "read", "unread"])
         .optional()
-        .describe("Or the action as a field of its own, such as `archive: true`."),
+        .describe("The action; you can also send it as a field, such as `archive: true`."),
       state: z.boolean().default(true).describe("false: the opposite action."),
       duration_seconds: z.coerce
         .number()
@@ -175,7 +175,7 @@ export const chatsContract = {
         .min(1, "must be at least 1")
         .max(315_360_000)
         .optional()
-        .describe("How long a chat is muted; a year unless told."),
+        .describe("How long the chat is muted. Default: one year."),
       archive: z.boolean().optional(),
       unarchive: z.boolean().optional(),
       mute: z.boolean().optional(),

@@ -84,7 +84,7 @@ export class ClientVersionUpdater implements ClientVersions {
         this.#searching = undefined;
       });
       await this.#searching.catch((error: unknown) =>
-        log.warn({ err: error }, "the search for a newer client version could not be asked for"),
+        log.warn({ err: error }, "a search for a newer client version could not be requested"),
       );
     }
     const canRetry = isNewer(this.current(), version);

@@ -15,7 +15,7 @@ const record = z.object({
   text_version: z.string().nullable(),
   text_hash: z.string().nullable(),
   channel: z.string().nullable(),
-  current: z.boolean().describe("The last word on this subject and purpose."),
+  current: z.boolean().describe("Whether this is the latest record of the subject and purpose."),
   created_at: isoTime,
 });
 
@@ -25,9 +25,9 @@ export const consentContract = {
   recordConsent: route({
     ...TAG,
     http: "POST /api/data/consent",
-    summary: "Record a consent, or with `granted: false` its withdrawal; nothing is ever changed or removed",
+    summary: "Record a consent, or with `granted: false` its withdrawal; records are never changed or deleted",
     description:
-      "Whom it is about: `userId`, a user of the account, `lead_id`, a lead, or `phone`; without any the account itself. A lead with a phone stands for that phone. Campaigns with a `consent_purpose` write only to phones whose last word on it is yes.",
+      "The subject is `userId` (a user of the account), `lead_id`, `phone`, or the account itself if none is given. A lead with a phone means that phone. Campaigns with a `consent_purpose` send only to phones whose latest record grants it.",
     message: "Consent recorded",
     example: { phone: "5511999990004", purpose: "offers", consent_type: "opt_in", granted: true },
     input: z.object({
@@ -40,9 +40,9 @@ export const consentContract = {
         .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
         .optional()
         .describe("Digits with country and area code."),
-      text_version: trimmedText(64).optional().describe("Of what the person has read."),
+      text_version: trimmedText(64).optional().describe("Version of the text that the person read."),
       text_hash: trimmedText(128).optional(),
-      channel: label.optional().describe("Where it was said: `web`, `whatsapp`, `paper`."),
+      channel: label.optional().describe("Where the consent was given: `web`, `whatsapp`, `paper`."),
     }),
     aliases: {
       userId: ["user_id"],
@@ -58,7 +58,7 @@ export const consentContract = {
   listConsent: route({
     ...TAG,
     http: "GET /api/data/consent/:userId",
-    summary: "List what was recorded for the account (`me`) or one of its users, newest first",
+    summary: "List the consent records of the account (`me`) or of one of its users, newest first",
     message: "Consent records",
     input: z.object({ ...pageInput, userId: z.union([z.literal("me"), rowId], "must be `me` or a user id") }),
     output: z.array(record),

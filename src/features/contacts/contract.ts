@@ -29,7 +29,7 @@ export const recipientAliases = {
 };
 
 const addresses = {
-  jid: z.string().describe("By phone where it is known, else the LID."),
+  jid: z.string().describe("The JID with the phone if it is known, otherwise the LID."),
   lid: z.string().nullable(),
   phone: z.string().nullable().describe("Digits; never those of a LID."),
 };
@@ -38,8 +38,8 @@ const contact = z.object({
   id: z.number(),
   ...addresses,
   name: z.string().nullable().describe("In the phone's address book."),
-  push_name: z.string().nullable().describe("As they call themselves."),
-  verified_name: z.string().nullable().describe("Of a business."),
+  push_name: z.string().nullable().describe("The name that the contact has chosen."),
+  verified_name: z.string().nullable().describe("The verified name of a business."),
   is_business: z.boolean().nullable(),
   picture_url: z.string().nullable(),
   is_blocked: z.boolean(),
@@ -54,7 +54,7 @@ const checked = z.object({
   lid: z.string().nullable(),
   phone: z.string().nullable(),
   verified_name: z.string().nullable(),
-  checked_at: isoTime.nullable().describe("When the network said so."),
+  checked_at: isoTime.nullable().describe("When the network returned this result."),
 });
 
 const tag = "Contacts";
@@ -72,7 +72,7 @@ export const contactsContract = {
       id,
       ...pageInput,
       q: trimmedText(200).optional().describe("Part of a name or of the digits of the phone."),
-      synchronise: queryFlag.default(false).describe("What the phone tells arrives a little later."),
+      synchronise: queryFlag.default(false).describe("The contacts of the phone arrive some seconds later."),
     }),
     output: z.array(contact),
     beside: z.object({ pagination }),
@@ -82,11 +82,11 @@ export const contactsContract = {
     access,
     cost: 3,
     tag,
-    summary: "Ask whether numbers are on the network: one row per number, in order",
+    summary: "Check whether numbers are on the network; returns one row per number, in order",
     description:
-      "Answers are remembered: a number that is there for 30 days, one that is not for a day. `refresh` asks again. " +
-      "Of a number that has two spellings (Brazil's ninth digit, Mexico's 1, Argentina's 9) both are asked, and `jid` " +
-      "is the one that the network knows; when it knows both, the one given. What is no number has `exists: false`.",
+      "Results are cached: for 30 days if the number is on the network, otherwise for one day. `refresh` skips the cache. " +
+      "If a number has two formats (Brazil's ninth digit, Mexico's 1, Argentina's 9), both are checked, and `jid` " +
+      "is the one that the network knows; if it knows both, the given one. Invalid numbers have `exists: false`.",
     message: "Checked",
     aliases: { number: ["phone", "jid", ...recipientAliases.number], numbers: ["phones", "jids"] },
     example: { numbers: ["5511999990004"] },
@@ -94,10 +94,10 @@ export const contactsContract = {
       id,
       numbers: z.array(digitsOrJid).min(1).max(500).optional(),
       number: digitsOrJid.optional(),
-      refresh: z.boolean().default(false).describe("Ask the network also what is remembered."),
+      refresh: z.boolean().default(false).describe("true: ask the network even if a result is cached."),
     }),
     output: z.array(checked),
-    beside: z.object({ exists: z.boolean().optional().describe("Of a single number.") }),
+    beside: z.object({ exists: z.boolean().optional().describe("The result, if the request names a single number.") }),
   }),
   contactInfo: route({
     http: "POST /api/v1/instances/:id/contacts/info",
@@ -132,7 +132,7 @@ export const contactsContract = {
       id,
       ...recipientFields,
       action: z.enum(["block", "unblock"]).optional(),
-      block: z.boolean().optional().describe("In place of `action`: false unblocks."),
+      block: z.boolean().optional().describe("Alternative to `action`: true blocks, false unblocks."),
     }),
     output: z.object({ ...addresses, action: z.enum(["block", "unblock"]), is_blocked: z.boolean() }),
   }),

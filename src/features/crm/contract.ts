@@ -15,7 +15,7 @@ const phone = z
   .describe("Digits with country and area code.");
 const label = trimmedText(64).min(1);
 export const MAX_TAGS = 100;
-const tags = z.array(label).max(MAX_TAGS).describe("At most 100 of 64 characters each.");
+const tags = z.array(label).max(MAX_TAGS).describe("At most 100 tags of up to 64 characters.");
 
 export const MAX_FIELDS = 100;
 const fieldName = trimmedText(64)
@@ -37,7 +37,7 @@ export const TAG_SEPARATOR = ";";
 const lead = z.object({
   id: z.number(),
   phone: z.string().nullable(),
-  lid: z.string().nullable().describe("The network's name for somebody whose phone is not known."),
+  lid: z.string().nullable().describe("The network's id of a person whose phone is not known."),
   name: z.string().nullable(),
   email: z.string().nullable(),
   status: z.string(),
@@ -62,10 +62,10 @@ const leadFields = {
   name: trimmedText(200).nullable().optional(),
   email: boundedText(254).check(z.email()).nullable().optional(),
   status: label.optional(),
-  kanban_status: label.nullable().optional().describe("The column of the board that the lead stands in."),
+  kanban_status: label.nullable().optional().describe("The column of the lead on the board."),
   tags: tags.optional(),
   custom_fields: fieldValues.optional(),
-  opted_out: z.boolean().optional().describe("true: campaigns do not write to this phone any more."),
+  opted_out: z.boolean().optional().describe("true: campaigns no longer send to this phone."),
 };
 /** The lead fields of a CSV row. */
 export const leadRow = z.object(leadFields);
@@ -114,7 +114,7 @@ export const crmContract = {
     http: "GET /api/leads/export",
     summary: "Export leads as CSV, newest first, with a column for each custom field",
     description:
-      "Takes the filters of the list. Cells that a spreadsheet would take for a formula begin with `'`. `POST /api/leads/import` reads the file again.",
+      "Accepts the filters of the list. Cells that a spreadsheet would run as a formula begin with `'`. You can import the file with `POST /api/leads/import`.",
     input: z.object(leadFilter),
     output: z.never(),
     raw: "text/csv",
@@ -125,7 +125,7 @@ export const crmContract = {
     ...TAG,
     http: "POST /api/leads/import",
     summary: "Create and change leads from a CSV file",
-    description: `Takes up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; the columns that an export has besides are passed over. A row is the lead with its phone, in whatever spelling, else with its \`id\`; a phone that no lead has makes a lead. An empty cell leaves what is there, tags are added, and \`opted_out\` takes \`true\` only. The same file once more changes nothing. A row that cannot be taken is listed in \`invalid\` with its line and the reason, and the others are taken.`,
+    description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing. An invalid row is listed in \`invalid\` with its line and the reason, and all others are imported.`,
     message: "Leads imported",
     input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file") }),
     upload: "file",
@@ -139,7 +139,7 @@ export const crmContract = {
       invalid: z
         .array(
           z.object({
-            line: z.number().describe("Of the file, from 1."),
+            line: z.number().describe("Line of the file; the first line is 1."),
             value: z.string(),
             reason: z.string(),
           }),
@@ -152,7 +152,7 @@ export const crmContract = {
   createLead: route({
     ...TAG,
     http: "POST /api/leads",
-    summary: "Create a lead; a phone stands for one lead of the account",
+    summary: "Create a lead; a phone belongs to one lead of the account",
     message: "Lead created",
     example: { name: "Bia Souza", phone: "5511999990004" },
     input: z.object(leadFields),
@@ -163,7 +163,7 @@ export const crmContract = {
   updateLead: route({
     ...TAG,
     http: "PATCH /api/leads/:id",
-    summary: "Change a lead; `tags` replaces the tags, `custom_fields` merges and null removes",
+    summary: "Change a lead; `tags` replaces all tags, `custom_fields` merges, and null removes a field",
     message: "Lead updated",
     example: { name: "Bia Souza" },
     input: z.object({ id: rowId, ...leadFields }),
@@ -174,7 +174,7 @@ export const crmContract = {
   deleteLead: route({
     ...TAG,
     http: "DELETE /api/leads/:id",
-    summary: "Remove a lead with its notes; its messages stay, and so does an opt-out",
+    summary: "Remove a lead and its notes; its messages and its opt-out stay",
     message: "Lead removed",
     input: z.object({ id: rowId }),
     output: z.object({ id: z.number() }),
@@ -238,9 +238,9 @@ export const crmContract = {
   setLeadFields: route({
     ...TAG,
     http: "PUT /api/leads/:id/custom-fields",
-    summary: "Set custom fields of a lead; null removes one, the others stay",
+    summary: "Set custom fields of a lead; null removes a field, omitted fields stay unchanged",
     description:
-      "The values stand in `fields`, or bare at the top. A declared field takes values of its type only; one that is not declared takes any text, number or boolean.",
+      "Send the values in `fields` or as fields of the body. A declared field accepts only values of its type; any other field accepts a text, number or boolean.",
     message: "Custom fields set",
     example: { fields: { city: "Recife" } },
     input: z.looseObject({ id: rowId, fields: fieldValues.optional() }),
@@ -267,7 +267,7 @@ export const crmContract = {
     input: z.object({
       name: fieldName,
       type: fieldType.default("text"),
-      options: options.default([]).describe("What a `select` may hold."),
+      options: options.default([]).describe("The options of a `select`."),
     }),
     output: customField,
   }),
@@ -287,7 +287,7 @@ export const crmContract = {
     ...TAG,
     http: "DELETE /api/custom-fields/:id",
     role: "admin",
-    summary: "Remove the declaration of a custom field; what leads hold stays",
+    summary: "Remove the declaration of a custom field; the values of leads stay",
     message: "Custom field removed",
     input: z.object({ id: rowId }),
     output: z.object({ id: z.number() }),

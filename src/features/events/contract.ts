@@ -80,7 +80,7 @@ export const eventsContract = {
     access: "account",
     tag: "Webhooks",
     summary:
-      "Follow the events of all instances of the account; a resumed stream may repeat some, by the same `event_id`",
+      "Follow the events of all instances of the account; a resumed stream may repeat events with the same `event_id`",
     input: z.object({}),
     output: z.never(),
     raw: "text/event-stream",
@@ -90,7 +90,7 @@ export const eventsContract = {
     http: "GET /api/v1/instances/:id/webhook-events",
     access: "instance",
     tag: "Webhooks",
-    summary: "List recorded events; with `after` they come oldest first, for a replay in order",
+    summary: "List recorded events, newest first; with `after` oldest first, for a replay in order",
     message: "Events",
     input: z.object({
       id: instanceId,

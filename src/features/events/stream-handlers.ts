@@ -106,7 +106,7 @@ async function run(
     await feed.follow(followed, after, (item) => write(output, toFrame(item, idOf(item)), signal), signal);
   } catch (error) {
     if (!signal.aborted && !isDatabaseUnavailable(error))
-      call.log.error({ err: error }, "a stream of events broke");
+      call.log.error({ err: error }, "an event stream failed");
   } finally {
     clearInterval(heartbeat);
     if (call.signal.aborted) output.destroy();

@@ -79,8 +79,8 @@ const group = z.object({
   description: z.string().nullable(),
   owner: z.string().nullable(),
   size: z.number(),
-  announce: z.boolean().describe("Only admins write."),
-  locked: z.boolean().describe("Only admins change name, description and image."),
+  announce: z.boolean().describe("Whether only admins can send messages."),
+  locked: z.boolean().describe("Whether only admins can change name, description and image."),
   created_at: isoTime.nullable(),
   participants: z.array(participant),
   refreshed_at: isoTime.describe(
@@ -174,10 +174,10 @@ export const groupsContract = {
         id,
         jid,
         name: name.optional(),
-        description: description.optional().describe("Empty removes it."),
+        description: description.optional().describe("An empty text removes it."),
         image,
-        announce: z.boolean().optional().describe("Only admins write."),
-        locked: z.boolean().optional().describe("Only admins change name, description and image."),
+        announce: z.boolean().optional().describe("Whether only admins can send messages."),
+        locked: z.boolean().optional().describe("Whether only admins can change name, description and image."),
       })
       .refine(
         ({ id: _, jid: __, ...settings }) => Object.values(settings).some((value) => value !== undefined),

@@ -42,7 +42,7 @@ export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDe
       if (!(await learn(owner, jid))) seen.delete(key);
     }).catch((error: unknown) => {
       seen.delete(key);
-      log.debug({ err: error, instance_id: owner.id }, "a group could not be asked for");
+      log.debug({ err: error, instance_id: owner.id }, "group metadata could not be fetched");
     });
   };
 }

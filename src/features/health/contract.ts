@@ -18,24 +18,24 @@ const detail = z
     node_version: z.string(),
     roles: z.array(z.string()),
     outgoing_calls: z.object({
-      allowed_hosts: z.array(z.string()).describe("As `WAYGATE_ALLOWED_HOSTS` has them."),
-      this_machine: z.boolean().describe("Whether webhooks and other outgoing calls may go to this machine."),
+      allowed_hosts: z.array(z.string()).describe("The value of `WAYGATE_ALLOWED_HOSTS`."),
+      this_machine: z.boolean().describe("Whether webhooks and other outgoing requests may go to this machine."),
     }),
     client_version: z
       .object({
-        version: z.string().describe("What sessions log in to WhatsApp as."),
+        version: z.string().describe("The version with which sessions log in to WhatsApp."),
         source: z.enum(["pinned", "fetched", "built-in"]),
         searching: z
           .boolean()
           .describe(
-            "Whether the gateway looks for newer versions. False: `WAYGATE_WHATSAPP_VERSION` or `WAYGATE_WHATSAPP_URL` is set.",
+            "Whether the gateway searches for newer versions; false if `WAYGATE_WHATSAPP_VERSION` or `WAYGATE_WHATSAPP_URL` is set.",
           ),
         found_at: z.iso.datetime().nullable().describe("When WhatsApp last confirmed a version."),
         age_seconds: z
           .number()
           .int()
           .nullable()
-          .describe("Since `found_at`. Null before the first search that found a version."),
+          .describe("Days since `found_at`; null before the first successful search."),
         problem: z.string().nullable().describe("Why the last search found nothing."),
       })
       .describe("The version of WhatsApp's web client."),
@@ -52,18 +52,18 @@ const detail = z
       .nullable(),
   })
   .optional()
-  .describe("With the administrative token, or the metrics token as a bearer token.");
+  .describe("Only with the administrative token, or with the metrics token as a bearer token.");
 
 const report = z.object({
   ...alive,
-  ok: z.boolean().describe("Whether this process wants to be given requests; the same as `ready`."),
+  ok: z.boolean().describe("Whether this process accepts requests; the same as `ready`."),
   database: availability,
-  bridge: availability.describe("Whether some node holds sessions; also with no instance at all."),
+  bridge: availability.describe("Whether a node with the role `sessions` is running, even without instances."),
   queue_driver: z.enum(["postgres", "off"]),
   queue_store: availability,
-  workers: availability.describe("Whether some node delivers webhooks and sends."),
+  workers: availability.describe("Whether a node with the role `worker` is running."),
   ready: z.boolean(),
-  production_ready: z.boolean().describe("Never changes the status of the answer."),
+  production_ready: z.boolean().describe("Does not change the status of the response."),
   production_blockers: z.array(z.object({ key: z.string(), message: z.string() })),
   detail,
 });
@@ -82,12 +82,12 @@ export const healthContract = {
   health: route({
     http: "GET /health",
     summary:
-      "Database, sessions, queue, readiness and what stands in the way of production; 503 when not ready",
+      "Get the state of database, sessions, queue and readiness for production; 503 if not ready",
     ...readiness,
   }),
   healthReady: route({
     http: "GET /health/ready",
-    summary: "The same, for orchestrators that want a path of its own",
+    summary: "Get the readiness, for orchestrators that need a separate path",
     ...readiness,
   }),
   healthLive: route({
@@ -95,7 +95,7 @@ export const healthContract = {
     access: "public",
     isExemptFromLimits: true,
     tag,
-    summary: "Whether the process answers at all; asks nothing else, the database least of all",
+    summary: "Check that the process responds; does not check the database or anything else",
     input: z.object({}),
     output: z.object(alive),
     bare: true,

@@ -38,14 +38,14 @@ const webhook = z.object({
 const api = z.object({
   id: z.number(),
   method: z.string(),
-  route: z.string().describe("The pattern of the route."),
+  route: z.string().describe("The path pattern of the route."),
   status: z.number().int(),
-  code: text.describe("Of a refusal."),
+  code: text.describe("The error code of a failed request."),
   duration_ms: z.number(),
   caller: z.enum(["user", "key", "admin"]),
   user_id: z.number().nullable(),
   key_last4: text,
-  ip: text.describe("Without its last part."),
+  ip: text.describe("The caller's address without its last part."),
   request_id: z.string(),
   created_at: isoTime,
 });
@@ -57,11 +57,11 @@ export const instanceLogsContract = {
     http: "GET /api/v1/instances/:id/logs",
     access: "instance",
     tag: "Instances",
-    summary: "What an instance did lately, newest first; with `type` one of the four, page by page",
+    summary: "Get the latest log entries of an instance, newest first; with `type` one log with pages",
     message: "Logs",
     input: z.object({
       id: instanceId,
-      type: z.enum(LOG_TYPES).optional().describe("Absent: the newest of each."),
+      type: z.enum(LOG_TYPES).optional().describe("Default: the newest entries of each log."),
       ...pageInput,
     }),
     output: z.object({

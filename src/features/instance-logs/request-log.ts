@@ -23,7 +23,7 @@ export function createRequestLog({ db, log }: { db: Db; log: Log }): RequestLog 
   let writing: Promise<void> = Promise.resolve();
 
   async function write(): Promise<void> {
-    if (lost > 0) log.warn({ lost }, "requests were left out of the log of requests");
+    if (lost > 0) log.warn({ lost }, "requests were dropped from the request log");
     lost = 0;
     while (waiting.length > 0) await insert(db, waiting.splice(0, ROWS_AT_ONCE));
   }

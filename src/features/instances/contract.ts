@@ -25,7 +25,7 @@ const limit = z.number().int().nullable().describe("null: no limit.");
 export const attention = z
   .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime })
   .nullable()
-  .describe("What the network wants a person to see to, or the session may end.");
+  .describe("A request of the network that a person must handle; otherwise the session may end.");
 
 /** What an instance does by itself; the values of one that has set nothing. */
 export const DEFAULT_SETTINGS = {
@@ -46,12 +46,12 @@ const delayMs = z.number().int().min(0).max(3_600_000);
 
 export const settings = z.object({
   reject_calls: z.boolean(),
-  reject_message: boundedText(4096).nullable().describe("Sent to a caller whose call is refused."),
+  reject_message: boundedText(4096).nullable().describe("Text that a rejected phone caller gets."),
   ignore_groups: z.boolean(),
   mark_online: z.boolean(),
   read_messages: z.boolean(),
-  send_delay_min_ms: delayMs.describe("Pause between two sends, at least."),
-  send_delay_max_ms: delayMs.describe("Pause between two sends, at most."),
+  send_delay_min_ms: delayMs.describe("Shortest pause between two sends, in milliseconds."),
+  send_delay_max_ms: delayMs.describe("Longest pause between two sends, in milliseconds."),
   messages_per_minute: z
     .number()
     .int()
@@ -59,7 +59,7 @@ export const settings = z.object({
     .max(100_000)
     .nullable()
     .describe(
-      "Sends a minute of this instance, whatever asks for them; not above the plan's. null: as the plan says.",
+      "Most sends per minute of this instance, from all sources; not more than the plan allows. null: the plan's limit.",
     ),
   media_retention_days: z
     .number()
@@ -67,16 +67,16 @@ export const settings = z.object({
     .min(1)
     .max(3650)
     .nullable()
-    .describe("null: as the gateway keeps them."),
+    .describe("null: the gateway's default."),
   on_unknown: z
     .enum(["resend", "fail"])
-    .describe("A send whose outcome is unknown after a crash is sent again with the same id, or fails."),
+    .describe("What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails."),
   device_name: trimmedText(40)
     .min(1)
     .regex(/^\P{C}+$/u, "must have no control characters")
     .nullable()
     .describe(
-      "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp takes only names of systems that it knows, so such a session is shown as Chrome (Mac OS).",
+      "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
     ),
 });
 
@@ -117,36 +117,36 @@ const instance = z.object({
     instance_rate_limit_per_minute: limit,
     message_rate_limit_per_minute: limit,
     messages_per_minute: limit.describe(
-      "What holds for this instance: the smaller one of its setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
+      "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
     ),
     messages_used: z
       .number()
       .int()
       .nullable()
-      .describe("By the whole account in this month (UTC); null: the plan does not count them."),
+      .describe("Messages of the whole account in this month (UTC); null: the plan has no such limit."),
     messages_reset_at: isoTime,
   }),
   new_chats_locked_until: timeOrNull.describe(
-    "Until then the network refuses messages of this instance to people who are not in touch with it.",
+    "Until this time the network rejects messages of this instance that start new chats.",
   ),
   attention,
   last_qr_at: timeOrNull,
   connected_at: timeOrNull,
   disconnected_at: timeOrNull,
   last_seen_at: timeOrNull.describe(
-    "When its session was last known to be alive; written every five to six minutes while it is connected.",
+    "When the session was last known to be connected; updated every five to six minutes.",
   ),
   last_disconnect_reason: text,
   created_at: isoTime,
   updated_at: isoTime,
 });
 
-const instanceWithToken = instance.extend({ token: text.describe("The API key; masked but at creation.") });
+const instanceWithToken = instance.extend({ token: text.describe("The API key; in full at creation, otherwise masked.") });
 
 const keyScope = z
   .enum(["instance", "account"])
   .describe(
-    "What the key reads: the chats and messages of its own instance, or of all instances of the account.",
+    "Whose chats and messages the key can read: of its own instance, or of all instances of the account.",
   );
 
 const apiKey = z.object({
@@ -161,8 +161,8 @@ const created = z.object({
   id: z.number(),
   name: z.string(),
   status: instanceStatus,
-  api_key: z.string().describe("Shown this once."),
-  webhook_secret: z.string().describe("Shown this once."),
+  api_key: z.string().describe("Returned only in this response."),
+  webhook_secret: z.string().describe("Returned only in this response."),
   webhook: webhookPackage.extend({ secret: z.string() }),
   default_webhook: webhook.optional().describe("Present when a webhook address was given."),
 });
@@ -194,8 +194,8 @@ const fields = {
       (value) => JSON.stringify(value).length <= METADATA_LENGTH,
       "is longer than 16384 characters as JSON",
     )
-    .describe("Anything of yours; comes back in every event."),
-  proxy: z.object({ url: proxyUrl }).nullable().describe("Way to the network; null: none."),
+    .describe("Your own data, which every event of the instance contains."),
+  proxy: z.object({ url: proxyUrl }).nullable().describe("Proxy for the connection to the network; null: none."),
   settings: settings.partial(),
 };
 
@@ -204,11 +204,11 @@ const createInput = z.object({
   webhook_url: z
     .union([z.literal(""), httpUrl])
     .nullish()
-    .describe("Makes the first webhook."),
+    .describe("Address of the first webhook, which the gateway then creates."),
   webhook: z
     .union([z.literal(""), httpUrl, z.object({ url: httpUrl, events: eventFilter.optional() })])
     .nullish()
-    .describe("The same as `webhook_url`, or with the events that it filters."),
+    .describe("The same as `webhook_url`, or an object that also selects the events."),
   network: z.enum(["whatsapp", "sandbox"]).optional(),
   metadata: fields.metadata.optional(),
   proxy: fields.proxy.optional(),
@@ -246,7 +246,7 @@ export const instancesContract = {
     access: "account",
     role: "admin",
     tag,
-    summary: "Create an instance; its API key and webhook secret are shown this once",
+    summary: "Create an instance; only this response shows its API key and webhook secret",
     message: "Instance created",
     idempotent: true,
     aliases,
@@ -268,7 +268,7 @@ export const instancesContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Change an instance; what is not named stays",
+    summary: "Change an instance; omitted fields stay unchanged",
     message: "Instance updated",
     aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
     example: { name: "Sales" },
@@ -276,7 +276,7 @@ export const instancesContract = {
       id: instanceId,
       ...z.object(fields).partial().shape,
       ...topLevelSettings.shape,
-      webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new event."),
+      webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new events."),
     }),
     output: instance,
   }),
@@ -300,18 +300,18 @@ export const apiKeysContract = {
     role: "admin",
     needsPassword: true,
     tag,
-    summary: "Give the instance a new API key; the old one dies at once, or after `grace_seconds`",
+    summary: "Regenerate the instance's API key; the old one ends immediately or after `grace_seconds`",
     message: "API key regenerated",
     aliases: { grace_seconds: ["graceSeconds"] },
     input: z.object({ id: instanceId, grace_seconds: z.coerce.number().int().min(0).max(86_400).default(0) }),
-    output: z.object({ id: z.number(), api_key: z.string().describe("Shown this once.") }),
+    output: z.object({ id: z.number(), api_key: z.string().describe("Returned only in this response.") }),
   }),
   getApiKey: route({
     http: "GET /api/v1/instances/:id/api-key",
     access: "instance",
     role: "admin",
     tag,
-    summary: "Get what the API key of an instance may do; the key itself is masked",
+    summary: "Get the permissions of an instance's API key; the key itself is masked",
     message: "API key",
     input: z.object({ id: instanceId }),
     output: apiKey,
@@ -323,7 +323,7 @@ export const apiKeysContract = {
     needsPassword: true,
     tag,
     summary:
-      "Let the API key of an instance read the chats of the whole account, or of its own instance only",
+      "Set whether the API key of an instance can read the chats of the whole account or only of its instance",
     message: "API key updated",
     input: z.object({ id: instanceId, scope: keyScope }),
     output: apiKey,
@@ -353,7 +353,7 @@ export const apiKeysContract = {
         .int()
         .positive()
         .optional()
-        .describe("With the administrative token; absent: the owner's account."),
+        .describe("Only with the administrative token. Default: the owner's account."),
     }),
     output: created,
     beside: z.object({

@@ -103,7 +103,7 @@ const KEEP_OF_ANSWER = 300;
 export function describeOutcome(outcome: FetchOutcome): string {
   if (outcome.outcome === "failed") return outcome.error;
   const said = wordsOf(outcome.body);
-  return `The other side answered ${outcome.status}${said ? `: ${said}` : "."}`;
+  return `The integration responded with ${outcome.status}${said ? `: ${said}` : "."}`;
 }
 
 function wordsOf(body: Buffer): string {

@@ -11,39 +11,39 @@ const provider = z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`);
 export const integration = z.object({
   provider,
   enabled: z.boolean(),
-  config: z.record(z.string(), z.unknown()).describe("Secrets are masked; sent back masked they stay."),
+  config: z.record(z.string(), z.unknown()).describe("Secrets are masked. If you send a masked secret back, it stays unchanged."),
   has_token: z.boolean(),
   status: z
     .enum(["unknown", "ok", "warning", "failing", "auth_error", "inactive"])
     .describe(
-      "How the last call went. `warning`: it worked, but for what `last_error` says; `inactive`: the other side is there and does not listen.",
+      "Result of the last request. `warning`: it worked, except for the problem in `last_error`. `inactive`: the service responds but does not accept events.",
     ),
   last_error: z.string().nullable(),
   last_error_is_past: z
     .boolean()
-    .describe("Whether a call has succeeded since, so that `last_error` is no longer the present state."),
+    .describe("Whether a later request has succeeded, so that `last_error` is out of date."),
   last_error_at: isoTime.nullable(),
   last_success_at: isoTime.nullable(),
   paused_until: isoTime
     .nullable()
     .describe(
-      "Until then it is left alone, because it mostly failed or refuses everything; null: it is not paused.",
+      "Until this time the gateway sends nothing to the integration, because most requests failed; null: not paused.",
     ),
   paused_chats: z
     .array(z.object({ chat: z.string(), paused_until: isoTime, pauses: z.number() }))
-    .describe("Chats in which it answers nobody for now, because it answered too often; the latest 50."),
-  waiting: z.number().describe("Events and tasks that wait for it."),
+    .describe("Chats in which the integration is paused because it replied too often; the latest 50."),
+  waiting: z.number().describe("Number of events and tasks that wait for the integration."),
   created_at: isoTime,
   updated_at: isoTime,
 });
 
 const saved = integration.extend({
-  warnings: z.array(z.string()).describe("What will hardly work as it is configured."),
+  warnings: z.array(z.string()).describe("Problems that the configuration is likely to cause."),
 });
 
 const testReport = z.object({
   success: z.boolean(),
-  message: z.string().describe("What is wrong and what to do about it, in words."),
+  message: z.string().describe("The problem and its remedy, as a text."),
   status_code: z.number().nullable(),
   duration_ms: z.number(),
   details: z.record(z.string(), z.unknown()),
@@ -91,7 +91,7 @@ export const integrationsContract = {
     http: "GET /api/v1/instances/:id/integrations/:provider",
     role: "admin",
     ...shared,
-    summary: "Get an integration: its configuration and how it fares",
+    summary: "Get the configuration and state of an integration",
     input: named,
     output: integration,
   }),
@@ -99,7 +99,7 @@ export const integrationsContract = {
     http: "PUT /api/v1/instances/:id/integrations/:provider",
     ...shared,
     role: "admin",
-    summary: "Configure an integration; without any field but `enabled` its configuration stays",
+    summary: "Configure an integration; with only the field `enabled` the configuration stays unchanged",
     description: FIELDS,
     message: "Integration saved",
     example: { enabled: true, config: { webhook_url: "https://n8n.example.com/webhook/waygate" } },
@@ -115,7 +115,7 @@ export const integrationsContract = {
     http: "DELETE /api/v1/instances/:id/integrations/:provider",
     ...shared,
     role: "admin",
-    summary: "Remove an integration with what waits for it",
+    summary: "Remove an integration and its pending events",
     message: "Integration removed",
     input: named,
     output: z.object({ provider }),
@@ -124,7 +124,7 @@ export const integrationsContract = {
     http: "POST /api/v1/instances/:id/integrations/:provider/test",
     ...shared,
     role: "admin",
-    summary: "Try an integration out and say what is wrong",
+    summary: "Test an integration and explain its problems",
     message: "Tried",
     input: named,
     output: testReport,
@@ -134,7 +134,7 @@ export const integrationsContract = {
     access: "public",
     tag: "Integrations",
     summary:
-      "Takes what a Chatwoot inbox tells; its address is registered there when the integration is saved",
+      "Receive the webhooks of a Chatwoot inbox; saving the integration registers this address there",
     message: "Received",
     pathToken: true,
     signed: true,

@@ -8,17 +8,17 @@ const PASSKEY_STATES = ["none", "required", "awaiting_phone", "confirmation_requ
 const challenge = z
   .record(z.string(), z.unknown())
   .nullable()
-  .describe("`PublicKeyCredentialRequestOptionsJSON` of WebAuthn, to be signed on https://web.whatsapp.com.");
+  .describe("WebAuthn `PublicKeyCredentialRequestOptionsJSON`, to be signed on https://web.whatsapp.com.");
 
 const passkey = z.object({
   state: z
     .enum(PASSKEY_STATES)
     .describe(
-      "`required`: sign the challenge. `awaiting_phone`: the phone must answer. `confirmation_required`: compare the code. `finishing`: the phone links.",
+      "`required`: sign the challenge. `awaiting_phone`: wait for the phone. `confirmation_required`: compare the code. `finishing`: the phone links.",
     ),
   challenge,
   code: z.string().nullable().describe("Also shown on the phone, where it must be the same."),
-  expires_at: isoTime.nullable().describe("When the state ends, and with it the pairing."),
+  expires_at: isoTime.nullable().describe("When this state and the pairing expire."),
 });
 
 const binary = boundedText(8_192)
@@ -51,24 +51,24 @@ const link = {
 const linkState = z.object({
   name: z.string(),
   status: z.string(),
-  is_linked: z.boolean().describe("Done: the link is good for nothing more."),
-  version: z.string().describe("Changes with everything else; give it as `since` to wait for a change."),
+  is_linked: z.boolean().describe("The instance is linked, and the link is no longer valid."),
+  version: z.string().describe("Changes with each other field. Send it as `since` to wait for a change."),
   link_expires_at: isoTime,
   qr: z.string().nullable(),
   attempt: z.number().int().nullable(),
   max_attempts: z.number().int().nullable(),
-  is_refreshed: z.boolean().describe("The phone has to scan once more."),
+  is_refreshed: z.boolean().describe("Whether the phone must scan again."),
   pairing_code: z.string().nullable(),
   expires_at: isoTime.nullable(),
   passkey,
   error: z
     .object({ message: z.string(), action: z.string() })
     .nullable()
-    .describe("Why the last try failed."),
+    .describe("Why the last attempt failed."),
 });
 
 const session = boundedText(200).describe(
-  "With an API key `default`, or the id or name of its instance; with a sign-in the id or name.",
+  "With an API key: `default`, or the id or name of its instance. With a sign-in: the id or name of an instance.",
 );
 
 const WAHA = { access: "key", tag: "Routes of other gateways" } as const;
@@ -78,7 +78,7 @@ export const linkingContract = {
     http: "GET /api/v1/instances/:id/passkey",
     access: "instance",
     tag,
-    summary: "Get the state of the passkey that WhatsApp wants before it links, its challenge and its code",
+    summary: "Get the state of the passkey confirmation that WhatsApp requires, with its challenge and code",
     message: "Passkey",
     input: z.object({ id: instanceId }),
     output: passkey,
@@ -91,7 +91,7 @@ export const linkingContract = {
     message: "Assertion accepted",
     bodyLimitBytes: 65_536,
     description:
-      "The fields may also stand in `assertion`. Its `id` says the same as `rawId` and is not read.",
+      "You can also send the fields inside `assertion`. Its `id` equals `rawId` and is ignored.",
     aliases: {
       rawId: ["assertion.rawId"],
       type: ["assertion.type"],
@@ -113,7 +113,7 @@ export const linkingContract = {
     http: "POST /api/v1/instances/:id/passkey/cancel",
     access: "instance",
     tag,
-    summary: "End the pairing that waits for a passkey",
+    summary: "Cancel the pairing that waits for a passkey",
     message: "Pairing cancelled",
     input: z.object({ id: instanceId }),
     output: passkey,
@@ -122,9 +122,9 @@ export const linkingContract = {
     http: "POST /api/v1/instances/:id/link",
     access: "instance",
     tag,
-    summary: "Create a page with which somebody without an account links a phone; good once, for 10 minutes",
+    summary: "Create a page on which a person without an account links a phone; valid once, for 10 minutes",
     description:
-      "The address is shown this once, and takes the place of an earlier one. Whoever opens it first keeps it: it works in no other browser. It can do nothing but link this instance, and ends as soon as that is done.",
+      "Only this response shows the address, which replaces an earlier one. It works only in the browser that opens it first. It can only link this instance, and ends when the instance is linked.",
     message: "Link created",
     input: z.object({ id: instanceId }),
     output: z.object({ id: z.number(), url: z.string(), expires_at: isoTime }),
@@ -133,15 +133,15 @@ export const linkingContract = {
   openLink: route({
     ...link,
     http: "POST /link/:token/open",
-    summary: "Bind the link to this browser; answers the secret that all further requests carry",
+    summary: "Bind the link to this browser; returns the secret for all further requests",
     message: "Link opened",
-    input: linkToken.extend({ browser: boundedText(200).optional().describe("The secret of before.") }),
+    input: linkToken.extend({ browser: boundedText(200).optional().describe("The secret that an earlier request returned.") }),
     output: z.object({ browser: z.string() }),
   }),
   readLink: route({
     ...link,
     http: "POST /link/:token/state",
-    summary: "What the page shows; waits up to 20 seconds for a change since `since`",
+    summary: "Get the contents of the page; waits up to 20 seconds for a change after `since`",
     message: "Link",
     input: linkToken.extend({ browser: boundedText(200), since: boundedText(100).optional() }),
     output: linkState,
@@ -149,7 +149,7 @@ export const linkingContract = {
   connectLink: route({
     ...link,
     http: "POST /link/:token/connect",
-    summary: "Begin to link by QR, or with a phone by pairing code",
+    summary: "Start to link by QR code, or with `phone` by pairing code",
     message: "Connection started",
     input: linkToken.extend({
       browser: boundedText(200),
@@ -179,7 +179,7 @@ export const linkingContract = {
   cancelLinkPasskey: route({
     ...link,
     http: "POST /link/:token/passkey/cancel",
-    summary: "End the pairing that waits for a passkey",
+    summary: "Cancel the pairing that waits for a passkey",
     message: "Pairing cancelled",
     input: linkToken.extend({ browser: boundedText(200) }),
     output: passkey,
@@ -188,7 +188,7 @@ export const linkingContract = {
   wahaPasskeyChallenge: route({
     ...WAHA,
     http: "GET /api/:session/auth/passkey/challenge",
-    summary: "The challenge as WAHA answers it; 422 when none waits",
+    summary: "Get the challenge in WAHA's format; 422 if there is none",
     input: z.object({ session }),
     output: z.record(z.string(), z.unknown()),
     bare: true,
@@ -196,7 +196,7 @@ export const linkingContract = {
   wahaPasskey: route({
     ...WAHA,
     http: "POST /api/:session/auth/passkey",
-    summary: "Send the signed challenge, as to WAHA",
+    summary: "Send the signed challenge in WAHA's format",
     bodyLimitBytes: 65_536,
     input: z.object({ session, ...assertion }),
     output: z.object({ success: z.boolean() }),
@@ -205,7 +205,7 @@ export const linkingContract = {
   wahaPasskeyConfirmation: route({
     ...WAHA,
     http: "GET /api/:session/auth/passkey/confirmation",
-    summary: "The code as WAHA answers it; 422 when none waits",
+    summary: "Get the code in WAHA's format; 422 if there is none",
     input: z.object({ session }),
     output: z.object({ code: z.string() }),
     bare: true,
@@ -213,7 +213,7 @@ export const linkingContract = {
   wahaPasskeyConfirm: route({
     ...WAHA,
     http: "POST /api/:session/auth/passkey/confirm",
-    summary: "Confirm the code, as to WAHA",
+    summary: "Confirm the code in WAHA's format",
     input: z.object({ session }),
     output: z.object({ success: z.boolean() }),
     bare: true,

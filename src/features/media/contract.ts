@@ -20,7 +20,7 @@ export const mediaContract = {
     http: "POST /api/v1/instances/:id/messages/download",
     access: "instance",
     tag: "Messages",
-    summary: "Get the file of a message: its bytes, or with `return_base64` the envelope",
+    summary: "Get the file of a message: its bytes, or with `return_base64` as JSON",
     message: "File",
     aliases: { message_id: ["id", "messageId", "key.id", "message.key.id"], return_base64: ["returnBase64"] },
     input: z.object({
@@ -40,7 +40,7 @@ export const mediaContract = {
   getMedia: route({
     http: "GET /api/v1/instances/:id/media/:mediaId",
     access: "instance",
-    summary: "Get a file by its media id; `Range` and `If-None-Match` are honoured",
+    summary: "Get a file by its media id; supports `Range` and `If-None-Match`",
     ...file,
     input: z.object({ id: instanceId, mediaId }),
   }),
@@ -48,14 +48,14 @@ export const mediaContract = {
     http: "GET /media/:mediaId/:expires/:signature",
     access: "public",
     summary:
-      "Get a file by a signed link, which the gateway hands to the services that it passes files on to",
+      "Get a file by a signed link, which the gateway passes to services such as integrations",
     ...file,
     input: signedLink,
   }),
   getNamedMedia: route({
     http: "GET /media/:mediaId/:expires/:signature/:name",
     access: "public",
-    summary: "As before; the name is anything, for services that go by the end of an address",
+    summary: "Get a file by a signed link with any name at the end, for services that read the file type from it",
     ...file,
     input: signedLink.extend({ name: boundedText(255) }),
   }),
@@ -66,7 +66,7 @@ export const media = z.object({
   id: z.string().nullable(),
   status: z
     .enum(["pending", "ready", "failed", "expired", "remote"])
-    .describe("`remote`: only the network has it; a download fetches it."),
+    .describe("`remote`: only the network has the file; a download fetches it."),
   url: z
     .string()
     .nullable()

@@ -172,7 +172,7 @@ async function* unchanged(stream: Readable, sha256: string, log: Log): AsyncGene
     last = piece;
   }
   if (hash.digest("hex") !== sha256) {
-    log.error({ reason: sha256 }, "a file in the media store is not the one that was stored");
+    log.error({ reason: sha256 }, "a file in the media store does not match its checksum");
     throw new Error("The stored file does not match its checksum.");
   }
   if (last) yield last;

@@ -42,7 +42,7 @@ export async function openMedia(options: OpenMediaOptions): Promise<NodeMedia> {
   const { node_id: node, path } = options.dataDir;
   const store = await openMediaStore({ address: config.media, dataDir: path, node });
   const sweeping = startSweeping({ db, store, node }, (error) =>
-    log.warn({ err: error }, "unused files could not be removed"),
+    log.warn({ err: error }, "unused files could not be deleted"),
   );
   const scratchDir = join(path, "scratch");
   await emptyDirectory(scratchDir);

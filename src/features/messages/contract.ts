@@ -38,7 +38,7 @@ function splitList(text: string): string[] {
 
 /** The options of every send beside its content. */
 const sendOptions = {
-  async: z.boolean().optional().describe("true: answer 202 at once, the outcome comes as an event."),
+  async: z.boolean().optional().describe("true: return 202 immediately; an event reports the outcome."),
   async_send: z.boolean().optional().describe("As `async`."),
   send_async: z.boolean().optional().describe("As `async`."),
   mode: z.enum(["async", "sync"]).optional().describe("`async`: as `async: true`."),
@@ -48,7 +48,7 @@ const sendOptions = {
     .min(0)
     .max(60_000)
     .optional()
-    .describe("Milliseconds to show as typing before the message goes out."),
+    .describe("Milliseconds to show typing before the message is sent."),
   mentions: z
     .union([
       z.array(digitsOrJid).max(1024),
@@ -57,14 +57,14 @@ const sendOptions = {
         .pipe(z.array(boundedText(120)).max(1024)),
     ])
     .optional()
-    .describe("People named in the text; also as one string with commas."),
+    .describe("People mentioned in the text; or one string, separated by commas."),
   reply_to: messageId.optional().describe("`message_id` of the message to quote."),
   client_message_id: boundedText(200)
     .min(1)
     .optional()
-    .describe("Your own id of the message; a repeated one within 24 hours is not sent again."),
-  track_id: boundedText(200).optional().describe("Given back in events."),
-  metadata: jsonObject.optional().describe("Kept with the message."),
+    .describe("Your own id of the message. A request with the same id within 24 hours does not send again."),
+  track_id: boundedText(200).optional().describe("Returned in the events of the message."),
+  metadata: jsonObject.optional().describe("Stored with the message."),
 };
 
 const sendAliases = {
@@ -80,12 +80,12 @@ const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
 const quickReply = boundedText(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
 
 const textFields = {
-  text: text.describe("With `link_preview` the gateway reads its first link."),
+  text: text.describe("The text. With `link_preview` the gateway reads its first link."),
   link_preview: z
     .boolean()
     .default(false)
     .describe(
-      "true: show a preview of the first http(s) link, which the gateway reads within 2.5 seconds. Where that fails the text goes out without one.",
+      "true: show a preview of the first http(s) link, which the gateway fetches within 2.5 seconds. If that fails, the text is sent without a preview.",
     ),
 };
 const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
@@ -110,10 +110,10 @@ const mediaType = z.union(
 );
 
 const mediaFields = {
-  url: fileText().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
+  url: fileText().optional().describe("Address of the file, which the gateway fetches; or a data URI."),
   base64: fileText()
     .optional()
-    .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
+    .describe("The file in base64; or a data URI or an address. In JSON you can also name it `file`."),
   file: z
     .union([
       z.custom<UploadedFile | SpooledUpload>(isUpload, "must be a file or text"),
@@ -123,7 +123,7 @@ const mediaFields = {
     ])
     .optional()
     .describe("The file as a part of a multipart/form-data body."),
-  type: mediaType.optional().describe("Else by `mime_type`, else by the content."),
+  type: mediaType.optional().describe("Default: detected from `mime_type` or the content."),
   mime_type: mimeType.optional(),
   file_name: boundedText(255).optional(),
   caption: caption.optional(),
@@ -131,7 +131,7 @@ const mediaFields = {
   gif_playback: z
     .boolean()
     .optional()
-    .describe("true: a video that plays again and again without sound, as GIFs do."),
+    .describe("true: a video that plays in a loop without sound, like a GIF."),
   view_once: z
     .boolean()
     .optional()
@@ -139,7 +139,7 @@ const mediaFields = {
       (value) => value !== true,
       "is not supported: the file would stay visible. Send it without view_once",
     )
-    .describe("Refused when true: files that can be seen once cannot be sent yet."),
+    .describe("Must not be true: view-once files are not supported yet."),
 };
 
 const mediaAliases = {
@@ -188,8 +188,8 @@ const cardFields = {
   contact: z
     .object({ name: cardName, phone: digitsOrJid })
     .optional()
-    .describe("The card, where `phone` names the recipient."),
-  vcard: boundedText(10_000).optional().describe("A whole card; name and phone are read from it."),
+    .describe("The contact card, if `phone` names the recipient."),
+  vcard: boundedText(10_000).optional().describe("A complete vCard; the gateway reads name and phone from it."),
 };
 const cardAliases = {
   name: ["fullName", "contact_name"],
@@ -208,7 +208,7 @@ const sentMessage = z.object({
 const queued = {
   queued: z.literal(true),
   jobId: z.string(),
-  pendingMessageId: z.string().describe("The network's id, chosen already."),
+  pendingMessageId: z.string().describe("The network's id, which the gateway has already chosen."),
 };
 
 const accepted = {
@@ -232,8 +232,8 @@ const quotedMessage = z.object({
   id: z.string(),
   from_me: z.boolean(),
   sender: z.string().optional(),
-  text: z.string().optional().describe("Its text or caption, cut to 4,096 characters."),
-  chat: z.string().optional().describe("Its chat, where it is in another one."),
+  text: z.string().optional().describe("Text or caption of the quoted message, up to 4,096 characters."),
+  chat: z.string().optional().describe("Chat of the quoted message, if it is in another chat."),
   content: z
     .object({
       kind: z.enum(["media", "location", "contact"]),
@@ -250,14 +250,14 @@ const quotedMessage = z.object({
       phone: z.string().optional(),
     })
     .optional()
-    .describe("What it is, unless it is a text."),
+    .describe("Type of the quoted message, unless it is a text."),
 });
 
 const choice = z.object({
   kind: z.enum(["button", "template_button", "list", "flow"]),
   id: nullableText.describe("Of the chosen button or row."),
   name: nullableText.describe("Of a form."),
-  params: nullableText.describe("What a form was filled in with: JSON as text, at most 8,192 characters."),
+  params: nullableText.describe("The values of a form: JSON as text, at most 8,192 characters."),
 });
 
 const adReferral = z.object({
@@ -300,15 +300,15 @@ export const message = z.object({
   mentions: z.array(z.string()),
   mentioned: z
     .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
-    .describe("The people in `mentions` with all known addresses; the text names one of them after an `@`."),
+    .describe("The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`."),
   media: media.nullable(),
   location: z.unknown(),
   contacts: z.unknown(),
-  choice: choice.nullable().describe("An answer to buttons, a list or a form."),
+  choice: choice.nullable().describe("A reply to buttons, a list or a form."),
   group_invite: groupInvite.nullable(),
-  ad: adReferral.nullable().describe("The advertisement from which the contact began to write."),
+  ad: adReferral.nullable().describe("The advertisement that led the contact to write."),
   is_forwarded: z.boolean(),
-  forwarding_score: z.number().describe("How often it was forwarded, as far as the network counts."),
+  forwarding_score: z.number().describe("How often the message was forwarded, as counted by the network."),
   status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
   origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
   timestamp: z.iso.datetime(),
@@ -321,7 +321,7 @@ export const storedMessage = message.extend({
   deleted_at: z.iso
     .datetime()
     .nullable()
-    .describe("When it was deleted for everyone; its words stay readable here."),
+    .describe("When the message was deleted for everyone; its text stays in this log."),
 });
 
 const receivedAt = z.iso.datetime().nullable();
@@ -361,7 +361,7 @@ const actionAliases = {
 export const messagesContract = {
   sendText: route({
     http: "POST /api/v1/instances/:id/send-text",
-    summary: "Send a text; the answer comes after the network has taken it, or at once with `async`",
+    summary: "Send a text; responds after the network's acknowledgement, or immediately with `async`",
     ...send,
     aliases: { ...sendAliases, ...textAliases },
     input: z.object({
@@ -369,7 +369,7 @@ export const messagesContract = {
       text: text
         .optional()
         .describe(
-          "Just `/shortcut` stands for the quick reply of that name. With `link_preview` the first link is read.",
+          "A text that is only `/shortcut` sends the quick reply of that name. With `link_preview` the gateway reads the first link.",
         ),
       quick_reply: quickReply,
     }),
@@ -386,14 +386,14 @@ export const messagesContract = {
   }),
   sendLocation: route({
     http: "POST /api/v1/instances/:id/send-location",
-    summary: "Send a place",
+    summary: "Send a location",
     ...send,
     aliases: { ...sendAliases, name: ["title"] },
     input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...locationFields }),
   }),
   sendContact: route({
     http: "POST /api/v1/instances/:id/send-contact",
-    summary: "Send a contact card; `phone` is the card's, so the recipient is `number` or `jid`",
+    summary: "Send a contact card; `phone` belongs to the card, so name the recipient with `number` or `jid`",
     ...send,
     aliases: { ...sendAliases, ...cardAliases },
     example: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
@@ -401,7 +401,7 @@ export const messagesContract = {
   }),
   sendReply: route({
     http: "POST /api/v1/instances/:id/send-reply",
-    summary: "Answer a message with a text that quotes it",
+    summary: "Reply to a message with a text that quotes it",
     ...send,
     aliases: { ...sendAliases, ...textAliases, ...messageIdAliases },
     input: z.object({
@@ -415,7 +415,7 @@ export const messagesContract = {
   send: route({
     http: "POST /api/v1/send",
     ...send,
-    summary: "Send anything; the type is named or inferred from the fields",
+    summary: "Send a message of any type; the type is given or inferred from the fields",
     access: "key",
     upload: "file",
     spooled: true,
@@ -434,9 +434,9 @@ export const messagesContract = {
       ...mediaFields,
       ...z.object(locationFields).partial().shape,
       ...cardFields,
-      instance_id: rowId.optional().describe("Absent: the instance of the key."),
+      instance_id: rowId.optional().describe("Default: the instance of the key."),
       type: z.enum(["text", "media", "location", "contact", "reply", ...MEDIA_TYPES]).optional(),
-      text: text.optional().describe("With `link_preview` the first link is read."),
+      text: text.optional().describe("With `link_preview` the gateway reads the first link."),
       quick_reply: quickReply,
       link_preview: textFields.link_preview,
       message_id: messageId.optional(),
@@ -445,7 +445,7 @@ export const messagesContract = {
   react: route({
     http: "POST /api/v1/instances/:id/messages/react",
     ...act,
-    summary: "React to a message; an empty reaction takes it back",
+    summary: "React to a message; an empty reaction removes it",
     message: "Reaction sent",
     aliases: { ...actionAliases, reaction: ["emoji", "text"] },
     input: z.object({
@@ -470,7 +470,7 @@ export const messagesContract = {
   editMessage: route({
     http: "POST /api/v1/instances/:id/messages/edit",
     ...act,
-    summary: "Change the text of a message that this instance has sent, or the caption of its file",
+    summary: "Edit the text of a message that this instance sent, or the caption of its file",
     message: "Message edited",
     aliases: { ...actionAliases, ...textAliases, text: [...textAliases.text, "caption"] },
     input: z.object({ ...actionTarget, text }),
@@ -478,7 +478,7 @@ export const messagesContract = {
   deleteMessage: route({
     http: "POST /api/v1/instances/:id/messages/delete",
     ...act,
-    summary: "Delete a message that this instance has sent, for everyone",
+    summary: "Delete a message that this instance sent, for everyone",
     message: "Message deleted",
     aliases: actionAliases,
     input: z.object(actionTarget),
@@ -487,7 +487,7 @@ export const messagesContract = {
     http: "POST /api/v1/instances/:id/presence",
     access: "instance",
     tag,
-    summary: "Show as available or unavailable, or in a chat as typing, recording or paused",
+    summary: "Set the presence: available or unavailable, or in a chat typing, recording or paused",
     message: "Presence set",
     aliases: {
       ...recipientAliases,
@@ -506,7 +506,7 @@ export const messagesContract = {
         ],
         unionErrorMessage(`must be one of ${PRESENCES.join(", ")}, online, offline`),
       ),
-      duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("Then `paused` by itself."),
+      duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("After this time the presence becomes `paused`."),
     }),
     output: z.object({ presence: z.string(), jid: z.string().nullable() }),
   }),
@@ -527,7 +527,7 @@ export const messagesContract = {
     http: "GET /api/v1/instances/:id/messages/:messageId/receipts",
     access: "instance",
     tag,
-    summary: "Get who has received, read or played a message that this instance has sent to a group",
+    summary: "List who has received, read or played a message that this instance sent to a group",
     message: "Receipts",
     input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
     output: z.object({
@@ -537,11 +537,11 @@ export const messagesContract = {
       addressees: z
         .number()
         .nullable()
-        .describe("Members of the group when the message went out, without this instance; null: not known."),
-      delivered: z.number().describe("Members who have received it, also those who have read or played it."),
+        .describe("Members of the group when the message was sent, without this instance; null: not known."),
+      delivered: z.number().describe("Members who have received the message, including those who read or played it."),
       read: z.number(),
       played: z.number(),
-      receipts: z.array(memberReceipt).describe("One entry per member, the furthest first."),
+      receipts: z.array(memberReceipt).describe("One entry per member, those with the most advanced status first."),
     }),
   }),
 };

@@ -7,7 +7,7 @@ const shownLimit = z.number().int().nullable().describe("null: no limit.");
 export const planLimits = z.object({
   max_instances: shownLimit,
   max_users: shownLimit,
-  max_messages: shownLimit.describe("A month; null: no limit."),
+  max_messages: shownLimit.describe("Limit per month; null: no limit."),
   max_campaigns: shownLimit,
   max_leads: shownLimit,
   max_storage_mb: shownLimit.describe("Stored files, in units of 1,048,576 bytes; null: no limit."),
@@ -24,7 +24,7 @@ export const retentionDays = z.number().int().min(1).max(3650).nullable();
 const ceiling = (what: string) =>
   retentionDays
     .optional()
-    .describe(`${what} are deleted after so many days at the latest; null: no ceiling.`);
+    .describe(`${what} are deleted after at most this many days; null: no limit.`);
 
 export const features = z.object({
   campaigns: z.boolean().optional(),
@@ -32,7 +32,7 @@ export const features = z.object({
   integrations: z.boolean().optional(),
   media_retention_days: retentionDays
     .optional()
-    .describe("How long files are kept where the instance does not say it; null: as the gateway keeps them."),
+    .describe("Days for which files are stored, unless the instance sets another time; null: the gateway's default."),
   max_message_retention_days: ceiling("Messages of the account"),
   max_campaign_retention_days: ceiling("Campaigns that have ended"),
   max_lead_retention_days: ceiling("Leads without a change or a message"),
@@ -53,7 +53,7 @@ const plan = planLimits.extend({
   id: z.number(),
   name: z.string(),
   price: z.number(),
-  features: features.describe("What is switched off with `false`; what is not named is included."),
+  features: features.describe("`false` disables a feature; omitted features are included."),
 });
 
 const planFields = {
@@ -80,7 +80,7 @@ export const plansContract = {
     http: "GET /api/admin/plans",
     access: "manager",
     tag,
-    summary: "List the plans; a reseller sees those that it can give",
+    summary: "List the plans; a reseller sees those that it can assign",
     message: "Plans",
     input: z.object(pageInput),
     output: z.array(plan),
@@ -90,7 +90,7 @@ export const plansContract = {
     http: "POST /api/admin/plans",
     access: "owner",
     tag,
-    summary: "Create a plan; a limit that is not given is none",
+    summary: "Create a plan; an omitted limit means no limit",
     message: "Plan created",
     example: { name: "Small" },
     input: z.object({ name: planName, ...z.object(planFields).partial().shape }),
@@ -110,9 +110,9 @@ export const plansContract = {
     http: "DELETE /api/admin/plans/:id",
     access: "owner",
     tag,
-    summary: "Delete a plan that no account has",
+    summary: "Delete a plan that no account uses",
     description:
-      "A plan that accounts have answers 409 `CONFLICT` with how many: give them another plan first. `unlimited` and `standard` stay.",
+      "A plan that accounts use returns 409 `CONFLICT` with their number: give them another plan first. `unlimited` and `standard` cannot be deleted.",
     message: "Plan deleted",
     input: z.object({ id: rowId }),
     output: z.object({ id: z.number() }),

@@ -3,7 +3,7 @@ import { isoTime, pageInput, pagination, route } from "../../platform/http/route
 
 const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
 const status = z.enum(["processing", "completed", "failed"]);
-const affected = z.record(z.string(), z.number()).describe("Rows that were changed, by table.");
+const affected = z.record(z.string(), z.number()).describe("Number of changed rows of each table.");
 
 /** The lists of an export, each with the rows of one table. */
 export const EXPORTED_LISTS = [
@@ -51,9 +51,9 @@ export const privacyContract = {
     role: "admin",
     needsPassword: true,
     tag,
-    summary: "Export everything that the account holds, as one JSON document",
+    summary: "Export all data of the account as one JSON document",
     description:
-      "`{success, message, requestId, data: {exportedAt, account, instances, conversations, messages, leads, consentRecords, ...}}`, streamed: it is as long as it needs to be. Secrets are not in it. An answer that ends before its last brace was interrupted.",
+      "`{success, message, requestId, data: {exportedAt, account, instances, conversations, messages, leads, consentRecords, ...}}`, streamed without a size limit. It contains no secrets. A response that ends before its last brace is incomplete.",
     input: z.object({}),
     output: exportDocument,
     bare: true,
@@ -66,9 +66,9 @@ export const privacyContract = {
     role: "admin",
     needsPassword: true,
     tag,
-    summary: "Anonymise data of the account, for good",
+    summary: "Anonymise data of the account permanently",
     description:
-      "Rows, their numbers and their times stay; names, numbers, texts and files go. `messages` is what was written, `conversations` that and with whom, `leads` the people of the CRM and of campaigns, `account` the account's own words and names, `all` everything. What waits to be sent or delivered is cancelled first. Sign-in, keys and paired sessions go on working. Within 5 s it is `completed`, or goes on as `processing`; see `GET /api/data/requests`.",
+      "Rows, counts and times stay; names, numbers, texts and files are removed. `messages` covers what was written, `conversations` also with whom, `leads` the people of the CRM and of campaigns, `account` the account's own texts and names, `all` everything. Pending sends and deliveries are cancelled first. Sign-ins, keys and paired sessions continue to work. The request is `completed` within 5 s, or continues as `processing`; see `GET /api/data/requests`.",
     message: "Data anonymised",
     input: z.object({ scope }),
     output: z.object({ requestId: z.number(), scope, status, affected }),
@@ -78,7 +78,7 @@ export const privacyContract = {
     http: "GET /api/data/requests",
     access: "account",
     tag,
-    summary: "List what was asked about the data of the account, newest first",
+    summary: "List the export and anonymisation requests of the account, newest first",
     message: "Data requests",
     input: z.object({ ...pageInput }),
     output: z.array(
@@ -87,7 +87,7 @@ export const privacyContract = {
         request_type: z.enum(["export", "anonymize"]),
         scope: scope.nullable(),
         status,
-        requested_by: z.number().nullable().describe("The user; null: done again after a restore."),
+        requested_by: z.number().nullable().describe("The user who made the request; null: repeated after a restore."),
         affected,
         due_at: isoTime,
         created_at: isoTime,

@@ -29,7 +29,7 @@ const profile = z.object({
     .nullable(),
   privacy: z
     .record(z.string(), z.string())
-    .describe("By the network's words, such as `last` or `groupadd`: who may see it or do it."),
+    .describe("Privacy settings under the network's names, such as `last` or `groupadd`: who may see or do it."),
 });
 
 function isUpload(value: unknown): boolean {
@@ -44,7 +44,7 @@ export const profileContract = {
     http: "GET /api/v1/instances/:id/profile",
     access,
     tag,
-    summary: "Get the profile of the paired phone, its business and what others may see",
+    summary: "Get the profile of the paired phone, its business data and its privacy settings",
     message: "Profile",
     input: z.object({ id }),
     output: profile,
@@ -77,7 +77,7 @@ export const profileContract = {
     access,
     tag,
     summary: "Change the picture that others see; null removes it",
-    description: "By address, as base64 or as a part of a form. The middle of it is cut to a square.",
+    description: "Send an address, base64 or a part of a form. The gateway cuts the middle of the picture to a square.",
     message: "Photo changed",
     upload: "file",
     bodyLimitBytes: PICTURE_BODY_BYTES,
@@ -85,7 +85,7 @@ export const profileContract = {
     input: z.object({
       id,
       url: pictureText.nullable().optional().describe("Address of the picture; null removes it."),
-      base64: pictureText.nullable().optional().describe("Also a data URI or an address; null removes it."),
+      base64: pictureText.nullable().optional().describe("The picture in base64, or a data URI or an address; null removes it."),
       file: z
         .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), pictureText])
         .optional()

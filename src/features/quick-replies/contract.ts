@@ -33,12 +33,12 @@ export const quickRepliesContract = {
     http: "POST /api/quick-replies",
     ...SHARED,
     summary:
-      "Create a quick reply, or change the one with this shortcut; what is not given stays, null removes it",
+      "Create a quick reply, or change the one with this shortcut; omitted fields stay unchanged, null removes a field",
     description:
-      "A send uses it by `text` being exactly `/shortcut`, or by the field `quick_reply`. With `media_url` the send becomes a media message with `content` as its caption.",
+      "To send it, set `text` to exactly `/shortcut`, or set `quick_reply`. With `media_url` the message is a file with `content` as its caption.",
     message: "Quick reply saved",
     input: z.object({
-      shortcut: shortcut.describe("Without the slash; upper and lower case are the same."),
+      shortcut: shortcut.describe("The name without the slash; case does not matter."),
       content: trimmedText(65_536).min(1, "must not be empty"),
       title: trimmedText(200).nullable().optional(),
       media_url: trimmedText(2048)

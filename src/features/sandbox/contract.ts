@@ -22,10 +22,10 @@ const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((val
 
 const actor = {
   id: instanceId,
-  from: digits.describe("The other person; with `from_me` the chat in which the paired phone acts."),
+  from: digits.describe("Number of the other person; with `from_me` the chat in which the paired phone acts."),
   push_name: optional(boundedText(100)),
-  group_jid: optional(groupJid).describe("Acts in this group and not in the chat with `from`."),
-  from_me: z.boolean().default(false).describe("The paired phone itself acts, not the other person."),
+  group_jid: optional(groupJid).describe("The action happens in this group instead of the chat with `from`."),
+  from_me: z.boolean().default(false).describe("true: the paired phone acts instead of the other person."),
 };
 
 const media = z
@@ -89,13 +89,13 @@ const text = (max: number) => trimmedText(max).min(1);
 
 const person = {
   name: text(100).nullable().optional().describe("In the address book of the paired phone."),
-  push_name: text(100).nullable().optional().describe("The name that they go by."),
+  push_name: text(100).nullable().optional().describe("The name that the person has chosen."),
   about: text(139).nullable().optional(),
   picture_url: boundedText(2048)
     .check(z.url({ protocol: /^https?$/ }))
     .nullable()
     .optional(),
-  verified_name: text(100).nullable().optional().describe("Of a business."),
+  verified_name: text(100).nullable().optional().describe("The verified name of a business."),
   business: z
     .object({
       description: boundedText(512).optional(),
@@ -109,7 +109,7 @@ const person = {
   known: z
     .enum(["both", "phone", "lid"])
     .optional()
-    .describe("Which of their addresses the instance is told from now on: `both` makes a hidden one known."),
+    .describe("Which addresses of the person the instance receives from now on: `both` reveals a hidden one."),
 };
 
 const chatState = {
@@ -129,25 +129,25 @@ export const sandboxContract = {
     access,
     tag,
     summary:
-      "Scan the QR (or enter the pairing code) with a phone of the sandbox network; connects first if needed",
+      "Scan the QR code or enter the pairing code with a sandbox phone; connects first if needed",
     message: "Scanned",
     aliases: { phone: ["number"] },
     input: z.object({
       id: instanceId,
-      phone: optional(digits).describe("Absent: a number of its own."),
+      phone: optional(digits).describe("Default: a new number."),
     }),
     output: z.object({
       phone: z.string(),
       jid: z.string().nullable(),
       lid: z.string().nullable(),
-      status: z.string().describe("Of the instance, once it has heard of the scan."),
+      status: z.string().describe("Status of the instance after the scan."),
     }),
   }),
   sandboxReceive: route({
     http: "POST /api/v1/instances/:id/sandbox/receive",
     access,
     tag,
-    summary: "Let somebody write to the instance",
+    summary: "Let a sandbox contact send a message to the instance",
     message: "Message handed to the sandbox network",
     aliases: { ...actorAliases, reply_to: ["replyTo"], text: ["message", "body"] },
     example: { from: "5511977771234", text: "Hello" },
@@ -158,7 +158,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/react",
     access,
     tag,
-    summary: "Let somebody react to a message; an empty reaction removes it",
+    summary: "Let a sandbox contact react to a message; an empty reaction removes it",
     message: "Reaction handed to the sandbox network",
     aliases: { ...messageAliases, reaction: ["emoji", "text"] },
     input: z.object({ ...actor, message_id: messageId, reaction: boundedText(64) }),
@@ -188,7 +188,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/read",
     access,
     tag,
-    summary: "Let somebody read messages of the instance",
+    summary: "Let a sandbox contact read messages of the instance",
     message: "Read receipt handed to the sandbox network",
     aliases: { ...messageAliases, message_ids: ["messageIds"] },
     example: { from: "5511977771234", message_ids: ["3EB0C431D2A5F96B7E8812"] },
@@ -199,7 +199,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/call",
     access,
     tag,
-    summary: "Let somebody call the instance",
+    summary: "Let a sandbox contact call the instance",
     message: "Call handed to the sandbox network",
     aliases: actorAliases,
     input: z.object({ ...actor, video: z.boolean().default(false) }),
@@ -209,7 +209,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/drop",
     access,
     tag,
-    summary: "Cut the instance's connection; it comes back by itself",
+    summary: "Drop the instance's connection; it reconnects by itself",
     message: "Connection dropped",
     input: z.object({ id: instanceId }),
     output: z.object({ phone: z.string() }),
@@ -227,7 +227,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/contact",
     access,
     tag,
-    summary: "Change what the network and the paired phone know of somebody; the instance is told",
+    summary: "Change a sandbox contact on the network and the paired phone, and notify the instance",
     message: "Contact changed",
     aliases: { from },
     input: z.object({ id: instanceId, from: digits, ...person }),
@@ -248,7 +248,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/chat",
     access,
     tag,
-    summary: "Change on the phone what it shows of a chat, or look at it; the instance is told",
+    summary: "Read or change a chat on the paired phone, and notify the instance",
     message: "Chat as the phone shows it",
     aliases: { from, group_jid: actorAliases.group_jid },
     example: { from: "5511977771234", archived: true },
@@ -266,15 +266,15 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/group",
     access,
     tag,
-    summary: "Let somebody make a group with the instance in it",
+    summary: "Let a sandbox contact create a group with the instance in it",
     message: "Group made",
     aliases: { from, subject: ["name"] },
     input: z.object({
       id: instanceId,
-      from: digits.describe("Who makes it, and is its admin."),
+      from: digits.describe("Number of the creator, who is an admin."),
       subject: text(100),
-      participants: z.array(digits).max(1022).default([]).describe("Who else is in it."),
-      admin: z.boolean().default(false).describe("The instance is an admin too."),
+      participants: z.array(digits).max(1022).default([]).describe("Numbers of the other members."),
+      admin: z.boolean().default(false).describe("Whether the instance is an admin too."),
     }),
     output: z.object({ jid: z.string() }),
   }),
@@ -282,7 +282,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/group-participants",
     access,
     tag,
-    summary: "Let an admin of a group add, remove, promote or demote people, the instance too",
+    summary: "Let an admin of a group add, remove, promote or demote members, including the instance",
     message: "Group changed",
     aliases: groupAliases,
     input: z.object({
@@ -316,7 +316,7 @@ export const sandboxContract = {
     http: "GET /sandbox/pictures/:pictureId",
     access: "public",
     tag,
-    summary: "Get a picture that somebody on the sandbox network shows",
+    summary: "Get a profile picture of the sandbox network",
     input: z.object({ pictureId: boundedText(64) }),
     output: z.never(),
     raw: "image/jpeg",

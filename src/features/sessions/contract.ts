@@ -11,19 +11,19 @@ const text = z.string().nullable();
 
 const pairingError = z
   .object({
-    code: z.string().describe("A word of the table in docs/guides/pairing.md, such as `wrong_code`."),
+    code: z.string().describe("A code of the table in docs/guides/pairing.md, such as `wrong_code`."),
     message: z.string().describe("What happened."),
     action: z.string().describe("What the person who links can do."),
-    retry_at: z.string().optional().describe("Before then WhatsApp refuses again."),
+    retry_at: z.string().optional().describe("Before this time WhatsApp rejects another attempt."),
   })
   .nullable()
-  .describe("Why the last pairing failed; cleared by the next connect, QR code or pairing code.");
+  .describe("Why the last pairing failed; null after the next connect, QR code or pairing code.");
 
 const qrReason = z
   .enum(["new", "refreshed"])
   .nullable()
-  .describe("refreshed: WhatsApp has replaced the QR code during the scan; the phone must scan once more.");
-const hint = text.describe("What to tell the person who scans; null: nothing special.");
+  .describe("`refreshed`: WhatsApp replaced the QR code during the scan; the phone must scan again.");
+const hint = text.describe("Advice for the person who scans; null: none.");
 
 const connection = z.object({
   id: z.number(),
@@ -61,7 +61,7 @@ const connection = z.object({
 
 const pairing = z.object({
   qr: text.describe("Data URL of the QR as PNG."),
-  qr_code: text.describe("What the QR says."),
+  qr_code: text.describe("Text of the QR code."),
   pairing_code: text,
   expires_at: timeOrNull,
   attempt: z.number().int().nullable(),
@@ -81,8 +81,8 @@ export const sessionsContract = {
     message: "Instance status",
     input: z.object({ id: instanceId }),
     output: connection.extend({
-      seconds_since_last_inbound: z.number().int().nullable().describe("null: nothing has come in yet."),
-      messages_24h: z.number().int().describe("10000: so many or more."),
+      seconds_since_last_inbound: z.number().int().nullable().describe("null: no message has arrived yet."),
+      messages_24h: z.number().int().describe("At most 10000, which means 10000 or more."),
       failures_24h: z.number().int(),
       last_errors: z
         .array(z.object({ code: z.string(), message: z.string(), at: z.string() }))
@@ -93,7 +93,7 @@ export const sessionsContract = {
     http: "GET /api/v1/instances/:id/qr",
     access: "instance",
     tag,
-    summary: "Get the current QR code while the instance awaits pairing; `format=png` answers the image",
+    summary: "Get the current QR code while the instance awaits pairing; `format=png` returns the image",
     message: "QR code",
     input: z.object({ id: instanceId, format: z.enum(["json", "png"]).default("json") }),
     output: z.object({ id: z.number(), status: instanceStatus, ...pairing.shape }),
@@ -113,7 +113,7 @@ export const sessionsContract = {
         .transform((given) => given.replace(/[\s().+-]/g, ""))
         .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
         .optional()
-        .describe("Asks for a pairing code for this phone instead of a QR."),
+        .describe("Requests a pairing code for this phone instead of a QR code."),
       wait_seconds: z.coerce.number().min(0).max(60).default(5),
     }),
     output: z.object({ ...connection.shape, ...pairing.shape }),
@@ -122,7 +122,7 @@ export const sessionsContract = {
     http: "POST /api/v1/instances/:id/reconnect",
     access: "instance",
     tag,
-    summary: "Close the connection and open it again with the same pairing; never logs out",
+    summary: "Reconnect with the same pairing; does not log out",
     message: "Reconnecting",
     input: z.object({ id: instanceId, wait_seconds: z.coerce.number().min(0).max(60).default(5) }),
     aliases: { wait_seconds: ["waitSeconds"] },
@@ -133,7 +133,7 @@ export const sessionsContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Unlink from the phone and forget the pairing",
+    summary: "Unlink from the phone and delete the pairing",
     message: "Logged out",
     input: z.object({ id: instanceId }),
     output: connection,

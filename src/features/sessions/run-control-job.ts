@@ -104,7 +104,7 @@ async function runDelete(
 /** Best effort with a timeout: an unreachable side finds later that the instance is gone. */
 async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
   const dismissing = deps.dismissIntegrations(id).catch((error: unknown) => {
-    deps.log.warn({ err: error, instance_id: id }, "an integration was not dismissed");
+    deps.log.warn({ err: error, instance_id: id }, "an integration was not unregistered");
   });
   await withTimeout(dismissing, LAST_LOGOUT_MS);
 }

@@ -37,7 +37,7 @@ const customHeaders = z
   )
   .refine((headers) => Object.keys(headers).length <= 20, "has more than 20 headers")
   .describe(
-    "Sent with every delivery. A value sent back masked stays as it is; another origin of `url` needs all of them anew.",
+    "Headers of every delivery. A value that you send back masked stays unchanged. If the origin of `url` changes, send all values again.",
   );
 
 /** The masked form of a secret; sent back, it changes nothing. */
@@ -75,18 +75,18 @@ const webhookFields = {
   url: httpUrl,
   events: eventFilter,
   is_active: z.boolean(),
-  retry_enabled: z.boolean().describe("false: one try only."),
-  max_attempts: z.number().int().min(1).max(MAX_ATTEMPTS).describe("Tries in all, the first included."),
+  retry_enabled: z.boolean().describe("false: only one attempt."),
+  max_attempts: z.number().int().min(1).max(MAX_ATTEMPTS).describe("Number of attempts, including the first."),
   secret: changedSecret,
   headers: customHeaders,
   exclude: z
     .array(trait)
     .max(6)
-    .describe("Leaves out events of messages sent by the API, of own messages, of groups."),
+    .describe("Skips events of messages sent by the API, of own messages, or of groups."),
   ordering: z
     .enum(["chat", "strict", "none"])
     .describe(
-      "`chat`: in order per chat, an event that failed three times steps aside; `strict`: one after the other, whatever fails; `none`.",
+      "`chat`: in order per chat, but an event that failed three times no longer blocks later ones. `strict`: one at a time, a failing event blocks all later ones. `none`: no order.",
     ),
 };
 
@@ -95,25 +95,25 @@ const shape = {
   format: z
     .enum(WEBHOOK_FORMATS)
     .optional()
-    .describe("Shape of the bodies: ours, or that of another gateway; see docs/start/migration.md."),
+    .describe("Format of the bodies: Waygate's own, or that of another gateway; see docs/start/migration.md."),
   format_token: boundedText(256)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
     .nullish()
     .describe(
-      "Echoed where the format carries a key; null: none. Sent back masked, it stays as it is; another origin of `url` needs it anew.",
+      "Key inside the body, if the format has one; null: none. A masked value stays unchanged. If the origin of `url` changes, send it again.",
     ),
 };
 
 /** How a secret is rotated while deliveries continue. */
 const rotation = {
-  rotate_secret: z.boolean().optional().describe("true: a new secret is made and shown."),
+  rotate_secret: z.boolean().optional().describe("true: the gateway generates a new secret and returns it."),
   overlap_seconds: z
     .number()
     .int()
     .min(0)
     .max(604_800)
     .default(86_400)
-    .describe("How long the old secret signs too after a change; one old secret at most."),
+    .describe("How long the old secret also signs after a change. Only one old secret is valid."),
 };
 
 const webhookAliases = {
@@ -141,7 +141,7 @@ export const webhook = z.object({
   headers: z.record(z.string(), z.string()).describe("Values are masked."),
   format: z.enum(WEBHOOK_FORMATS),
   format_token: z.string().nullable().describe("Masked."),
-  secret: z.string().describe("In full at creation and rotation, masked elsewhere."),
+  secret: z.string().describe("In full at creation and rotation, otherwise masked."),
   created_at: isoTime,
   updated_at: isoTime,
   last_delivery_at: isoTime.nullable(),
@@ -181,7 +181,7 @@ const testResult = z.object({
 
 const resent = z.object({
   event_id: z.string(),
-  webhook_ids: z.array(z.number()).describe("Webhooks that get the event once more."),
+  webhook_ids: z.array(z.number()).describe("Number of webhooks that get the event again."),
 });
 
 const TEST_REFUSAL =
@@ -208,7 +208,7 @@ const globalRoute = {
     secret: z
       .string()
       .nullable()
-      .describe("In full when it has just been made or changed, masked elsewhere."),
+      .describe("In full directly after its creation or change, otherwise masked."),
     last_delivery_at: isoTime.nullable(),
     last_status: z.number().nullable(),
     disabled_reason: z.string().nullable(),
@@ -217,7 +217,7 @@ const globalRoute = {
 
 const setGlobal = {
   ...globalRoute,
-  summary: "Set the webhook that gets the events of all instances; an empty address switches it off",
+  summary: "Set the webhook that gets the events of all instances; an empty address disables it",
   message: "Global webhook saved",
   aliases: {
     url: ["webhook_url", "webhookUrl"],
@@ -227,7 +227,7 @@ const setGlobal = {
   },
   example: { url: "https://example.com/hook", enabled: true },
   input: z.object({
-    enabled: z.boolean().optional().describe("Absent: on when an address is given, else as it was."),
+    enabled: z.boolean().optional().describe("Default: true if an address is given, otherwise unchanged."),
     url: z.union([z.literal(""), httpUrl]).optional(),
     events: webhookFields.events.optional(),
     secret: webhookFields.secret.optional(),
@@ -278,7 +278,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Change a webhook; what is not named stays",
+    summary: "Change a webhook; omitted fields stay unchanged",
     message: "Webhook updated",
     aliases: webhookAliases,
     example: { url: "https://example.com/hook", events: ["message.received"] },
@@ -296,7 +296,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Remove a webhook; what was still to be delivered to it is discarded",
+    summary: "Remove a webhook and discard its pending deliveries",
     message: "Webhook removed",
     input: z.object({ id: instanceId, webhookId }),
     output: z.object({ id: z.number() }),
@@ -306,7 +306,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Send a test event to a webhook and wait for the one try",
+    summary: "Send a test event to a webhook and wait for its only attempt",
     message: "Test event delivered",
     description: TEST_REFUSAL,
     input: z.object({ id: instanceId, webhookId }),
@@ -337,7 +337,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Send a test event to the default webhook and wait for the one try",
+    summary: "Send a test event to the default webhook and wait for its only attempt",
     message: "Test event delivered",
     description: TEST_REFUSAL,
     input: z.object({ id: instanceId }),
@@ -348,7 +348,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Send an event again to every active webhook that wants it",
+    summary: "Send an event again to every active webhook that subscribes to it",
     message: "Event queued for delivery",
     input: z.object({ id: instanceId, eventId: boundedText(64).min(1) }),
     output: resent,
@@ -359,7 +359,7 @@ export const webhooksContract = {
     role: "admin",
     tag,
     summary:
-      "Send again what failed for a webhook since a point in time, each event with a fresh plan of tries",
+      "Send all failed events of a webhook since a time again, each with new attempts",
     message: "Failed events queued for delivery",
     input: z.object({ id: instanceId, webhookId, since }),
     output: z.object({ queued: z.number() }),
@@ -367,7 +367,7 @@ export const webhooksContract = {
   getGlobalWebhook: route({
     ...globalRoute,
     http: "GET /globalwebhook",
-    summary: "Read the global webhook",
+    summary: "Get the global webhook",
     message: "Global webhook",
     input: z.object({}),
   }),
@@ -378,7 +378,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "List the HTTP tries, one row each",
+    summary: "List the delivery attempts, one row per HTTP request",
     message: "Webhook logs",
     input: z.object({
       id: instanceId,
@@ -396,7 +396,7 @@ export const webhooksContract = {
     access: "key",
     role: "admin",
     tag,
-    summary: "Send the event of a try again to the webhook of that try",
+    summary: "Send the event of an attempt again to the same webhook",
     message: "Event queued for delivery",
     input: z.object({ logId: rowId }),
     output: resent,

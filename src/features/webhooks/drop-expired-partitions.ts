@@ -28,9 +28,7 @@ export async function dropExpiredPartitions(
   const earliest = Math.floor((limit - longestScheduleMs(retryScheduleMs)) / DAY_MS) * DAY_MS;
   const waiting = await findOldestWaiting(db, new Date(limit));
   if (waiting < earliest) {
-    log.warn(
-      "deliveries are dropped that still wait: older than WAYGATE_RETENTION and the longest plan of tries",
-    );
+    log.warn("pending deliveries were dropped: older than WAYGATE_RETENTION plus the longest retry schedule");
   }
   // Keeps all later days too: otherwise a replay by `sequence` would have gaps.
   const eventLimit = Math.max(earliest, Math.min(limit, waiting));

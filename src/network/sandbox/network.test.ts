@@ -285,7 +285,7 @@ describe("mailbox", () => {
     const me = network.open();
     let failures = 0;
     me.gate = async (event) => {
-      if (event.type === "connected" && failures++ === 0) throw new Error("the database is away");
+      if (event.type === "connected" && failures++ === 0) throw new Error("the database is unavailable");
     };
     await me.pair(network.control);
     expect(failures).toBe(2);

@@ -134,7 +134,7 @@ export class SandboxConnectionLoop {
       await this.#credentials.save(credentialsOf(token));
       return "again";
     } catch (error) {
-      this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be kept");
+      this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be stored");
       await withTimeout(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
       await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
       return "end";

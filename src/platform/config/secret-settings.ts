@@ -7,7 +7,7 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "Encrypts session credentials and webhook secrets; every node needs the same. 32 or more random characters (`openssl rand -base64 32`). Required with `DATABASE_URL`; made in the data directory on the first start of an embedded database.",
+      "Encrypts session credentials and webhook secrets. 32 or more random characters (`openssl rand -base64 32`), the same on every node. Required with `DATABASE_URL`; with the embedded database, the first start generates it in the data directory.",
     )
     .meta({
       section: "Secrets and sign-in",
@@ -18,45 +18,45 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "A second key that opens what was sealed with it, while `WAYGATE_SECRET_KEY` is being changed; see docs/guides/accounts.md.",
+      "A second key that decrypts existing secrets while you change `WAYGATE_SECRET_KEY`. See docs/guides/accounts.md.",
     )
     .meta({ env: "WAYGATE_SECRET_KEY_SECOND" }),
   adminToken: type
     .secret(32)
     .optional()
-    .describe("Token of the administrative routes, 32 characters or more. Not set: those routes are closed.")
+    .describe("Token of the administrative routes, 32 characters or more. Not set: these routes are closed.")
     .meta({ env: "WAYGATE_ADMIN_TOKEN" }),
   adminTokenSecond: type
     .secret(32)
     .optional()
-    .describe("A second administrative token that is as good, while one takes the place of the other.")
+    .describe("A second valid administrative token, for the time in which you replace the first one.")
     .meta({ env: "WAYGATE_ADMIN_TOKEN_SECOND" }),
   adminFrom: type
     .cidrs()
     .prefault("")
-    .describe("Addresses and CIDRs from where an administrative token is taken. Not set: from everywhere.")
+    .describe("Addresses and CIDRs from which the administrative token is accepted. Not set: from everywhere.")
     .meta({ env: "WAYGATE_ADMIN_FROM", shown: "everywhere" }),
   ownerEmail: z
     .string()
     .optional()
-    .describe("E-mail of the owner made on the first start. Read only while there is no owner.")
+    .describe("E-mail of the owner, whom the first start creates. Ignored once an owner exists.")
     .meta({ env: "WAYGATE_OWNER_EMAIL" }),
   ownerPassword: type
     .secret(1)
     .optional()
-    .describe("Password of the owner, 12 to 1024 characters. Not set: one is generated and printed once.")
+    .describe("Password of the owner, 12 to 1024 characters. Not set: the first start generates one and prints it once.")
     .meta({ env: "WAYGATE_OWNER_PASSWORD", shown: "generated" }),
   jwtLifetimeSeconds: type
     .duration("1m", "30d")
     .transform((ms) => Math.round(ms / 1000))
     .prefault("12h")
-    .describe("How long a sign-in lasts.")
+    .describe("How long a sign-in is valid. Then the user signs in again.")
     .meta({ env: "WAYGATE_JWT_LIFETIME" }),
   backupKey: type
     .strongSecret()
     .optional()
     .describe(
-      "Encrypts backups; every node needs the same, and it must not be `WAYGATE_SECRET_KEY`. 32 or more random characters. Keep it elsewhere than the backups: without it they cannot be restored. Not set: one is made in the data directory (`backup-key`); see docs/operation/backups.md.",
+      "Encrypts backups. 32 or more random characters, the same on every node, and not `WAYGATE_SECRET_KEY`. Store it apart from the backups: without it they cannot be restored. Not set: the gateway generates one in the data directory (`backup-key`); see docs/operation/backups.md.",
     )
     .meta({ env: "WAYGATE_BACKUP_KEY", shown: "generated in the data directory" }),
 };

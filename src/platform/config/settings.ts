@@ -11,70 +11,70 @@ export const SETTINGS = z.object({
   host: z
     .string()
     .prefault("127.0.0.1")
-    .describe("Address to listen on. `0.0.0.0` listens on every address of the machine.")
+    .describe("Address to listen on. The default accepts connections from this machine only; `0.0.0.0` listens on every address of the machine.")
     .meta({ section: "Listening", env: "WAYGATE_HOST" }),
   port: type
     .wholeNumber(0, 65_535)
     .prefault("3000")
-    .describe("Port to listen on; `PORT` is read when this is not set. 0 takes any free port.")
+    .describe("Port to listen on. If it is not set, the gateway reads `PORT`. 0 uses any free port.")
     .meta({ env: "WAYGATE_PORT", alias: "PORT" }),
   baseUrl: type
     .urlOf("http", "https")
     .optional()
-    .describe("Address at which others reach the gateway, used in links.")
+    .describe("Public address of the gateway, used in links.")
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
   unauthenticatedRate: type
     .wholeNumber(0, 1_000_000)
     .prefault("600")
     .describe(
-      "Requests a minute of one address without a valid credential, such as sign-ins and public pages; 0: no limit. Behind a proxy that `WAYGATE_TRUSTED_PROXIES` does not name all of them come from its address.",
+      "Requests per minute and address without a valid credential, such as sign-ins and public pages. More get 429. 0: no limit. Name your reverse proxy in `WAYGATE_TRUSTED_PROXIES`; otherwise all its clients share one limit.",
     )
     .meta({ env: "WAYGATE_UNKNOWN_RATE" }),
   trustedProxies: type
     .cidrs()
     .prefault("")
     .describe(
-      "Addresses and CIDRs of the reverse proxies before this gateway: whom they name in `X-Forwarded-For` is taken for the caller, in limits, logs and `WAYGATE_ADMIN_FROM`. Others cannot say who they are.",
+      "Addresses and CIDRs of the reverse proxies in front of this gateway. Only from them the gateway reads the caller's address in `X-Forwarded-For`, for limits, logs and `WAYGATE_ADMIN_FROM`.",
     )
     .meta({ env: "WAYGATE_TRUSTED_PROXIES", shown: "none" }),
   maxRequests: type
     .wholeNumber(0, 1_000_000)
     .prefault("2000")
     .describe(
-      "Requests that this node answers at the same time, server-sent streams and requests whose body has not arrived whole apart. Beyond it, and until a fifth of them are done, new ones are refused with 503 and `Retry-After`; 0: no limit.",
+      "Requests that this node handles at the same time. Event streams and requests whose body is still arriving do not count. Above the limit, new requests get 503 with `Retry-After` until a fifth of the running ones are done. 0: no limit.",
     )
     .meta({ env: "WAYGATE_MAX_REQUESTS" }),
   maxEventLoopDelayMs: type
     .duration("0s", "1m")
     .prefault("1s")
     .describe(
-      "How late this node may be with its work, for longer than a moment, before new requests are refused so; 0: no limit.",
+      "Event-loop delay (averaged over about one second) above which new requests get 503. 0 disables the check.",
     )
     .meta({ env: "WAYGATE_MAX_LAG" }),
   dataDir: z
     .string()
     .prefault("./data")
-    .describe("Directory of the embedded database, media and generated keys.")
+    .describe("Directory of the embedded database, the media files and the generated keys.")
     .meta({ section: "Storage", env: "WAYGATE_DATA_DIR" }),
   databaseUrl: type
     .urlOf("postgres", "postgresql")
     .optional()
     .describe(
-      "PostgreSQL 15 or newer to use. Not set: Waygate starts its own PostgreSQL in the data directory.",
+      "Address of a PostgreSQL 15 or newer. Not set: Waygate starts its own PostgreSQL in the data directory.",
     )
     .meta({ env: "DATABASE_URL", shown: "the embedded database" }),
   databaseDirectUrl: type
     .urlOf("postgres", "postgresql")
     .optional()
     .describe(
-      "The same database past a pooler such as PgBouncer in transaction mode, for what needs a connection of its own: beats, hints, migrations, backups. See docs/operation/scaling.md.",
+      "Direct address of the same database, if `DATABASE_URL` leads to a pooler such as PgBouncer in transaction mode. The gateway uses it for node monitoring, notifications, migrations and backups, which need a dedicated connection. See docs/operation/scaling.md.",
     )
     .meta({ env: "WAYGATE_DATABASE_DIRECT_URL", shown: "`DATABASE_URL`" }),
   pgBinDir: z
     .string()
     .optional()
     .describe(
-      "Directory with `initdb` and `postgres` to use for the embedded database instead of the packaged ones.",
+      "Directory with the programs `initdb` and `postgres` for the embedded database. Not set: the packaged ones.",
     )
     .meta({ env: "PG_BIN_DIR" }),
   media: type
@@ -82,45 +82,45 @@ export const SETTINGS = z.object({
     .transform((text) => new Secret(text))
     .optional()
     .describe(
-      "Where files are kept: `s3://bucket/prefix?region=eu-central-1`, with `&endpoint=https://host:9000` for another server than Amazon's and `s3://key:secret@bucket/...` for credentials that are not where Amazon's tools look for them (`AWS_ACCESS_KEY_ID` and so on); or `file:///folder` that every node mounts.",
+      "Where media files are stored: a bucket (`s3://bucket/prefix?region=eu-central-1`) or a folder that every node mounts (`file:///folder`). For an S3 server other than Amazon's, add `&endpoint=https://host:9000`. Credentials come from the usual AWS variables (`AWS_ACCESS_KEY_ID` and so on) or from the address (`s3://key:secret@bucket/...`).",
     )
     .meta({ env: "WAYGATE_MEDIA", shown: "the data directory" }),
   mediaMaxBytes: type
     .wholeNumber(1, 2048)
     .transform((megabytes) => megabytes * 1024 * 1024)
     .prefault("100")
-    .describe("Largest media file in MiB.")
+    .describe("Largest media file, in MiB. Larger files are rejected when sent, and not stored when received.")
     .meta({ env: "WAYGATE_MEDIA_MAX_MB" }),
   mediaRetentionMs: type
     .duration("1d", "3650d")
     .prefault("90d")
     .describe(
-      "How long files are kept, where neither the instance (`media_retention_days`) nor the plan (feature of that name) says it.",
+      "How long media files are stored, unless the instance (`media_retention_days`) or the plan (the feature of that name) sets another time.",
     )
     .meta({ env: "WAYGATE_MEDIA_RETENTION" }),
   messageRetentionMs: type
     .retention()
     .describe(
-      "How long messages are kept, with their files, where the account (`message_retention_days`) does not say it. 0: for ever. A plan's feature `max_message_retention_days` is the ceiling of both.",
+      "How long messages and their files are stored, unless the account (`message_retention_days`) sets another time. 0: without a limit. The plan's feature `max_message_retention_days` is the maximum for both.",
     )
     .meta({ env: "WAYGATE_MESSAGE_RETENTION" }),
   campaignRetentionMs: type
     .retention()
     .describe(
-      "How long campaigns are kept after their end, where the account (`campaign_retention_days`) does not say it. 0: for ever.",
+      "How long campaigns are stored after their end, unless the account (`campaign_retention_days`) sets another time. 0: without a limit.",
     )
     .meta({ env: "WAYGATE_CAMPAIGN_RETENTION" }),
   leadRetentionMs: type
     .retention()
     .describe(
-      "How long leads are kept after their last change and the last message with the person, where the account (`lead_retention_days`) does not say it. 0: for ever.",
+      "How long leads are stored after their last change and their last message, unless the account (`lead_retention_days`) sets another time. 0: without a limit.",
     )
     .meta({ env: "WAYGATE_LEAD_RETENTION" }),
   ffmpeg: z
     .string()
     .prefault("ffmpeg")
     .describe(
-      "The program that makes voice notes of other audio. Not found: only Ogg Opus can go as a voice note.",
+      "Program that converts audio to voice notes. Without it, only Ogg Opus can be sent as a voice note.",
     )
     .meta({ env: "WAYGATE_FFMPEG" }),
   ...SECRET_SETTINGS,
@@ -128,41 +128,41 @@ export const SETTINGS = z.object({
     .string()
     .optional()
     .describe(
-      "Directory of the backup files, best on another disk; with several nodes a folder that all of them mount.",
+      "Directory of the backup files, preferably on another disk. With several nodes, use a folder that all of them mount.",
     )
     .meta({ env: "WAYGATE_BACKUP_DIR", shown: "`backups` in the data directory" }),
   backupAt: type
     .timeOfDay()
     .prefault("03:30")
-    .describe("Hour of the daily backup, UTC, such as `03:30`; `off` makes none.")
+    .describe("Time of the daily backup, in UTC, such as `03:30`. `off` disables it.")
     .meta({ env: "WAYGATE_BACKUP_AT" }),
   roles: type
     .listOf(["api", "sessions", "worker"])
     .prefault("api,sessions,worker")
-    .describe("What this node does: answers requests, holds sessions, delivers webhooks and campaigns.")
+    .describe("What this node does: `api` handles requests, `sessions` connects instances to their network, `worker` delivers webhooks and runs campaigns and backups.")
     .meta({ section: "Nodes", env: "WAYGATE_ROLES" }),
   nodeUrl: type
     .urlOf("http", "https")
     .optional()
     .describe(
-      "Address at which the other nodes reach this one, for calls of its sessions and files in its folder. Needs `WAYGATE_CLUSTER_SECRET`.",
+      "Address under which other nodes reach this one, to use its sessions and to read files in its folder. Requires `WAYGATE_CLUSTER_SECRET`.",
     )
     .meta({ env: "WAYGATE_NODE_URL" }),
   clusterSecret: type
     .strongSecret()
     .optional()
-    .describe("Signs the calls between nodes; the same on all of them.")
+    .describe("Signs the requests between nodes. All nodes need the same value, of 32 or more random characters.")
     .meta({ env: "WAYGATE_CLUSTER_SECRET" }),
   queue: type
     .oneOf(["postgres", "off"])
     .prefault("postgres")
-    .describe("`off` refuses asynchronous sends and campaign starts; the rest works as before.")
+    .describe("`off` rejects asynchronous sends and campaign starts with 503. Everything else works as with `postgres`.")
     .meta({ env: "WAYGATE_QUEUE" }),
   allowedHosts: type
     .allowRules()
     .optional()
     .describe(
-      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list holds for every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (`WAYGATE_ALLOW_ALWAYS_DENIED` lifts single ones) or the ports of the gateway and its database.",
+      "Allowed targets of outgoing requests (webhooks, media, integrations): `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list applies to every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (except those in `WAYGATE_ALLOW_ALWAYS_DENIED`) or the ports of the gateway and its database.",
     )
     .meta({
       section: "Outgoing calls",
@@ -173,53 +173,53 @@ export const SETTINGS = z.object({
     .oneOf(["auto", "on", "off"])
     .prefault("auto")
     .describe(
-      "Whether outgoing calls may also go to this machine, for a webhook receiver on `localhost`. `auto`: only while the owner's account is the only one, `WAYGATE_HOST` and `WAYGATE_BASE_URL` are loopback addresses, and neither `WAYGATE_ALLOWED_HOSTS` nor `WAYGATE_TRUSTED_PROXIES` is set. `on`: for every account.",
+      "Whether outgoing requests may also go to this machine, for example to a webhook receiver on `localhost`. `auto`: only while the owner's account is the only one, `WAYGATE_HOST` and `WAYGATE_BASE_URL` are loopback addresses, and neither `WAYGATE_ALLOWED_HOSTS` nor `WAYGATE_TRUSTED_PROXIES` is set. `on`: for every account. `off`: never.",
     )
     .meta({ env: "WAYGATE_LOCAL_TARGETS" }),
   allowAlwaysDenied: type
     .singleAddresses()
     .prefault("")
-    .describe("Single addresses lifted from the list that is always denied, for the operator's own reasons.")
+    .describe("Single addresses of the always denied list (link-local and cloud metadata) to which outgoing requests may nevertheless go. Only if you know the risk.")
     .meta({ env: "WAYGATE_ALLOW_ALWAYS_DENIED" }),
   httpsOnly: type
     .flag()
     .prefault("false")
-    .describe("Outgoing calls over https only.")
+    .describe("Whether outgoing requests must use https. Requests over http are then rejected.")
     .meta({ env: "WAYGATE_HTTPS_ONLY" }),
   egressProxy: type
     .urlOf("http", "https")
     .optional()
     .describe(
-      "HTTP proxy for outgoing calls, and for the connection and the files of WhatsApp instances without a proxy of their own. For them the proxy must let `CONNECT` through to WhatsApp's hosts on port 443, and keep connections open that are quiet for 30 seconds. The proxy resolves names, so the addresses behind names are its to check; literals, names and ports are still checked here. Names of the inside (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) pass only when `WAYGATE_ALLOWED_HOSTS` names them.",
+      "HTTP proxy for outgoing requests, and for the connection and files of WhatsApp instances without their own proxy. For WhatsApp it must allow `CONNECT` to WhatsApp's hosts on port 443, and keep connections open that are idle for 30 seconds. The proxy resolves host names, so it must check the addresses behind them; the gateway still checks literal addresses, names and ports. Internal names (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) are allowed only if `WAYGATE_ALLOWED_HOSTS` lists them.",
     )
     .meta({ env: "WAYGATE_EGRESS_PROXY" }),
   retryScheduleMs: type
     .durations(20, "7d")
     .prefault("5s,30s,2m,10m,30m,2h,5h,10h,10h")
-    .describe("Waits between the tries of a webhook delivery; the last one repeats.")
+    .describe("Delays between the attempts of a webhook delivery. The last delay repeats until the webhook's maximum number of attempts.")
     .meta({ section: "Webhooks", env: "WAYGATE_RETRY_SCHEDULE" }),
   retentionMs: type
     .duration("7d", "3650d")
     .prefault("30d")
     .describe(
-      "How long events, deliveries and their logs are kept. Events that still wait for a try are kept until they have had it, at most as much longer as 20 tries can take.",
+      "How long events, deliveries and their logs are stored. Events with a pending delivery are stored longer, up to the duration of 20 attempts (12 days with the default schedule).",
     )
     .meta({ env: "WAYGATE_RETENTION" }),
   webhookTimeoutMs: type
     .duration("1s", "30s")
     .prefault("15s")
-    .describe("Longest time of one webhook delivery, connecting and answer included.")
+    .describe("Time limit of one delivery attempt, from connecting to the end of the response. The attempt fails after it.")
     .meta({ env: "WAYGATE_WEBHOOK_TIMEOUT" }),
   network: type
     .oneOf(["whatsapp", "sandbox"])
     .prefault("whatsapp")
-    .describe("Network of a new instance that names none.")
+    .describe("Network of new instances whose request names none.")
     .meta({ section: "Networks and sending", env: "WAYGATE_NETWORK" }),
   sandbox: type
     .oneOf(["on", "owner", "off"])
     .optional()
     .describe(
-      "Who may use the sandbox network: `on` every account, `owner` the account of the gateway's owner alone, `off` nobody. The sandbox instances of the other accounts stop: their status is `error` with the reason `sandbox_not_allowed`, and their sends are refused with `FORBIDDEN`.",
+      "Which accounts may use the sandbox network: `on` all, `owner` only the gateway owner's, `off` none. Sandbox instances of other accounts stop: their status is `error` with the reason `sandbox_not_allowed`, and their sends fail with `FORBIDDEN`.",
     )
     .meta({
       env: "WAYGATE_SANDBOX",
@@ -228,20 +228,20 @@ export const SETTINGS = z.object({
   loginsPerSecond: type
     .wholeNumber(1, 10_000)
     .prefault("50")
-    .describe("Sessions that this node signs in a second at most, after a start or a lost connection.")
+    .describe("Most sessions per second that this node connects after a start or a lost connection. The others wait, which spreads the load of a restart.")
     .meta({ env: "WAYGATE_LOGINS_PER_SECOND" }),
   whatsappUrl: type
     .urlOf("ws", "wss")
     .optional()
     .describe(
-      "Session server to use instead of WhatsApp's, for a test server. While it is set the gateway does not look for newer versions of WhatsApp's web client.",
+      "WebSocket address of a test server to use instead of WhatsApp's. While it is set, the gateway does not search for newer versions of WhatsApp's web client.",
     )
     .meta({ env: "WAYGATE_WHATSAPP_URL" }),
   whatsappRootKey: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: "must be 64 hex digits" })
     .optional()
-    .describe("Root key of that test server, 64 hex digits. Honoured for loopback URLs only.")
+    .describe("Root key of that test server, 64 hexadecimal digits. Allowed only if `WAYGATE_WHATSAPP_URL` is a loopback address.")
     .meta({ env: "WAYGATE_WHATSAPP_ROOT_KEY" }),
   whatsappVersion: z
     .string()
@@ -249,7 +249,7 @@ export const SETTINGS = z.object({
     .transform((text) => text.split(".").map(Number) as [number, number, number])
     .optional()
     .describe(
-      "Version of WhatsApp's web client to log in as, such as `2.3000.1043857760`. WhatsApp refuses each version after four to five months. Not set: the gateway asks https://web.whatsapp.com for the newest version at the start and once a day. Set it where that call is not allowed, and renew it yourself.",
+      "Version of WhatsApp's web client to log in with, such as `2.3000.1043857760`. Not set: the gateway reads the newest version from https://web.whatsapp.com at the start and once a day. Set it only if that request is not possible, and update it yourself: WhatsApp rejects each version after four to five months.",
     )
     .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "the newest that was found" }),
   defaultCountry: z
@@ -258,36 +258,36 @@ export const SETTINGS = z.object({
     .toUpperCase()
     .optional()
     .describe(
-      "Country of numbers given without a country code, such as `BR`. Not set: numbers are taken as given.",
+      "Country of phone numbers without a country code, such as `BR`. Not set: numbers are used as given, so they need a country code.",
     )
     .meta({ env: "WAYGATE_DEFAULT_COUNTRY" }),
   sendHoldMs: type
     .duration("0s", "7d")
     .prefault("15m")
-    .describe("How long an asynchronous send waits for a disconnected instance before it fails.")
+    .describe("How long an asynchronous send waits for a disconnected instance. Then it fails with `INSTANCE_NOT_CONNECTED`.")
     .meta({ env: "WAYGATE_SEND_HOLD" }),
   unknownOutcomeWaitMs: type
     .duration("0s", "7d")
     .prefault("60s")
     .describe(
-      "How long a send whose fate is unknown after a crash waits for a receipt before the same id is sent again.",
+      "How long a send with an unknown outcome after a crash waits for a receipt, before it is sent again with the same id.",
     )
     .meta({ env: "WAYGATE_DOUBT_WAIT" }),
   ackTimeoutMs: type
     .duration("100ms", "2m")
     .prefault("20s")
-    .describe("How long a send waits for the network's acknowledgement.")
+    .describe("How long a send waits for the network's acknowledgement, before its outcome counts as unknown.")
     .meta({ env: "WAYGATE_ACK_TIMEOUT" }),
   logLevel: type
     .oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .prefault("info")
-    .describe("Least level that is logged.")
+    .describe("Lowest level that is logged.")
     .meta({ section: "Logs and metrics", env: "WAYGATE_LOG_LEVEL" }),
   metricsToken: type
     .secret(16)
     .optional()
     .describe(
-      "Token of `/metrics`, 16 characters or more. It also opens the details of `/health`, as a bearer token. Not set: `/metrics` is closed, and those details take the administrative token.",
+      "Bearer token of `/metrics` and of the details of `/health`, 16 characters or more. Not set: `/metrics` is closed, and the details of `/health` need the administrative token.",
     )
     .meta({ env: "WAYGATE_METRICS_TOKEN" }),
 });

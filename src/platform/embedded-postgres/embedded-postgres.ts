@@ -150,7 +150,7 @@ function supervise(
     for (;;) {
       await current.exited;
       if (stopping.signal.aborted) return;
-      log.error({ pid: current.pid }, "PostgreSQL has ended by itself; starting it again");
+      log.error({ pid: current.pid }, "PostgreSQL exited unexpectedly; restarting it");
       const next = await relaunch(home, binaries, current.port, log, stopping.signal);
       if (next === undefined) return;
       current = next;

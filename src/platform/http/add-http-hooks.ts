@@ -68,7 +68,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
 }
 
 function requireCalm(pressure: LoadShedder): void {
-  if (!pressure.admits()) throw overloadedError("The gateway has too much to do just now. Try again soon.");
+  if (!pressure.admits()) throw overloadedError("The gateway is overloaded. Try again in a moment.");
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {

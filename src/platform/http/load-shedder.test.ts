@@ -30,10 +30,10 @@ describe("pressure", () => {
     values.b = 4;
     expect(pressure.admits()).toBe(true);
     expect(lines.map(({ msg, count }) => [msg.split(":")[0], count])).toEqual([
-      ["too much to do", 9],
-      ["calm again", 0],
-      ["too much to do", 6],
-      ["calm again", 4],
+      ["overloaded", 9],
+      ["no longer overloaded", 0],
+      ["overloaded", 6],
+      ["no longer overloaded", 4],
     ]);
   });
 

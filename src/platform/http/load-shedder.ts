@@ -32,10 +32,10 @@ export function createLoadShedder(
     const value = gauge.read();
     if (!high.has(gauge) && value >= limit) {
       high.add(gauge);
-      log.warn({ name: label, count: value, limit }, "too much to do: new requests are refused");
+      log.warn({ name: label, count: value, limit }, "overloaded: new requests are rejected");
     } else if (high.has(gauge) && value <= limit * CALM_AT) {
       high.delete(gauge);
-      log.info({ name: label, count: value, limit }, "calm again");
+      log.info({ name: label, count: value, limit }, "no longer overloaded");
     }
   }
 

@@ -143,7 +143,7 @@ export const isoTime = z
 /** The query fields of a list. */
 export const pageInput = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
-  cursor: boundedText(200).optional().describe("`next_cursor` of the page before."),
+  cursor: boundedText(200).optional().describe("`next_cursor` of the previous page."),
 };
 
 /** The pagination of a list's response. */

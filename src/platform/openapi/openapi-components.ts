@@ -28,12 +28,12 @@ const REFUSAL = {
   type: "object",
   properties: {
     success: { const: false },
-    code: { enum: Object.keys(ERROR_STATUS), description: "Stable; decide by it." },
-    message: { type: "string", description: "A sentence for humans." },
-    error: { type: "string", description: "Repeats `message`." },
+    code: { enum: Object.keys(ERROR_STATUS), description: "Stable code of the error; use it in programs." },
+    message: { type: "string", description: "Description of the error for people; it may change." },
+    error: { type: "string", description: "The same as `message`." },
     details: {
       type: "object",
-      description: "What the code leaves open; for VALIDATION_ERROR the `fields` that are wrong.",
+      description: "Further data of the error; for VALIDATION_ERROR the invalid `fields`.",
       properties: { fields: { type: "array", items: { $ref: "#/components/schemas/FieldIssue" } } },
     },
     request_id: { type: "string" },
@@ -43,7 +43,7 @@ const REFUSAL = {
 
 const PROBLEM = {
   type: "object",
-  description: "RFC 9457, for callers that send `Accept: application/problem+json`.",
+  description: "RFC 9457 format, for requests with `Accept: application/problem+json`.",
   properties: {
     type: { type: "string" },
     title: { type: "string" },
@@ -77,23 +77,23 @@ export const OPENAPI_COMPONENTS = {
       name: "Idempotency-Key",
       in: "header",
       required: false,
-      description: "The same key with the same body, within 24 hours, gives the first answer again.",
+      description: "A second request with the same key and body within 24 hours returns the first response.",
       schema: { type: "string", minLength: 1, maxLength: 257 },
     },
   },
   headers: {
     RequestId: {
-      description: "Id of the request: your own `x-request-id` when it is well formed.",
+      description: "Id of the request: your `x-request-id` if it is well formed, otherwise a generated one.",
       schema: { type: "string" },
     },
   },
   responses: {
     Refusal: {
-      description: "Refused; the status follows from `code`.",
+      description: "The request was rejected; `code` determines the status.",
       headers: {
         ...RESPONSE_HEADERS,
         "retry-after": {
-          description: "Seconds to wait, when waiting helps.",
+          description: "Seconds to wait before the next attempt.",
           schema: { type: "integer", minimum: 1 },
         },
       },

@@ -23,7 +23,7 @@ export function createBlockedRequestLog(
 ): LogBlockedRequest {
   return createRateLimitedWarnings({
     ...options,
-    message: "an outgoing call was blocked",
+    message: "an outgoing request was blocked",
     sourceOf: ({ account_id, instance_id }) => `${account_id}/${instance_id}`,
   });
 }

@@ -561,7 +561,7 @@ describe("changes while something waits", () => {
     });
     await second.client.saveIntegration({ ...join, config: { ...config, force: true } });
     const { data: report } = await story.shop.client.testIntegration({ ...join, id: story.shop.id });
-    expect(report.message).toMatch(/does not lead to this gateway/);
+    expect(report.message).toMatch(/no longer leads to this gateway/);
     await receive({ from: BIA, from_me: true, text: "echo of the first" });
     await story.waitForMessage(({ content }) => content === "echo of the first");
     chatwoot.write(conversation.id, "by the second");

@@ -51,7 +51,7 @@ export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
     verdict: { ...NOT_THERE_YET, isSafe: false },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
     text:
-      "The address answered, but not as Chatwoot does; what waits is sent again. If this stays, check `url`: it is the " +
+      "The response did not come from Chatwoot. Waiting messages are sent again. If this continues, check `url`: it must be the " +
       "address of Chatwoot itself.",
   };
 }
@@ -62,17 +62,17 @@ export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
     reason: "other",
     verdict: { class: "stop", status: "failing" },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
-    text: "The address answered, but not as Chatwoot does. Check `url`: it is the address of Chatwoot itself.",
+    text: "The response did not come from Chatwoot. Check `url`: it must be the address of Chatwoot itself.",
   };
 }
 
 const WORDS: Partial<Record<ChatwootError["reason"], string>> = {
   token:
-    "Chatwoot does not know the access token. Use the token of a user's profile, not that of an agent bot or a platform " +
-    "app. If it is right, a proxy may drop its header `api_access_token`: nginx needs `underscores_in_headers on;`.",
-  role: "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
+    "Chatwoot does not know the access token. Use the token of a user's profile, not of an agent bot or a platform " +
+    "app. If the token is right, a proxy may drop its header `api_access_token`: nginx needs `underscores_in_headers on;`.",
+  role: "The access token is right, but its user is not an administrator of the account. Use an administrator's token.",
   suspended: "The account is suspended in Chatwoot.",
-  too_large: "Chatwoot, or a proxy before it, does not take files of this size.",
+  too_large: "The file is too large for Chatwoot or for a proxy in front of it.",
 };
 
 /** Neither the conversation nor a new one can exist: the inbox itself is deleted. */
@@ -80,7 +80,7 @@ export function toInboxGone(refusal: ChatwootError): ChatwootError {
   return {
     ...refusal,
     reason: "inbox_gone",
-    text: "The inbox is not in Chatwoot any more. What waits for it comes in after the next save with one that is.",
+    text: "The inbox no longer exists in Chatwoot. Save the integration with another inbox; the waiting messages then go there.",
   };
 }
 

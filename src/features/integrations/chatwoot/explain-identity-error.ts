@@ -2,7 +2,7 @@ import type { ChatwootApi } from "./chatwoot-api.ts";
 import type { ChatwootError } from "./chatwoot-error.ts";
 
 export const IDENTITY_CHANGED =
-  "Chatwoot refuses new contacts, because the token that signs them (HMAC) is not the one of the inbox any more. Save the " +
+  "Chatwoot rejects new contacts, because the inbox has another HMAC token than before. Save the " +
   "integration again.";
 
 /**

@@ -65,7 +65,7 @@ async function readAsOther(
 }
 
 const WITHOUT_FFMPEG =
-  "A recording of an agent went out as an audio file, not as a voice note: ffmpeg, which converts it, is not installed on " +
+  "A recording of an agent was sent as an audio file, not as a voice note: ffmpeg, which converts it, is not installed on " +
   "the gateway (WAYGATE_FFMPEG).";
 
 function isCode(error: unknown, code: GatewayError["code"]): boolean {

@@ -102,7 +102,7 @@ test.each(["breakOffAnswers", "pages"] as const)(
     chatwoot.faults[fault] = 2;
     await receive({ from: ana, text: "Hello" });
     await waitUntil(async () => (await read()).status === "failing");
-    expect((await read()).last_error).toMatch(/not as Chatwoot does.*sent again/);
+    expect((await read()).last_error).toMatch(/did not come from Chatwoot.*sent again/);
     await receive({ from: ana, text: "Are you there?" });
     await waitUntil(async () => {
       await story.gateway.advance(60_000);

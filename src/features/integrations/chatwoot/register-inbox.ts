@@ -148,11 +148,11 @@ async function unlock(
   if (config.reopen_conversation || !lock_to_single_conversation) return undefined;
   const chatwoot = createChatwootApi(line, accessTo(config));
   take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
-  return `The inbox "${name}" kept a single conversation for each contact. That was switched off in Chatwoot, because \`reopen_conversation\` is false.`;
+  return `The inbox "${name}" had a single conversation per contact. The gateway disabled this in Chatwoot, because \`reopen_conversation\` is false.`;
 }
 
 export function wrongChannel({ name, channel_type }: ChatwootInbox): string {
-  return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
+  return `is the inbox "${name}" of the type ${channel_type}; it must be an API inbox (Channel::Api)`;
 }
 
 /** Set by this gateway before, under another URL or another token. */

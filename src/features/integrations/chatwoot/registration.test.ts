@@ -113,7 +113,7 @@ test("the test says in words what has become wrong since", async () => {
   chatwoot.inbox.webhook_url = "";
   expect(await tryOut()).toMatchObject({
     success: false,
-    message: expect.stringContaining("not lead to this gateway"),
+    message: expect.stringContaining("no longer leads to this gateway"),
   });
   chatwoot.inbox.webhook_url = registered;
   chatwoot.role = "agent";
@@ -202,7 +202,7 @@ test("an inbox that is there is unlocked, with a word, where resolved conversati
   expect(chatwoot.inbox.lock_to_single_conversation).toBe(true);
   const { data } = await save({ reopen_conversation: false });
   expect(data.warnings).toContainEqual(
-    expect.stringMatching(/kept a single conversation.*reopen_conversation/),
+    expect.stringMatching(/had a single conversation.*reopen_conversation/),
   );
   expect(chatwoot.inbox.lock_to_single_conversation).toBe(false);
 });

@@ -45,7 +45,7 @@ export async function runInboundTask(
 }
 
 async function leaveBehind({ health, integration }: ChatwootContext): Promise<JobResult> {
-  await health.warn(integration, "What agents wrote in the inbox before it was changed was not sent.");
+  await health.warn(integration, "Messages that agents wrote in the former inbox were not sent.");
   return { end: "done" };
 }
 

@@ -41,20 +41,20 @@ async function findFault(
   integration: Integration,
   details: Record<string, unknown>,
 ): Promise<InboxProblem | undefined> {
-  if (!integration.enabled) return said("The integration is switched off.");
+  if (!integration.enabled) return said("The integration is disabled.");
   const { instance_id } = integration;
   const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, chatwootAccessOf(integration));
   const reached = await chatwoot.version();
   if (!reached.ok) return faultOf(reached.error, "There is no Chatwoot at this `url`.");
   details.version = reached.value.version;
   const profile = await chatwoot.profile();
-  if (!profile.ok) return faultOf(profile.error, "The address does not answer as Chatwoot does.");
+  if (!profile.ok) return faultOf(profile.error, "The response did not come from Chatwoot.");
   const account = profile.value.accounts.find(({ id }) => id === chatwootConfigOf(integration).account_id);
   if (!account) return said("The user of the access token is not in the account `account_id`.");
   details.role = account.role;
   if (account.role !== "administrator")
     return said(
-      "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
+      "The access token is right, but its user is not an administrator of the account. Use an administrator's token.",
     );
   const inbox: ChatwootResult<ChatwootInbox> = await chatwoot.inbox();
   if (!inbox.ok) return faultOf(inbox.error, "The account has no inbox `inbox_id`.");
@@ -71,16 +71,16 @@ function faultOfInbox(
   if (inbox.channel_type !== "Channel::Api") return said(`\`inbox_id\` ${wrongChannel(inbox)}.`);
   if (inbox.webhook_url !== webhookUrlOf(integration))
     return said(
-      "The webhook of the inbox does not lead to this gateway any more: agents are not heard. Save the integration again.",
+      "The webhook of the inbox no longer leads to this gateway, so agents' replies do not arrive. Save the integration again.",
     );
   if ((inbox.secret || undefined) !== integration.secrets.webhook_secret)
     return said(
-      "The secret of the inbox was changed, so its webhooks are refused. Save the integration again.",
+      "The secret of the inbox was changed, so its webhooks are rejected. Save the integration again.",
     );
   if ((inbox.hmac_token || undefined) !== integration.secrets.hmac_token) return said(IDENTITY_CHANGED);
   if (inbox.lock_to_single_conversation && !chatwootConfigOf(integration).reopen_conversation)
     return said(
-      "The inbox keeps a single conversation for each contact, but `reopen_conversation` is false. Save the integration again.",
+      "The inbox has a single conversation per contact, but `reopen_conversation` is false. Save the integration again.",
     );
   const trap = privateNetworkWarning(version, baseUrl);
   return trap === undefined ? undefined : said(trap);

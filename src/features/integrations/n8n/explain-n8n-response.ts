@@ -16,49 +16,49 @@ export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): st
   if (outcome.outcome === "failed") return explainFailure(outcome.failure, said);
   if (isStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
   if (isNotFoundPage(outcome))
-    return `n8n is starting, or the address is not one of n8n; the event is sent again. If this stays, compare webhook_url with the production URL of the Webhook node. (${said})`;
+    return `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${said})`;
   if (isNotActive(outcome)) return `${notActive(config)} (${said})`;
-  if (isUnauthorised(outcome)) return `${refused(config)} Events wait for a day. (${said})`;
+  if (isUnauthorised(outcome)) return `${refused(config)} Events wait for one day. (${said})`;
   const { status } = outcome;
   if (status >= 200 && status < 300) return "The workflow accepted the event.";
-  if (status === 413) return `The event is larger than n8n takes (N8N_PAYLOAD_SIZE_MAX). (${said})`;
+  if (status === 413) return `The event is larger than n8n accepts (N8N_PAYLOAD_SIZE_MAX). (${said})`;
   if (status === 500)
-    return `The workflow has failed, or its answer has: look at its executions in n8n. (${said})`;
+    return `The workflow or its response has failed: check its executions in n8n. (${said})`;
   if (status >= 300 && status < 400)
-    return `The address redirects, and redirects are not followed: use the address that it leads to. (${said})`;
+    return `The address redirects, and the gateway does not follow redirects: use the target address. (${said})`;
   return said;
 }
 
 function notActive({ webhook_url }: N8nConfig): string {
   const isTest = new URL(webhook_url).pathname.includes("/webhook-test/");
   return isTest
-    ? "This is the test address of the workflow, which answers one call while the editor listens: use the production URL."
+    ? "This is the test address of the workflow, which accepts one request while the editor listens: use the production URL."
     : "The workflow is not active, or its Webhook node has another path or method: activate it, and set its HTTP Method to POST.";
 }
 
 function refused({ token, auth = "bearer", header_name }: N8nConfig): string {
   if (token === undefined || auth === "none")
-    return "The Webhook node asks for authentication, or refuses the address of the gateway (IP allowlist) or its name (Ignore Bots): save the token here, too.";
+    return "The Webhook node requires authentication, or it rejects the address of the gateway (IP allowlist) or its name (Ignore Bots): save the token here, too.";
   const credential = {
     bearer:
       "set Authentication of the Webhook node to Header Auth, with a credential whose Name is Authorization and whose Value is Bearer, a space and the token",
     header: `set Authentication of the Webhook node to Header Auth, with a credential whose Name is ${header_name} and whose Value is the token`,
     basic:
       "set Authentication of the Webhook node to Basic Auth, with the User before the colon of the token and the Password after it",
-    jwt: "set Authentication of the Webhook node to JWT Auth, with the key and the algorithm that the token is signed with, and see that the token has not expired",
+    jwt: "set Authentication of the Webhook node to JWT Auth, with the key and the algorithm that the token is signed with, and check that the token has not expired",
   }[auth];
-  return `The Webhook node refuses the token, the address of the gateway (IP allowlist) or its name (Ignore Bots): ${credential}.`;
+  return `The Webhook node rejects the token, the address of the gateway (IP allowlist) or its name (Ignore Bots): ${credential}.`;
 }
 
 function explainLost(outcome: FetchOutcome, said: string): string {
   if (outcome.outcome === "failed" && outcome.failure === "timeout_total")
-    return `${said} A workflow that answers too late is run twice at most: let it answer sooner, raise timeout_ms (up to 60000), or answer through the API with reply_mode none.`;
+    return `${said} A workflow that responds too late runs at most twice: let it respond sooner, raise timeout_ms (up to 60000), or reply through the API with reply_mode none.`;
   const isWhole = outcome.outcome === "failed" || !outcome.truncated;
-  const what = isWhole ? said : "The answer of the workflow broke off, so nothing of it was sent.";
-  return `${what} A workflow whose answer is lost is run twice at most: raise the time limit of a proxy before n8n, or answer through the API with reply_mode none.`;
+  const what = isWhole ? said : "The workflow's response was incomplete, so nothing was sent.";
+  return `${what} A workflow whose response is lost runs at most twice: raise the time limit of a proxy in front of n8n, or reply through the API with reply_mode none.`;
 }
 
 function explainFailure(failure: string, said: string): string {
   if (failure !== "blocked") return said;
-  return `${said} If n8n runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
+  return `${said} If n8n runs in your own network, the operator of the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
 }

@@ -22,7 +22,7 @@ describe("n8n that refuses", () => {
     await told.save("in", { token: "wrong" });
     for (const text of ["one", "two"]) await story.say(newPerson(), text);
     const refused = await told.status("auth_error");
-    expect(refused.last_error).toMatch(/Bearer.*Events wait for a day/);
+    expect(refused.last_error).toMatch(/Bearer.*Events wait for one day/);
     expect(refused.waiting).toBe(2);
     await told.save("in", { token: "right" });
     await told.executed(2);
@@ -86,7 +86,7 @@ describe("n8n that refuses", () => {
     ],
     [{ token: "a:b", auth: "basic" }, /Basic Auth/],
     [{ token: "a.b.c", auth: "jwt" }, /JWT Auth/],
-    [{ token: "t", auth: "none" }, /asks for authentication/],
+    [{ token: "t", auth: "none" }, /requires authentication/],
   ])("is explained for the authorisation %j", async (config, words) => {
     told.n8n.activate("in", { auth: { name: "x-other", value: "secret" } });
     await told.save("in", config);
@@ -145,7 +145,7 @@ describe("n8n that refuses", () => {
     });
     expect(told.inputs()).toEqual(["slow", "slow"]);
     const failing = await told.read();
-    expect(failing.last_error).toMatch(/run twice at most.*timeout_ms/);
+    expect(failing.last_error).toMatch(/runs at most twice.*timeout_ms/);
     expect(failing.last_error_is_past).toBe(false);
     await story.say(ana, "quick");
     expect(await story.heard(ana, 1)).toEqual(["late"]);
@@ -165,7 +165,7 @@ describe("n8n that refuses", () => {
       return (await told.read()).waiting === 0;
     });
     expect(told.inputs()).toEqual(["slow", "slow"]);
-    expect((await told.read()).last_error).toMatch(/run twice at most.*time limit of a proxy/);
+    expect((await told.read()).last_error).toMatch(/runs at most twice.*time limit of a proxy/);
   });
 
   test("is no inactive workflow where the workflow itself answers 404", async () => {

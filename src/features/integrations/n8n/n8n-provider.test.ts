@@ -271,7 +271,7 @@ describe("n8n", () => {
     expect((await tryOut()).message).toMatch(/production URL/);
     n8n.activate("in", { respond: "fail" });
     await save("in");
-    expect((await tryOut()).message).toMatch(/workflow has failed/);
+    expect((await tryOut()).message).toMatch(/workflow or its response has failed/);
     await n8n.shut();
     expect((await tryOut()).message).toMatch(/refused/);
     await n8n.open();

@@ -44,11 +44,13 @@ function warningsOf({ webhook_url, token }: N8nConfig): string[] {
   return [
     ...(isTest
       ? [
-          "This is the test address: it answers one call while the editor listens. Use the production URL (/webhook/).",
+          "This is the test address: it accepts one request while the editor listens. Use the production URL (/webhook/).",
         ]
       : []),
     ...(token === undefined
-      ? ["Without a token anybody who knows the address can start the workflow; verify the signature in it."]
+      ? [
+          "Without a token, everyone who knows the address can start the workflow; verify the signature in it.",
+        ]
       : []),
   ];
 }

@@ -148,11 +148,11 @@ function isSilence(answer: unknown): boolean {
 
 function describe(answer: unknown): string {
   const [item] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
-  if (typeof item !== "object" || item === null) return "The workflow has answered with nothing to send.";
+  if (typeof item !== "object" || item === null) return "The workflow's response contains nothing to send.";
   const message = "message" in item && typeof item.message === "string" ? item.message : "";
   if (NOT_A_REPLY.test(message)) return `n8n has answered "${message}", so the workflow has said nothing.`;
   const names = Object.keys(item)
     .slice(0, 10)
     .map((name) => cleanText(name).slice(0, 40));
-  return `The answer has no text under ${TEXT_KEYS.join(", ")} and no mediaUrl; it has ${names.join(", ") || "no fields"}.`;
+  return `The response has no text under ${TEXT_KEYS.join(", ")} and no mediaUrl; it has ${names.join(", ") || "no fields"}.`;
 }

@@ -50,8 +50,10 @@ export function toBotTurn(
 
 function warningOf({ type }: ClientAction): string[] {
   if (type === "listenForWebhook")
-    return ["The flow listens for a webhook: it cannot go on in WhatsApp until it is started again."];
-  return FOR_BROWSERS.has(type) ? [`The flow has a step for browsers (${type}), which is passed over.`] : [];
+    return [
+      "The flow waits for a webhook, which does not work in WhatsApp. It continues only after it is started again.",
+    ];
+  return FOR_BROWSERS.has(type) ? [`The flow has a step for browsers (${type}), which is skipped.`] : [];
 }
 
 function isWaitingEmbed({ type, content }: Bubble): boolean {

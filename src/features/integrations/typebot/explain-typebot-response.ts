@@ -4,7 +4,7 @@ import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
 export const NOT_A_VIEWER =
-  "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";
+  "The response did not come from a Typebot viewer: base_url must be the address under which visitors chat with the bot.";
 
 /**
  * The meaning of a response and what to do about it; by its status, since the format of errors differs
@@ -17,18 +17,18 @@ export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: Typ
     return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
   }
   if (isPage(outcome)) return `${NOT_A_VIEWER} Messages wait for an hour.`;
-  if (outcome.truncated) return "The answer of the bot broke off.";
+  if (outcome.truncated) return "The bot's response was incomplete.";
   switch (outcome.status) {
     case 400:
-      return `The bot is closed, or does not take what was said. (${said})`;
+      return `The bot is closed, or it rejects the message. (${said})`;
     case 401:
-      return `The viewer refuses the API token. Messages wait for a day. (${said})`;
+      return `The viewer rejects the API token. Messages wait for one day. (${said})`;
     case 403:
-      return `The bot is suspended, or refuses calls from here. Messages wait for a day. (${said})`;
+      return `The bot is suspended, or it rejects requests from this gateway. Messages wait for one day. (${said})`;
     case 404:
       return explainNotFound(outcome, public_id);
     case 405:
-      return `This is the builder, not the viewer: base_url must be the address at which the bot is chatted with. (${said})`;
+      return `This is the builder, not the viewer: base_url must be the address under which visitors chat with the bot. (${said})`;
     default:
       return said;
   }
@@ -39,8 +39,8 @@ export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: Typ
  */
 function explainNotFound(outcome: FetchOutcome, publicId: string): string {
   const said = describeOutcome(outcome);
-  if (isSessionGone(outcome)) return `The bot has forgotten the session, so the flow starts anew. (${said})`;
+  if (isSessionGone(outcome)) return `The bot no longer has the session, so the flow starts again. (${said})`;
   if (!/^(Typebot not found|Not found)?\.?$/i.test(reasonOf(outcome)))
     return `A block of the flow has failed. (${said})`;
-  return `There is no published bot "${publicId}" at this address: publish it, and take the last part of its address as public_id. (${said})`;
+  return `There is no published bot "${publicId}" at this address: publish it, and set public_id to the last part of its address. (${said})`;
 }

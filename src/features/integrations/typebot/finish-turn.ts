@@ -100,7 +100,10 @@ export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Pro
   for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
   const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
   if (isEndless)
-    await deps.health.warn(work.integration, "The flow goes round in circles and was left there.");
+    await deps.health.warn(
+      work.integration,
+      "The flow repeats itself without waiting for a reply, so it was stopped. Check its blocks for a loop.",
+    );
   const session = turn.isOver ? undefined : sessionAfter(answered, turn, now);
   const state = {
     ...known.state,

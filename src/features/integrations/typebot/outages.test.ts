@@ -182,7 +182,7 @@ describe("messages that are told as one", () => {
     await story.say(ana, "third");
     await untilIdle();
     expect(typebot.said()).toEqual(["hi", "first\nsecond", "third"]);
-    expect((await told.read()).last_error).toMatch(/answer was lost/);
+    expect((await told.read()).last_error).toMatch(/response was lost/);
   });
 
   /** As a process leaves it that has died over the call with these words; another process takes over in a minute. */

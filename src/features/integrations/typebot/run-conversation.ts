@@ -269,7 +269,7 @@ async function leaveUnknown(
   const { known, session, work } = hearing;
   await deps.health.warn(
     work.integration,
-    "It is not known whether the bot got a message, because its answer was lost; it goes on with the next one.",
+    "The bot's response was lost, so it may not have received a message. The flow continues with the next message.",
   );
   const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
   return endTogether(deps, hearing, { parts: [], state }, { link, status: "unknown" });

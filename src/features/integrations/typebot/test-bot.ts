@@ -21,7 +21,7 @@ export async function testBot(
   const reading = readCall(outcome, config);
   const isOk = reading.verdict.class === "ok";
   const isBot = isOk && parseBotAnswer(outcome)?.sessionId !== undefined;
-  const message = isBot ? "The bot is there and takes messages." : isOk ? NOT_A_VIEWER : reading.error;
+  const message = isBot ? "The bot exists and accepts messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });
   if (isOk && !isBot) await health.warn(integration, message);
   return {

@@ -105,7 +105,7 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
   /** Gives up after a final refusal, such as a used-up monthly quota; retries after anything else. */
   function giveUp(error: unknown, instance_id: number): void {
     if (!(error instanceof GatewayError) || isAcceptUnknown(error)) throw error;
-    log.warn({ err: error, instance_id }, "the caller was not told why the call was refused");
+    log.warn({ err: error, instance_id }, "the rejected phone caller was not sent the reason");
   }
 }
 

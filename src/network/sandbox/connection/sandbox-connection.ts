@@ -39,7 +39,7 @@ export class SandboxConnection {
       report,
       acknowledge: (mails) => hub.acknowledge(mails),
       onClosed: (state) => this.#end(state),
-      onFailure: (error) => hub.log?.warn({ err: error }, "sandbox: a letter could not be reported"),
+      onFailure: (error) => hub.log?.warn({ err: error }, "sandbox: an inbox entry could not be reported"),
       redeliveryMs: hub.timing.redeliverMs,
     });
   }

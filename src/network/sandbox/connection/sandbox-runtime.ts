@@ -115,7 +115,7 @@ export class SandboxRuntime implements WakeupListener {
     return this.#taken.add(mails).then(
       () => true,
       (error) => {
-        this.log?.warn({ err: error }, "sandbox: letters could not be marked as taken");
+        this.log?.warn({ err: error }, "sandbox: inbox entries could not be acknowledged");
         return false;
       },
     );

@@ -187,7 +187,7 @@ describe("messages from the network", () => {
   it("are there once after the database was away for a while, and not receipted before", async () => {
     let isAway = true;
     gateway.credentials.beforeCommit = async () => {
-      if (isAway) throw new Error("the database is away");
+      if (isAway) throw new Error("the database is unavailable");
     };
     const ids = [await stage.contact.sendMessage({ kind: "text", text: "one" })];
     ids.push(await stage.contact.sendMessage({ kind: "text", text: "two" }));

@@ -180,7 +180,7 @@ describe("a QR whose connection ends while it is being stored", () => {
       isOver ||= type === "disconnected";
       if (isOver) return;
       tries++;
-      throw new Error("the database is away");
+      throw new Error("the database is unavailable");
     };
     listener.session.connect();
     await eventually(() => expect(tries).toBeGreaterThan(1));
@@ -289,7 +289,7 @@ describe("the pairing secret", () => {
     const { store, qr } = await show();
     let tries = 0;
     store.beforeRegistration = async () => {
-      if (++tries < 3) throw new Error("the database is away");
+      if (++tries < 3) throw new Error("the database is unavailable");
     };
     await acked(await stage.control.refreshRegistration());
     expect(tries).toBe(3);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.stop());
 
-const AWAY = new Error("the database is away");
+const AWAY = new Error("the database is unavailable");
 const OTHER_OWNER = new Error("another process owns the instance");
 
 interface Showing {

@@ -81,7 +81,10 @@ export class SendCircuitBreakers {
     const heldMs = await hold(this.#options.db, instance_id);
     state.heldUntil = performance.now() + heldMs;
     const about = { instance_id, held_ms: Math.round(heldMs) };
-    this.#options.log.warn(about, "sends of several chats did not reach the network; all of them wait");
+    this.#options.log.warn(
+      about,
+      "sends of several chats did not reach the network; all sends of the instance are paused",
+    );
     this.#options.engine.pauseLane(lane, heldMs);
   }
 
