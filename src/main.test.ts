@@ -93,7 +93,7 @@ describe("help", () => {
     const known = COMMANDS.map((command) => command.split(" ")[0]);
     expect(listed.sort()).toEqual([...known, "help"].sort());
     for (const words of [
-      "Without a command it serves",
+      "Without a command, Waygate runs",
       "Exit status: 0",
       "docs/reference/configuration.md",
     ]) {
