@@ -66,7 +66,9 @@ async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
 function tell(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
   const count = Object.values(rows).reduce((all, one) => all + one, 0);
   console.log(`${path}: ${size} bytes, ${count} rows in ${Object.keys(rows).length} tables.`);
-  console.log(reason ?? "It was restored into a temporary database, and every table matches what was written.");
+  console.log(
+    reason ?? "It was restored into a temporary database, and every table matches what was written.",
+  );
 }
 
 const MOST_URL_BYTES = 8192;
@@ -205,7 +207,9 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
     const { rows } = await sql<{ files: number }>`
       select count(*) as files from blob where status = 'kept'`.execute(database.db);
     console.log(`Restored: ${words} now has the backup of ${made_at}.`);
-    console.log("Every instance is disconnected: connect the ones you want. All users have to sign in again.");
+    console.log(
+      "Every instance is disconnected: connect the ones you want. All users have to sign in again.",
+    );
     if (held && held.sends + held.deliveries + held.others > 0) {
       console.log(
         `On hold: ${held.sends} sends, ${held.deliveries} deliveries, ${held.others} others. ` +

@@ -168,7 +168,9 @@ describe("a backup", () => {
       .updateTable("credential")
       .set({ registration: Buffer.of(0) })
       .execute();
-    expect(await quietly(() => runBackupCommand(env, output))).toContain("every table matches what was written");
+    expect(await quietly(() => runBackupCommand(env, output))).toContain(
+      "every table matches what was written",
+    );
     await expect(runBackupCommand(env, output)).rejects.toThrow("exists already");
     expect(await quietly(() => runBackupCommand(env, undefined))).toContain(join(dataDir, "backups"));
     expect((await readdir(join(dataDir, "backups"))).filter((name) => name.endsWith(".part"))).toEqual([]);

@@ -135,7 +135,7 @@ export const groupsContract = {
     access,
     tag,
     summary: "Make a group; each person has a result of their own",
-    message: "Group made",
+    message: "Group created",
     aliases: { name: nameAliases, participants: participantAliases, description: ["desc", "topic"] },
     example: { name: "Team", participants: ["5511999990004"] },
     input: z.object({ id, name, participants, description: description.optional() }),

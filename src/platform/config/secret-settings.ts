@@ -34,7 +34,9 @@ export const SECRET_SETTINGS = {
   adminFrom: type
     .cidrs()
     .prefault("")
-    .describe("Addresses and CIDRs from which the administrative token is accepted. Not set: from everywhere.")
+    .describe(
+      "Addresses and CIDRs from which the administrative token is accepted. Not set: from everywhere.",
+    )
     .meta({ env: "WAYGATE_ADMIN_FROM", shown: "everywhere" }),
   ownerEmail: z
     .string()
@@ -44,7 +46,9 @@ export const SECRET_SETTINGS = {
   ownerPassword: type
     .secret(1)
     .optional()
-    .describe("Password of the owner, 12 to 1024 characters. Not set: the first start generates one and prints it once.")
+    .describe(
+      "Password of the owner, 12 to 1024 characters. Not set: the first start generates one and prints it once.",
+    )
     .meta({ env: "WAYGATE_OWNER_PASSWORD", shown: "generated" }),
   jwtLifetimeSeconds: type
     .duration("1m", "30d")

@@ -11,7 +11,9 @@ export const SETTINGS = z.object({
   host: z
     .string()
     .prefault("127.0.0.1")
-    .describe("Address to listen on. The default accepts connections from this machine only; `0.0.0.0` listens on every address of the machine.")
+    .describe(
+      "Address to listen on. The default accepts connections from this machine only; `0.0.0.0` listens on every address of the machine.",
+    )
     .meta({ section: "Listening", env: "WAYGATE_HOST" }),
   port: type
     .wholeNumber(0, 65_535)
@@ -89,7 +91,9 @@ export const SETTINGS = z.object({
     .wholeNumber(1, 2048)
     .transform((megabytes) => megabytes * 1024 * 1024)
     .prefault("100")
-    .describe("Largest media file, in MiB. Larger files are rejected when sent, and not stored when received.")
+    .describe(
+      "Largest media file, in MiB. Larger files are rejected when sent, and not stored when received.",
+    )
     .meta({ env: "WAYGATE_MEDIA_MAX_MB" }),
   mediaRetentionMs: type
     .duration("1d", "3650d")
@@ -139,7 +143,9 @@ export const SETTINGS = z.object({
   roles: type
     .listOf(["api", "sessions", "worker"])
     .prefault("api,sessions,worker")
-    .describe("What this node does: `api` handles requests, `sessions` connects instances to their network, `worker` delivers webhooks and runs campaigns and backups.")
+    .describe(
+      "What this node does: `api` handles requests, `sessions` connects instances to their network, `worker` delivers webhooks and runs campaigns and backups.",
+    )
     .meta({ section: "Nodes", env: "WAYGATE_ROLES" }),
   nodeUrl: type
     .urlOf("http", "https")
@@ -151,12 +157,16 @@ export const SETTINGS = z.object({
   clusterSecret: type
     .strongSecret()
     .optional()
-    .describe("Signs the requests between nodes. All nodes need the same value, of 32 or more random characters.")
+    .describe(
+      "Signs the requests between nodes. All nodes need the same value, of 32 or more random characters.",
+    )
     .meta({ env: "WAYGATE_CLUSTER_SECRET" }),
   queue: type
     .oneOf(["postgres", "off"])
     .prefault("postgres")
-    .describe("`off` rejects asynchronous sends and campaign starts with 503. Everything else works as with `postgres`.")
+    .describe(
+      "`off` rejects asynchronous sends and campaign starts with 503. Everything else works as with `postgres`.",
+    )
     .meta({ env: "WAYGATE_QUEUE" }),
   allowedHosts: type
     .allowRules()
@@ -179,7 +189,9 @@ export const SETTINGS = z.object({
   allowAlwaysDenied: type
     .singleAddresses()
     .prefault("")
-    .describe("Single addresses of the always denied list (link-local and cloud metadata) to which outgoing requests may nevertheless go. Only if you know the risk.")
+    .describe(
+      "Single addresses of the always denied list (link-local and cloud metadata) to which outgoing requests may nevertheless go. Only if you know the risk.",
+    )
     .meta({ env: "WAYGATE_ALLOW_ALWAYS_DENIED" }),
   httpsOnly: type
     .flag()
@@ -196,7 +208,9 @@ export const SETTINGS = z.object({
   retryScheduleMs: type
     .durations(20, "7d")
     .prefault("5s,30s,2m,10m,30m,2h,5h,10h,10h")
-    .describe("Delays between the attempts of a webhook delivery. The last delay repeats until the webhook's maximum number of attempts.")
+    .describe(
+      "Delays between the attempts of a webhook delivery. The last delay repeats until the webhook's maximum number of attempts.",
+    )
     .meta({ section: "Webhooks", env: "WAYGATE_RETRY_SCHEDULE" }),
   retentionMs: type
     .duration("7d", "3650d")
@@ -208,7 +222,9 @@ export const SETTINGS = z.object({
   webhookTimeoutMs: type
     .duration("1s", "30s")
     .prefault("15s")
-    .describe("Time limit of one delivery attempt, from connecting to the end of the response. The attempt fails after it.")
+    .describe(
+      "Time limit of one delivery attempt, from connecting to the end of the response. The attempt fails after it.",
+    )
     .meta({ env: "WAYGATE_WEBHOOK_TIMEOUT" }),
   network: type
     .oneOf(["whatsapp", "sandbox"])
@@ -228,7 +244,9 @@ export const SETTINGS = z.object({
   loginsPerSecond: type
     .wholeNumber(1, 10_000)
     .prefault("50")
-    .describe("Most sessions per second that this node connects after a start or a lost connection. The others wait, which spreads the load of a restart.")
+    .describe(
+      "Most sessions per second that this node connects after a start or a lost connection. The others wait, which spreads the load of a restart.",
+    )
     .meta({ env: "WAYGATE_LOGINS_PER_SECOND" }),
   whatsappUrl: type
     .urlOf("ws", "wss")
@@ -241,7 +259,9 @@ export const SETTINGS = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: "must be 64 hex digits" })
     .optional()
-    .describe("Root key of that test server, 64 hexadecimal digits. Allowed only if `WAYGATE_WHATSAPP_URL` is a loopback address.")
+    .describe(
+      "Root key of that test server, 64 hexadecimal digits. Allowed only if `WAYGATE_WHATSAPP_URL` is a loopback address.",
+    )
     .meta({ env: "WAYGATE_WHATSAPP_ROOT_KEY" }),
   whatsappVersion: z
     .string()
@@ -264,7 +284,9 @@ export const SETTINGS = z.object({
   sendHoldMs: type
     .duration("0s", "7d")
     .prefault("15m")
-    .describe("How long an asynchronous send waits for a disconnected instance. Then it fails with `INSTANCE_NOT_CONNECTED`.")
+    .describe(
+      "How long an asynchronous send waits for a disconnected instance. Then it fails with `INSTANCE_NOT_CONNECTED`.",
+    )
     .meta({ env: "WAYGATE_SEND_HOLD" }),
   unknownOutcomeWaitMs: type
     .duration("0s", "7d")
@@ -276,7 +298,9 @@ export const SETTINGS = z.object({
   ackTimeoutMs: type
     .duration("100ms", "2m")
     .prefault("20s")
-    .describe("How long a send waits for the network's acknowledgement, before its outcome counts as unknown.")
+    .describe(
+      "How long a send waits for the network's acknowledgement, before its outcome counts as unknown.",
+    )
     .meta({ env: "WAYGATE_ACK_TIMEOUT" }),
   logLevel: type
     .oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
