@@ -223,7 +223,9 @@ interface RestoreChoice {
 
 program
   .command("doctor")
-  .description("check database, disk, clock, keys, media store, sessions, network and port, and name remedies")
+  .description(
+    "check database, disk, clock, keys, media store, sessions, network and port, and name remedies",
+  )
   .addHelpText("after", DOCTOR_HELP + examples("waygate doctor"))
   .action(async () => {
     const { doctor } = await import("./cli/doctor.ts");
