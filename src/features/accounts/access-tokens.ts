@@ -22,8 +22,8 @@ export interface AccessTokens {
 }
 
 /**
- * JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. While that
- * key is being changed, tokens of the second one are good too.
+ * JWTs (HS256) under a key derived from the secret key. During a key change, tokens of the second key are
+ * valid too.
  */
 export function createAccessTokens({
   secretKey,
@@ -65,7 +65,7 @@ export interface AccessTokenOptions {
   lifetimeSeconds: number;
 }
 
-/** One refusal for whatever is wrong with a token, so that nothing is learnt from it. */
+/** One error for every kind of invalid token, so that a caller learns nothing from it. */
 export function invalidToken(): GatewayError {
   return new GatewayError("INVALID_TOKEN", "The token is not valid or has expired. Sign in again.");
 }

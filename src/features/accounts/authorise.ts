@@ -30,7 +30,7 @@ export interface AuthoriseOptions {
 
 /** Tokens that open a route by its path, by the instance that the path names. */
 export interface PathTokenVerifier {
-  /** Whether `isRight` answers for this instance without asking the database. */
+  /** Whether `isRight` can decide for this instance without a database query. */
   isKnown(instanceId: number): boolean;
   isValid(instanceId: number, token: string): Promise<boolean>;
 }
@@ -44,7 +44,7 @@ interface CachedCredential {
   rates: PlanRates;
 }
 
-/** What is known of keys and sign-ins is at most 5 s old; `forget` drops it at once, on this node before it returns. */
+/** Cached keys and sign-ins are at most 5 s old; `forget` evicts them before it returns, on this node. */
 export interface AccessControl {
   readonly authorise: Authorise;
   invalidateApiKeys(digests: readonly Buffer[]): void;

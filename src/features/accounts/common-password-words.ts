@@ -1,6 +1,5 @@
 /**
- * Words that common passwords are made of, longest first, so that a long word is taken out before the short one in it.
- * A list of words stands for far more passwords than a list of passwords of the same length.
+ * Words of common passwords, longest first, so that a long word is removed before a shorter one inside it.
  */
 export const COMMON_PASSWORD_WORDS: readonly string[] = `
 administrador administrator contrasenha corinthians deutschland jesuschrist starwarsfan basketball

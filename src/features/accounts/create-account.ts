@@ -15,16 +15,19 @@ export interface NewAccount {
   /** Sign-in of the account's first user. */
   email: string;
   password: string;
-  /** Name of that user; the account's unless told. */
+  /** Name of the user. Default: the account's name. */
   user_name?: string;
-  /** The default plan unless told. */
+  /** Default: the default plan. */
   plan_id?: number;
   parent_id?: number | null;
   status?: "active" | "trial";
   trial_ends_at?: Date | null;
 }
 
-/** Makes an account with its first user. Throws VALIDATION_ERROR for a weak password, CONFLICT for a taken e-mail. */
+/**
+ * Creates an account with its first user. Throws VALIDATION_ERROR for a weak password, CONFLICT for a used
+ * e-mail.
+ */
 export async function createAccount(
   db: Db,
   given: NewAccount,
@@ -34,21 +37,21 @@ export async function createAccount(
   return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
 }
 
-/** Throws VALIDATION_ERROR unless e-mail and password can be those of a new account. */
+/** Throws VALIDATION_ERROR unless the e-mail and password are valid for a new account. */
 export function validateSignInDetails({ email, password, name }: NewAccount): void {
   requireEmail(email);
   const fault = findPasswordProblem(password, [email, name]);
   if (fault) throw invalidField("password", fault);
 }
 
-/** A password that nobody can guess, to be told once. */
+/** A random password, to be shown once. */
 export function generatePassword(): string {
   return randomBytes(18).toString("base64url");
 }
 
 /**
- * Makes the owner's account while there is none, from the given e-mail and password, or a password made here and
- * answered this once. Undefined when an owner exists. Throws VALIDATION_ERROR for a weak password.
+ * Creates the owner's account if there is no owner, and returns its password if it was generated; otherwise
+ * undefined. Throws VALIDATION_ERROR for a weak password.
  */
 export async function ensureOwner(
   db: Db,
@@ -81,7 +84,7 @@ async function hasOwner(db: Db | Trx): Promise<boolean> {
   return owner.length > 0;
 }
 
-/** Writes an account and its first user. Throws CONFLICT for a taken e-mail. */
+/** Writes an account and its first user. Throws CONFLICT for a used e-mail. */
 export async function insertAccount(trx: Trx, given: NewAccount, password_hash: string) {
   const isOwner = given.account_type === "owner";
   const standard = isOwner ? "unlimited" : "standard";
@@ -122,7 +125,7 @@ export function requireEmail(email: string): void {
   if (!isEmail(email)) throw invalidField("email", "is not an e-mail address");
 }
 
-/** Passes on an error of writing a user; a taken e-mail is CONFLICT. */
+/** Rethrows an error of writing a user; a used e-mail becomes CONFLICT. */
 export function throwEmailConflict(error: unknown): never {
   if (isUniqueViolation(error)) {
     throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });

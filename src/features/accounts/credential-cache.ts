@@ -47,7 +47,7 @@ export interface CachedInstance {
   messages_per_minute: number | null;
 }
 
-/** Keys, sign-ins and instances as the database has them, at most 5 s ago; a key with an end is taken until then. */
+/** Keys, sign-ins and instances, at most 5 s old; a key with an expiry date is valid until that date. */
 export interface CredentialCache {
   findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
   findSignIn(id: string): Promise<CachedSignIn | undefined>;
@@ -137,7 +137,7 @@ const isFresh = sql<boolean>`sign_in.confirmed_at > now() - interval '10 minutes
 const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_instances')::boolean, true)`;
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
-/** Beside the request: it must neither wait nor fail for this, and the next use tries again. */
+/** Not awaited: the request must not wait or fail for this, and the next use retries. */
 async function noteUse(db: Db, id: number): Promise<void> {
   await db
     .updateTable("api_key")

@@ -10,7 +10,7 @@ interface OwnerSettings {
   ownerPassword?: Secret | undefined;
 }
 
-/** What is wrong with the settings of the owner, one line each. */
+/** Problems of the owner's settings, one line each. */
 export function findOwnerSettingProblems({ ownerEmail, ownerPassword }: OwnerSettings): string[] {
   const problems: string[] = [];
   if (ownerEmail !== undefined && !isEmail(ownerEmail)) {

@@ -3,11 +3,11 @@ import { COMMON_PASSWORD_WORDS } from "./common-password-words.ts";
 const MIN_LENGTH = 12;
 const MAX_LENGTH = 1024;
 const MIN_DIFFERENT = 5;
-/** Four different words in a row are a passphrase, be they as common as they like. */
+/** Four different words are a passphrase, even if they are common. */
 const MOST_WORDS = 3;
 const TOO_COMMON = "is too common; use several words or a password manager";
 
-/** What is wrong with a new password, or undefined. `own` are words that it must not be made of: e-mail, name. */
+/** The problem of a new password, or undefined. `own` are words that it must not consist of: e-mail, name. */
 export function findPasswordProblem(password: string, own: readonly string[] = []): string | undefined {
   const length = [...password].length;
   if (length < MIN_LENGTH) return `must have at least ${MIN_LENGTH} characters`;
@@ -59,7 +59,10 @@ function longestStep(text: string): number {
   return length;
 }
 
-/** Whether hardly anything is left of a text without a few of the words; digits, signs, a letter or two do not count. */
+/**
+ * Whether little remains of a text without a few of the words; digits, punctuation and one or two letters do
+ * not count.
+ */
 function isMadeOf(text: string, words: readonly string[]): boolean {
   let left = text.replace(/[^\p{L}]/gu, "");
   let found = 0;

@@ -15,9 +15,8 @@ const ACCOUNTS_AT_ONCE = 20;
 const BY_SYSTEM = { caller: { kind: "system" } } as const;
 
 /**
- * Removes what is left of accounts whose removal was asked for, once their instances have gone: rows table by table, then
- * the account. Each step can be done again, so that a crash in the middle is finished by the next run. The audit log and
- * the log of erasures keep their entries, without addresses of callers.
+ * Deletes the rows of removed accounts once their instances are gone. Idempotent, so a crash is repaired by
+ * the next run. The audit and erasure logs keep their entries, without callers' addresses.
  */
 export async function finishAccountRemovals(deps: FinishAccountRemovalsDeps): Promise<void> {
   const { rows } = await sql<{ id: number }>`

@@ -9,8 +9,8 @@ export async function hasOtherAccounts(db: Db): Promise<boolean> {
 }
 
 /**
- * Whether the first account is the only one. Each answer is a new look into the database, so that every node knows of a
- * second account from its commit on; from then on the answer stays no.
+ * Whether the first account is the only one. Queries the database until there is a second one, so that every
+ * node notices it at its commit.
  */
 export function createSoleAccountCheck({ db, log }: { db: Db; log: Log }): () => Promise<boolean> {
   let isSole = true;

@@ -125,7 +125,7 @@ async function changeAccount(
   return getAccount(trx, reseller, id);
 }
 
-/** Customers that are out of service count too: only the owner of the gateway can take them away from a reseller. */
+/** Suspended customers count too; only the owner of the gateway can remove them from a reseller. */
 function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
   return requirePlanQuota(trx, {
     account_id: reseller,

@@ -10,7 +10,7 @@ const MOST_WAITING = 20;
 /** Hashes and checks passwords, two at once; refuses with RATE_LIMITED when twenty already wait. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** Takes the same time for a user who does not exist (`undefined`). */
+  /** Needs the same time for a user who does not exist (`undefined`). */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 }
 

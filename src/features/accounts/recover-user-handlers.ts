@@ -35,7 +35,7 @@ export function recoverUserHandlers({
   };
 }
 
-/** Nobody takes over somebody above himself. Throws FORBIDDEN. */
+/** Users cannot recover a user with a higher role. Throws FORBIDDEN. */
 async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<void> {
   if (caller.kind !== "user") return;
   const user = await trx
@@ -64,7 +64,7 @@ export async function replacePassword(
   return { user, ended: ended.map((row) => row.id) };
 }
 
-/** The users with an e-mail address, of one account where it is named. */
+/** The users with an e-mail address, of one account if it is given. */
 export function findUsersToRecover(db: Db, { email, account_id }: { email: string; account_id?: number }) {
   let query = db
     .selectFrom("account_user")

@@ -75,7 +75,7 @@ interface HiddenAccount {
   signIns: string[];
 }
 
-/** From the commit on nobody signs in, no key works and nothing is sent; what is left goes by and by. */
+/** From the commit on, sign-ins, keys and sends stop; a later job deletes the data. */
 async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<HiddenAccount> {
   const found = await trx
     .selectFrom("instance")

@@ -58,7 +58,7 @@ async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefin
   if (!isThere) throw invalidField("plan_id", "must be the id of a plan that GET /api/admin/plans lists");
 }
 
-/** What a customer gets whose plan nobody names: of a reseller whose own plan allows less than the standard, that one. */
+/** The plan of a new customer without one: `standard`, or the reseller's own plan if that allows less. */
 export async function findDefaultPlan(trx: Trx, { caller }: GrantContext): Promise<number | undefined> {
   const reseller = resellerOf(caller);
   if (reseller === undefined) return undefined;

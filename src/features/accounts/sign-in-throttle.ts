@@ -16,9 +16,9 @@ export interface SignInSource {
 }
 
 /**
- * Slows down guessing on all nodes together. Per e-mail address and network: five failures, then a wait of 1 s that
- * doubles up to 15 minutes. In 15 minutes: 20 failures per network, 100 per e-mail address. A known device has its own count,
- * so that nobody can lock out its owner.
+ * Limits password guessing across all nodes. Per e-mail and network, five failures lead to a wait of 1 s that
+ * doubles up to 15 minutes; in 15 minutes, at most 20 failures per network and 100 per e-mail. Known devices
+ * count separately, so that an attacker cannot lock out the owner.
  */
 export interface SignInThrottle {
   /** Throws RATE_LIMITED with the seconds to wait. Attempts at one pair on one node wait for each other. */
@@ -40,7 +40,7 @@ const MOST_WAITING = 20;
 
 export interface SignInThrottleOptions {
   db: Db;
-  /** Keeps addresses out of the table: only their keyed digests are stored. */
+  /** The table has only keyed digests of addresses. */
   digestKey: string;
 }
 
@@ -98,7 +98,7 @@ function passTurn(turns: Map<string, (() => void)[]>, name: string): void {
   else turns.delete(name);
 }
 
-/** An attempt counts as a failure until it has ended: a process that dies in between gives nothing away. */
+/** An attempt counts as a failure until it ends, so a killed process cannot give free attempts. */
 async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const counter of counters) await count(trx, counter);
@@ -147,7 +147,7 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
   });
 }
 
-/** What nobody asks for any more goes a little at a time, and faster than attempts can add to it. */
+/** Deletes stale rows in small steps, faster than attempts can add new ones. */
 async function forgetOld(trx: Trx): Promise<void> {
   await sql`
     delete from sign_in_guess where (kind, key) in (

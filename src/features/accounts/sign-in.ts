@@ -21,7 +21,7 @@ export interface SignInOptions {
   db: Db;
   tokens: AccessTokens;
   passwords: PasswordHasher;
-  /** The gateway's secret key, and the one that takes its place or is replaced by it. */
+  /** The secret key, and during a key change the second key. */
   secrets: readonly [string, ...string[]];
 }
 
@@ -45,7 +45,7 @@ interface SignInContext {
 
 type SignedInUser = Extract<Caller, { kind: "user" }>;
 
-/** Signing in, confirming and changing the password: all of them judge one, so all share the throttle. */
+/** Sign-in, confirmation and password change all check a password, so they share the throttle. */
 export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInOptions) {
   const devices = createTrustedDevices(secrets);
   const throttle = createSignInThrottle({ db, digestKey: secrets[0] });
@@ -132,7 +132,7 @@ function entryOf(user: User, { ip, request_id }: SignInContext, sign_in: string)
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
 }
 
-/** The user, once the password has proved right; the refusal takes the same time and says the same for everybody. */
+/** The user with this password. A failure takes the same time and has the same message for every reason. */
 async function judge(
   parts: SignInDeps,
   email: string,
@@ -146,7 +146,7 @@ async function judge(
   const right =
     (own && (await attempt(parts, email, { ip, device: device?.id }, [own], password))) ??
     (await attempt(parts, email, { ip }, users, password).catch((error: unknown) => {
-      // Whoever is at a known device was heard, and may try again at once.
+      // A known device has its own count, so it may retry immediately.
       if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return undefined;
       throw error;
     }));
@@ -175,10 +175,13 @@ async function attempt(
   }
 }
 
-/** As many accounts as one e-mail address signs in to without naming the account. */
+/** Most accounts that one e-mail address can sign in to without naming the account. */
 const MOST_USERS = 2;
 
-/** Always the same number of hashes, so that the time does not tell in how many accounts an address is known. */
+/**
+ * Always computes the same number of hashes, so that the time does not reveal how many accounts use the
+ * address.
+ */
 async function findByPassword(
   passwords: PasswordHasher,
   users: User[],
@@ -189,7 +192,7 @@ async function findByPassword(
   return places.find((_, place) => verdicts[place]);
 }
 
-/** Not awaited: the answer must take the same time for a user who does not exist. */
+/** Not awaited: the response time must not reveal whether the user exists. */
 async function noteRefusal(
   db: Db,
   { id, account_id }: User,

@@ -7,18 +7,18 @@ const MOST_LENGTH = 100;
 
 export interface TrustedDevice {
   id: string;
-  /** Who signed in there. Others may have the same e-mail address in accounts of theirs. */
+  /** Identifies the user, since an e-mail address can belong to users of several accounts. */
   user_id: number;
 }
 
-/** Tokens that a device keeps from a right sign-in, each for one user and half a year. */
+/** Tokens that a successful sign-in gives a device, each for one user and valid for half a year. */
 export interface TrustedDevices {
   issue(user_id: number): string;
   /** Undefined for no token, and for a forged or an old one. */
   find(token: string | undefined): TrustedDevice | undefined;
 }
 
-/** `secrets`: the first one signs; all of them are honoured, while one takes the place of another. */
+/** `secrets`: the first one signs; all of them are accepted during a key change. */
 export function createTrustedDevices(secrets: readonly string[], now = () => Date.now()): TrustedDevices {
   const keys = secrets.map((secret) =>
     Buffer.from(hkdfSync("sha256", secret, "", "waygate known devices", 32)),

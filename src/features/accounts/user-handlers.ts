@@ -153,7 +153,7 @@ function requireOther(
   if (role !== undefined) throw invalidField("role", "is your own: another administrator must change it");
 }
 
-/** Nobody makes, changes or removes somebody above himself. Throws FORBIDDEN. */
+/** Users cannot create, change or remove a user with a higher role. Throws FORBIDDEN. */
 export function requireRank(caller: User, ...roles: (Role | undefined)[]): void {
   if (caller.role === "super_admin" || !roles.includes("super_admin")) return;
   throw new GatewayError("FORBIDDEN", "Only a super_admin may do this.", {

@@ -30,7 +30,7 @@ interface DisconnectedInstance {
   since: Date | null;
 }
 
-/** Instances that should be connected and are not, for longer than a reconnection takes. */
+/** Instances that have been disconnected against the customer's wish for longer than a reconnection takes. */
 export async function findDisconnectedInstances(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<DisconnectedInstance>`
     select id, account_id, name, status, disconnected_at as since from instance
@@ -104,7 +104,7 @@ function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at
     : `fails: its receiver answered ${last_status}`;
 }
 
-/** Accounts that have used nine tenths of their storage or more; then files that come in are soon not kept. */
+/** Accounts that use 90 % or more of their storage; inbound files will soon not be stored. */
 export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
     select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,

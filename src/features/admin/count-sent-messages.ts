@@ -16,7 +16,7 @@ export async function countSentMessages(db: Db): Promise<void> {
   });
 }
 
-/** Messages that a pause has taken back are gone, and count as little as those that failed. */
+/** Messages withdrawn by a pause no longer exist and do not count, like failed ones. */
 async function countDecided(trx: Trx): Promise<void> {
   await sql`
     with decided as (

@@ -87,7 +87,10 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
   },
 };
 
-/** Everything by its number; of some accounts from the end of each of their things, so that quiet ones are quick. */
+/**
+ * All rows by id; for single accounts from the newest row of each object, so that quiet accounts are fast
+ * too.
+ */
 function pageOf(
   scope: AccountScope,
   input: Input,

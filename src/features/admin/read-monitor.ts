@@ -20,7 +20,7 @@ export interface MonitorDeps {
   engine: Pick<Engine, "hasLiveNode">;
 }
 
-/** How everything is that the caller may see, and what to do; each part is bounded, whatever there is of it. */
+/** The state of everything that the caller may see, with advice; every part has a bounded size. */
 export async function readMonitor(
   { db, engine }: MonitorDeps,
   scope: AccountScope,

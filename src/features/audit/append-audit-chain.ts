@@ -6,8 +6,8 @@ import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./aud
 const AT_ONCE = 1_000;
 
 /**
- * Takes the entries that have been committed into the chain. Writers never wait for it: an entry is linked in when it
- * is seen, so neither gaps in the ids nor commits out of order matter.
+ * Appends committed entries to the chain. An entry is linked when it is seen, so gaps in ids and the order of
+ * commits do not matter, and writers never wait.
  */
 export async function appendAuditChain(db: Db, box: SecretBox): Promise<void> {
   const key = await loadAuditChainKey(db, box);

@@ -9,7 +9,7 @@ export type AuditRow = Selectable<AuditTable>;
 
 export const GENESIS_HASH = Buffer.alloc(32);
 
-/** The link over an entry and the link before it; whoever has the database but not the key cannot make one. */
+/** The link over an entry and the previous link; it cannot be forged without the key. */
 export function hashEntry(key: Buffer, before: Buffer, row: AuditRow): Buffer {
   const sealed = [row.id, row.account_id, row.actor, row.actor_id, row.credential_id, row.action];
   const rest = [row.target_type, row.target_id, row.fields, row.request_id, row.created_at.toISOString()];

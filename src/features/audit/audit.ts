@@ -10,19 +10,19 @@ export interface AuditActor {
   request_id?: string;
 }
 
-/** One thing that somebody did and that must be found again: names and ids only, never a value. */
+/** One auditable action: names and ids only, never a value. */
 export interface AuditEntry {
   by: AuditActor;
-  /** `<thing>.<what was done>`: `instance.logout`. */
+  /** `<object>.<action>`, such as `instance.logout`. */
   action: `${string}.${string}`;
   target: { type: string; id?: number | string };
-  /** Whose thing it is; null: the operator's. */
+  /** The account concerned; null: the operator. */
   account_id: number | null;
   /** Names of the fields that were changed. */
   fields?: readonly string[];
 }
 
-/** Writes an entry in the transaction of what it tells of, so that there is neither one without the other. */
+/** Writes the entry in the transaction of the action, so that neither exists without the other. */
 export async function recordAudit(trx: Trx | Db, entry: AuditEntry): Promise<void> {
   const { by, action, target, account_id, fields = [] } = entry;
   const { actor, actor_id, credential_id } = toActor(by.caller);

@@ -5,11 +5,11 @@ import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./aud
 export interface AuditVerification {
   /** Links that hold. */
   links: number;
-  /** Hex of the last of them; who keeps it elsewhere can tell later whether the end of the log was cut off. */
+  /** Last link in hexadecimal; a copy kept elsewhere shows later whether the end of the log was cut off. */
   head: string;
   /** Committed, but not in the chain yet. */
   pending: number;
-  /** The first thing that is wrong. */
+  /** The first broken entry. */
   broken: { position: number | null; audit_id: number; reason: string } | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface VerifyAuditOptions {
   onProgress?: (links: number) => void;
 }
 
-/** Follows the chain from its start, and looks for entries that nobody has linked in. */
+/** Verifies the chain from its start, and finds entries that were never linked. */
 export async function verifyAudit(
   db: Db,
   box: SecretBox,

@@ -23,7 +23,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
       await runBackup(deps, backup, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
-      // Whoever takes over sees that it was interrupted.
+      // The next owner of the lane marks it as interrupted.
       return signal.aborted ? { end: "retry", at: new Date() } : { end: "done" };
     },
     onLost: async () => underWay.abort(),
@@ -31,7 +31,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
 }
 
 export interface BackupScheduleDeps extends BackupDeps, HeldJobsDeps {
-  /** Milliseconds after midnight, UTC; undefined: backups are made only when somebody asks. */
+  /** Milliseconds after midnight (UTC); undefined: only requested backups. */
   quietHourMs: number | undefined;
   repeatErasure(entry: LoggedErasure): Promise<void>;
 }
@@ -60,7 +60,7 @@ async function makeBackupOfTheDay({ db, engine, quietHourMs, clock }: BackupSche
     const { lane } = await requestBackup(db, { caller: { kind: "system" } }, "schedule");
     engine.wake([lane]);
   } catch (error) {
-    // Somebody was quicker.
+    // Another request started a backup first.
     if (!(error instanceof GatewayError && error.code === "CONFLICT")) throw error;
   }
 }

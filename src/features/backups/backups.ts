@@ -29,7 +29,7 @@ export interface BackupHandlerDeps {
   readFromNode: (node: string, file: string) => Promise<Readable | undefined>;
 }
 
-/** Backups, and what a restored gateway holds back, for whoever runs the gateway. */
+/** Backups, and the jobs on hold after a restore, for the operator. */
 export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backupsContract> {
   const { db } = deps;
   return {

@@ -25,7 +25,7 @@ export interface DatabaseInventory {
   migrations: string[];
 }
 
-/** Values as text that every PostgreSQL reads back exactly, and no limit on how long it takes. */
+/** Text formats that every PostgreSQL reads back exactly, and no statement timeout. */
 export const DUMP_SESSION_SETTINGS = `
   set datestyle = 'ISO, YMD'; set timezone = 'UTC'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
   set bytea_output = 'hex'; set statement_timeout = 0; set lock_timeout = 0;

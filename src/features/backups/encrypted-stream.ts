@@ -8,12 +8,12 @@ const PIECE_BYTES = 256 * 1024;
 const TAG_BYTES = 16;
 const SEALED_BYTES = PIECE_BYTES + TAG_BYTES;
 
-/** Why a file cannot be used, in words for whoever holds it. */
+/** Why a backup file cannot be used, in words for the operator. */
 export class BackupFileError extends Error {
   override readonly name = "BackupFileError";
 }
 
-/** Names a backup key without giving it away: 8 hex digits. */
+/** Identifies a backup key without revealing it: 8 hexadecimal digits. */
 export function backupKeyId(backupKey: string): string {
   return derive(backupKey, "", "waygate backup key id 1", KEY_ID_BYTES).toString("hex");
 }

@@ -21,7 +21,7 @@ const ERASURES_FILE = "erasures.jsonl";
 const AT_ONCE = 100;
 const NO_SUCH_TABLE = "42P01";
 
-/** Keeps a copy of the erasure log in the directory of the backups; `keptUntil` is the last id that it holds. */
+/** Writes a copy of the erasure log into the backup directory; `keptUntil` is the last id in it. */
 export async function copyErasureLog(db: Db, directory: string, keptUntil: number): Promise<number> {
   const { last } = await db
     .selectFrom("erasure_log")
@@ -92,7 +92,7 @@ function unreadable(what: string, cause: Error): BackupFileError {
   return new BackupFileError(`The erasures in ${what} cannot be read (${cause.message}).`, { cause });
 }
 
-/** Takes over those that the restored database does not know; they are done again by `repeatErasures`. */
+/** Adds erasures that the restored database does not have; `repeatErasures` carries them out. */
 export async function addErasures(db: Db, erasures: readonly LoggedErasure[]): Promise<void> {
   await sql`
     insert into erasure_log (id, account_id, scope, subject, created_at, is_due)

@@ -4,16 +4,16 @@ import { recordAudit } from "../audit/audit.ts";
 import { addErasures, type LoggedErasure } from "./erasure-log.ts";
 import type { BackupHeader } from "./read-backup.ts";
 
-/** Lanes whose jobs tell nobody outside anything, so that they go on. */
+/** Lanes whose jobs send nothing to the outside, so they continue. */
 const INWARD = ["upkeep", "campaign", "privacy"];
-/** Jobs of a session that tell nobody anything. */
+/** Session jobs that send nothing to the outside. */
 const INWARD_OF_SESSIONS = ["media", "delete"];
-/** Jobs of a session that mean a connection which is no more. */
+/** Session jobs for a connection that no longer exists. */
 const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
 
 /**
- * Makes a loaded backup a gateway that keeps still: nobody is signed in, no instance wants to connect, and what was
- * about to go out waits until an operator has decided.
+ * Prepares a restored database: all sign-ins end, no instance connects, and pending jobs are on hold until
+ * the operator decides.
  */
 export async function finishRestore(
   db: Db,

@@ -37,7 +37,10 @@ export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
   return rows[0];
 }
 
-/** Decides what becomes of what is held; a node with the role worker does it. Throws CONFLICT where nothing is. */
+/**
+ * Releases or discards the jobs on hold; a node with the role worker carries it out. Throws CONFLICT if there
+ * are none.
+ */
 export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAction): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ action: HeldJobsAction | null }>`
@@ -77,7 +80,7 @@ export async function applyHeldJobsDecision(deps: HeldJobsDeps): Promise<void> {
   while (await step(deps));
 }
 
-/** Answers whether there may be more. */
+/** Returns whether more jobs may be left. */
 async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<boolean> {
   const lanes = await db.transaction().execute(async (trx) => {
     const jobs = await lockSome(trx);

@@ -12,7 +12,9 @@ export const BACKUP_LANE = "backup";
 
 const DAY_MS = 86_400_000;
 
-/** Asks for a backup; answers its id and the lane to wake. Throws CONFLICT while another is being made. */
+/**
+ * Requests a backup; returns its id and the lane to wake. Throws CONFLICT while another one is being made.
+ */
 export async function requestBackup(
   db: Db,
   by: AuditActor,
@@ -41,8 +43,8 @@ export async function addBackup(trx: Db, by: AuditActor, trigger: BackupTable["t
 }
 
 /**
- * Whether the backup of the day is due: none was made since the last quiet hour (milliseconds after midnight, UTC), and
- * there was something to back up by then. After a failure another is tried an hour later.
+ * Whether the daily backup is due: none since the last backup time (milliseconds after midnight, UTC), and
+ * data to back up. A failed backup is retried after an hour.
  */
 export async function isBackupDue(db: Db, quietHourMs: number, now: Date): Promise<boolean> {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS + quietHourMs;

@@ -5,7 +5,7 @@ import { finishRestore } from "./finish-restore.ts";
 import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
 import { withConnection } from "./write-backup.ts";
 
-/** Brings a backup into an empty database, whole or not at all, as a gateway that keeps still. */
+/** Restores a backup into an empty database, completely or not at all, with all jobs on hold. */
 export async function restoreBackup(
   url: string,
   order: LoadBackupOptions,

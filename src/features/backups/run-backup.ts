@@ -31,7 +31,7 @@ export interface BackupDeps {
 
 const LOCK = "hashtext('waygate backup')";
 const FAILED_ARE_KEPT_DAYS = 30;
-/** Nobody writes to a draft any more that has not changed for so long. */
+/** A draft that has not changed for this long is abandoned. */
 const DRAFT_IS_LEFT_MS = 3_600_000;
 
 /** Makes the backup that this row asks for and writes down how it ended; does nothing for a row that has been begun. */
@@ -64,7 +64,7 @@ export async function failInterruptedBackups(
   });
 }
 
-/** Held as long as the connection lasts: one backup is made at a time, whoever makes it. */
+/** Held until the connection closes, so that only one backup runs at a time on all nodes. */
 async function takeLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
   return rows[0]?.taken === true;
@@ -105,7 +105,7 @@ function markOf(id: string): string {
   return id.slice(-6);
 }
 
-/** What processes that were killed have left here: files of failed backups, and drafts of which nobody knows. */
+/** Deletes leftovers of killed processes: files of failed backups, and abandoned drafts. */
 async function dropLeftOvers({
   db,
   directory,
@@ -143,7 +143,7 @@ export async function createVerifiedBackup(
   }
 }
 
-/** Answers false when it has been given up meanwhile. */
+/** Returns false if the backup was abandoned meanwhile. */
 async function record(
   db: Db,
   id: string,

@@ -23,7 +23,7 @@ export interface WriteBackupOptions {
   onProgress?: ReportRowProgress;
 }
 
-/** Told while it goes on: so many more rows, and what was done with them. */
+/** Progress callback: the number of further rows, and the action. */
 export type ReportRowProgress = (rows: number, words: string) => void;
 
 export interface WrittenBackup {
@@ -67,7 +67,7 @@ export async function withConnection<Result>(
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: url, application_name, connectionTimeoutMillis: 10_000 });
-  // Whoever waits for a query is told; without a listener Node would exit besides.
+  // The waiting query reports the error; without a listener Node would also exit.
   client.on("error", () => {});
   await client.connect();
   try {

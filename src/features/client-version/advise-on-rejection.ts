@@ -1,7 +1,7 @@
 import type { ClientVersion, ClientVersionRejection } from "../../network/client-version.ts";
 import type { VersionPolicy } from "./client-version.ts";
 
-/** What people are told of a refused version. `next`: the newer one that is tried; `problem`: of the last search. */
+/** Advice about a rejected version. `next`: the newer version to try; `problem`: of the last search. */
 export function adviseOnRejection(
   version: ClientVersion,
   policy: VersionPolicy,

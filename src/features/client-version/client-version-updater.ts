@@ -40,7 +40,7 @@ export interface ClientVersionUpdaterDeps {
   resumeOutdated(): Promise<void>;
 }
 
-/** Keeps the version of WhatsApp's web client fresh: one value per database, found by one node, read by all. */
+/** Keeps the version of WhatsApp's web client current: one node searches, and all nodes read one row. */
 export class ClientVersionUpdater implements ClientVersions {
   readonly #deps: ClientVersionUpdaterDeps;
   #row: VersionRow | undefined;
@@ -128,7 +128,7 @@ export class ClientVersionUpdater implements ClientVersions {
     engine.publish(NAME, "found");
   }
 
-  /** Resolves once a search is over that was asked for now, or a little before, or when it takes too long. */
+  /** Resolves when a search that was requested now or shortly before has ended, or after a timeout. */
   async #search(): Promise<void> {
     const giveUpAt = performance.now() + WAIT_MS;
     let found: () => void = () => {};
@@ -160,7 +160,7 @@ export class ClientVersionUpdater implements ClientVersions {
     this.#row = await readVersionRow(this.#deps.db);
   }
 
-  /** What was read before holds while the database is away. */
+  /** The last known value stays valid while the database is unavailable. */
   async #reread(): Promise<void> {
     await this.#read().catch((error: unknown) => {
       if (!isTransientDatabaseError(error))

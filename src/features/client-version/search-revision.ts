@@ -10,7 +10,7 @@ const TOTAL_MS = 10_000;
 const BROWSER =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
 
-/** The service worker first; the page itself when that says nothing. WhatsApp answers 400 to a caller that is no browser. */
+/** The service worker first, then the page. WhatsApp returns 400 to clients that are not browsers. */
 const SOURCES: readonly { path: string; headers: Record<string, string> }[] = [
   { path: "/sw.js", headers: { "sec-fetch-site": "none" } },
   {

@@ -59,7 +59,7 @@ export async function saveSearchProblem(db: Db, problem: string): Promise<void> 
     on conflict (id) do update set searched_at = now(), problem = excluded.problem`.execute(db);
 }
 
-/** A kept revision that this version of Waygate can use. */
+/** A stored revision that this version of Waygate can use. */
 export function usableRevision({ revision }: VersionRow): number | undefined {
   return revision !== null && findRevisionProblem(revision, null) === undefined ? revision : undefined;
 }

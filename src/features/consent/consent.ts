@@ -6,7 +6,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { canonicalNumberOf } from "../contacts/contacts.ts";
 
-/** Those of the phones (digits) whose last word on this purpose, as persons or as leads, is that they agree. */
+/** The phones (digits) whose latest record for this purpose, as a phone or a lead, grants consent. */
 export async function findConsenting(
   db: Db | Trx,
   accountId: number,
@@ -26,7 +26,7 @@ export async function findConsenting(
   return new Set(phones.filter((phone) => agreed.has(subjectOf(phone))));
 }
 
-/** Whatever the spelling, a number is one subject of consent. */
+/** All formats of a number are one subject of consent. */
 function subjectOf(phone: string): string {
   return `phone:${canonicalNumberOf(phone)}`;
 }
@@ -44,16 +44,16 @@ export async function copyConsentToPhone(trx: Trx, leadId: number, phone: string
   );
 }
 
-/** Somebody who is not to be written to by campaigns. */
+/** A person who has opted out of campaigns. */
 export interface SuppressedPerson {
   account_id: number;
-  /** Digits, or the LID of somebody whose phone is not known. */
+  /** Digits, or the LID of a person whose phone is not known. */
   phone: string;
 }
 
-/** Phones that have opted out, kept as digests only, so that the list stays when the people's data are erased. */
+/** Opted-out phones, stored as digests only, so that the list survives an erasure of personal data. */
 export interface SuppressionList {
-  /** Adds to the list what is not on it yet. */
+  /** Adds the phones that are not on the list yet. */
   add(db: Db | Trx, people: readonly SuppressedPerson[], reason: string): Promise<void>;
   remove(db: Db | Trx, person: SuppressedPerson & { lid: string | null }): Promise<void>;
   /** Those of the phones that are on the list. */

@@ -27,7 +27,7 @@ export interface EventDraft {
   instance?: InstanceSnapshot | undefined;
 }
 
-/** What every event tells of its instance. */
+/** The instance snapshot that every event contains. */
 export interface InstanceSnapshot {
   id: number;
   account_id: number;
@@ -37,8 +37,9 @@ export interface InstanceSnapshot {
 }
 
 /**
- * Records events and queues one delivery per webhook and integration that wants each, and answers the lanes to wake after the commit.
- * Must be the last statement of the transaction: it locks the instances' counters, so that `sequence` has no gaps.
+ * Records events, queues one delivery per subscribed webhook and integration, and returns the lanes to wake
+ * after the commit. Must be the transaction's last statement: it locks the instances' counters, so that
+ * `sequence` has no gaps.
  */
 export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
   if (drafts.length === 0) return [];
@@ -76,7 +77,7 @@ interface SerialisedEvent {
   traits: string;
   at: string;
   to_nobody: boolean;
-  /** The body up to the sequence, and the rest: the number is put between by the statement that takes it. */
+  /** The body before and after `sequence`, which the inserting statement fills in. */
   head: string;
   tail: string;
 }
@@ -168,7 +169,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
     select lane from queued union select lane from integrated`;
 }
 
-/** Opt-in events exist only while somebody asks for them. */
+/** Opt-in events are recorded only while a subscriber exists. */
 const isWanted = sql`(
   to_nobody or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
   or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))

@@ -1,4 +1,4 @@
-/** Answers the items of a key, in their order; none for a key that no item has. */
+/** Returns a lookup from a key to its items in order; empty for an unknown key. */
 export function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): (key: Key) => Item[] {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

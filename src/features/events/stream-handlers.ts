@@ -23,7 +23,7 @@ const STREAMS_AT_ONCE = 50;
 /** Events of several instances come in no common order, and their times are those of several clocks. */
 const LOOK_BACK_MS = 30_000;
 
-/** Server-sent events: what is recorded, as it is recorded; a client that was away resumes by `Last-Event-ID`. */
+/** Streams events as they are recorded (server-sent events); a client resumes with `Last-Event-ID`. */
 export function streamHandlers(db: Db): StreamHandlers {
   const feed = createEventFeed(db);
   const open = createStreams(feed);

@@ -47,7 +47,7 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
   }
 }
 
-/** Version, migrations and clock of a database that answers. */
+/** Version, migrations and clock of a reachable database. */
 export async function checkDatabase(db: Db, words: string): Promise<DoctorFinding[]> {
   const askedAt = Date.now();
   const { rows } = await sql<{ version: string; now: Date }>`
@@ -168,7 +168,7 @@ export async function findBackupAge(db: Db): Promise<number | undefined> {
   return rows[0]?.age ?? undefined;
 }
 
-/** Writes a small file into the media store and takes it away again. */
+/** Writes a small file into the media store and deletes it. */
 export async function checkMediaStore({ media }: Config, dataDir: string): Promise<DoctorFinding> {
   const label = "media store";
   const scratch = await mkdtemp(join(tmpdir(), "waygate-doctor-"));
@@ -198,7 +198,7 @@ export async function checkMediaStore({ media }: Config, dataDir: string): Promi
   }
 }
 
-/** Whether the network's server takes a connection. */
+/** Whether the network's server accepts a connection. */
 export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<DoctorFinding> {
   const label = "WhatsApp";
   const { hostname, port, protocol } = new URL(whatsappUrl ?? WHATSAPP);

@@ -15,7 +15,7 @@ export interface ReadinessFindings {
   baseUrl: string;
   isDatabaseEmbedded: boolean;
   isProduction: boolean;
-  /** The last file that came in found no room. */
+  /** The last inbound file could not be stored because the disk was full. */
   isMediaStoreFull?: boolean;
   /** Names of the variables whose secrets can be guessed. */
   weakSecrets: readonly string[];
@@ -38,7 +38,7 @@ export interface ProductionBlocker {
 }
 
 interface Rule extends ProductionBlocker {
-  /** Tells an attacker where to begin, so only the operator sees it. */
+  /** Would help an attacker, so only the operator sees it. */
   isPrivate?: true;
   blocks(findings: ReadinessFindings): boolean;
 }
@@ -134,7 +134,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What stands in the way of production. */
+/** Problems that block production use. */
 export function findBlockers(
   findings: ReadinessFindings,
   { isOperator }: { isOperator: boolean },

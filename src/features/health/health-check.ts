@@ -1,7 +1,7 @@
 const KEPT_MS = 2000;
 const WITHIN_MS = 1000;
 
-/** The last answer of a check; undefined when it failed or took too long. */
+/** The last result of a check; undefined if it failed or timed out. */
 export type HealthCheck<T> = () => Promise<T | undefined>;
 
 /** Asks at most once at a time and once in two seconds, and waits a second at most, so that probes load nothing. */

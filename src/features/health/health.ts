@@ -154,7 +154,7 @@ async function measureFreeDisk(directory: string): Promise<number> {
 }
 
 async function detail({ config, clientVersion }: HealthOptions, { inventory, hasOtherAccounts }: Checks) {
-  // Unknown is taken for closed.
+  // An unknown state counts as closed.
   const hasOthers = (await hasOtherAccounts()) ?? true;
   return {
     version: packageVersion(),

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
-/** The logs of requests, of connections and of the tries to deliver a webhook. */
+/** The logs of requests, connections and webhook delivery attempts. */
 export const EXPIRING_LOGS: Expiring = { kind: "log", deleteOldest };
 
 async function deleteOldest(trx: Trx, expiry: Expiry): Promise<number> {
@@ -13,7 +13,7 @@ async function deleteOldest(trx: Trx, expiry: Expiry): Promise<number> {
   return deleted;
 }
 
-/** The time stands in both conditions, so that only the days before it are read. */
+/** Both conditions contain the time, so that only earlier partitions are read. */
 async function deleteRows(
   trx: Trx,
   table: "api_log" | "connection_log" | "attempt",

@@ -7,10 +7,10 @@ import { anonymiseIp } from "../../platform/outgoing/ip-address.ts";
 
 const EVERY_MS = 500;
 const ROWS_AT_ONCE = 500;
-/** While the database is away; what is more is not kept. */
+/** Buffered while the database is unavailable; further entries are dropped. */
 const MOST_WAITING = 20_000;
 
-/** Keeps what was asked by whom, beside the requests: none waits for it. */
+/** Logs requests and their callers in the background, so that no request waits. */
 export interface RequestLog {
   record(answered: CompletedRequest): void;
   /** Resolves when everything noted is written, or cannot be. */
@@ -64,7 +64,7 @@ interface LoggedRequest {
   created_at: string;
 }
 
-/** Undefined for one of whom nobody knows who it was. */
+/** Undefined for an unauthenticated caller. */
 function toRow({ caller, ...answered }: CompletedRequest): LoggedRequest | undefined {
   if (caller === undefined || caller.kind === "public") return undefined;
   const { method, route, status, seconds, code, ip, request_id, instance_id } = answered;

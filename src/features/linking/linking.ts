@@ -113,7 +113,7 @@ function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
   };
 }
 
-/** WAHA answers 422 where nothing waits; its clients look at the number. */
+/** WAHA returns 422 if nothing waits, and its clients check that status. */
 function unprocessable(error: GatewayError, requestId: string): RawResponse {
   return new RawResponse("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
 }

@@ -16,7 +16,9 @@ export interface OpenLink {
   expires_at: Date;
 }
 
-/** The token of a new link, which takes the place of the instance's earlier one. Only its digest is stored. */
+/**
+ * Creates a link that replaces the instance's earlier one, and returns its token. Only the digest is stored.
+ */
 export async function createLink(
   trx: Trx,
   { id: instance_id, account_id }: Pick<InstanceRow, "id" | "account_id">,
@@ -39,7 +41,7 @@ export async function createLink(
   return { token, expires_at: row.expires_at };
 }
 
-/** Binds a link to the first browser that opens it; answers the browser's secret. Throws as `getLink`. */
+/** Binds a link to the first browser that opens it; returns the browser's secret. Throws like `getLink`. */
 export async function bindLink(db: Db, token: string, browser: string | undefined): Promise<string> {
   const given = browser !== undefined && SECRET.test(browser) ? browser : newSecret();
   await selectLink(db, token);

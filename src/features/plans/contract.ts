@@ -40,7 +40,7 @@ export const features = z.object({
   max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
 });
 
-/** A feature that the gateway does not know would be dropped without a word. */
+/** Otherwise an unknown feature would be dropped silently. */
 const givenFeatures = z.strictObject(features.shape, {
   error: ({ code, keys }) =>
     code === "unrecognized_keys"

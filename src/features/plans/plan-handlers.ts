@@ -89,7 +89,10 @@ async function requireUnused(trx: Trx, id: number, name: string): Promise<void> 
   );
 }
 
-/** A reseller sees what it can give: its own plan and what allows no more. There are few plans. */
+/**
+ * A reseller sees the plans that it can assign: those that allow no more than its own. There are few plans,
+ * so all are read.
+ */
 async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<typeof plansContract.listPlans>) {
   const before = readCursor(cursor);
   const all = await db.selectFrom("plan").selectAll().orderBy("id", "desc").execute();

@@ -32,7 +32,7 @@ const LIMITS = [
 
 type Allowance = Pick<Selectable<PlanTable>, "id" | "features" | (typeof LIMITS)[number]>;
 
-/** How long the data of an account are kept. Without a figure a plan sets no bound. */
+/** How long an account's data are stored. Without a value the plan has no limit. */
 const RETENTION_KINDS = ["message", "campaign", "lead", "event", "log"] as const;
 export type RetentionKind = (typeof RETENTION_KINDS)[number];
 const RETENTIONS = [
@@ -40,7 +40,7 @@ const RETENTIONS = [
   ...RETENTION_KINDS.map((kind) => `max_${kind}_retention_days` as const),
 ] as const;
 
-/** Whether a plan allows no more than another one does. */
+/** Whether a plan allows at most as much as another one. */
 export function isPlanWithin(plan: Allowance, other: Allowance): boolean {
   const hasLess =
     LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity)) &&
@@ -63,8 +63,8 @@ export interface PlanQuotaRequest {
 }
 
 /**
- * Throws QUOTA_EXCEEDED, with what is left, unless the plan has room. The account's row stays locked until the commit,
- * so that two requests at once, on whatever nodes, cannot both take the last place.
+ * Throws QUOTA_EXCEEDED with the remaining quota if it is too small. Locks the account's row until the
+ * commit, so that concurrent requests cannot both use the last place.
  */
 export async function requirePlanQuota(trx: Trx, request: PlanQuotaRequest): Promise<void> {
   const { limit, requested = 1 } = request;

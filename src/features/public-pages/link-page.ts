@@ -4,7 +4,7 @@ import { pageLayout } from "./page-layout.ts";
 const CHROME_EXTENSION = "https://chromewebstore.google.com/detail/ghpdcgnjffaaekflfpcgkgpbafmjldcp";
 const FIREFOX_EXTENSION = "https://addons.mozilla.org/firefox/addon/whatsapp-browser-extension/";
 
-/** Guides somebody who has a one-time link; its script asks the JSON routes beside it. */
+/** Guides a person with a one-time link; its script uses the JSON routes of the link. */
 export const LINK_PAGE = pageLayout({
   title: "Link a phone: Waygate",
   head: '<link rel="stylesheet" href="/docs/assets/link.css">\n',

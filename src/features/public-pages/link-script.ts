@@ -1,5 +1,5 @@
 /**
- * Runs in the browser of whoever has the link. The extension's messages are those that it publishes for pages: an id and
+ * Runs in the browser that opens the link. Its messages to the extension are the published ones: an id and
  * `chrome.runtime.sendMessage` in Chromium, `window.postMessage` in Firefox.
  */
 export const LINK_SCRIPT = `"use strict";
@@ -10,7 +10,7 @@ const EXTENSION = "ghpdcgnjffaaekflfpcgkgpbafmjldcp";
 const SECTIONS = ["start", "scan", "code", "passkey", "phone-answers", "compare", "done"];
 /** Errors that another try does not change. */
 const FINAL = [400, 403, 404];
-/** Chosen here and kept before it is sent: a second try after a lost answer comes from the same browser. */
+/** Chosen and stored before it is sent, so that a retry after a lost response comes from the same browser. */
 const browser = useStorage((storage) => storage.getItem(storageKey)) ?? newSecret();
 useStorage((storage) => storage.setItem(storageKey, browser));
 let shown;
@@ -125,7 +125,7 @@ function spaced(code) {
   return code.includes("-") ? code : code.slice(0, 4) + "-" + code.slice(4);
 }
 
-/** Whoever does not see the page hears where it is now. */
+/** Announces the current step to screen readers. */
 function focusOn(name) {
   const title = at(name).querySelector("h2");
   title.tabIndex = -1;
@@ -175,7 +175,7 @@ function fail(error) {
 
 const isFirefox = /firefox/i.test(navigator.userAgent);
 
-/** An answer of the extension, undefined when there is none in time. */
+/** The extension's response; undefined after a timeout. */
 function askExtension(type, challenge, ms) {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), ms);

@@ -21,7 +21,7 @@ export const REFERENCE_POLICY = toPolicy([
   ...NO_MORE,
 ]);
 
-/** Loads nothing from other origins, and runs nothing that stands in the page: QRs come as data. */
+/** Loads nothing from other origins and runs no inline script; QR codes are data URLs. */
 export const LINK_POLICY = toPolicy([
   "default-src 'none'",
   "script-src 'self'",

@@ -23,7 +23,7 @@ interface Description {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** What later requests need of an answer, by operation: the variable and where its value stands. */
+/** Values that later requests need from a response, by operation: the variable and the path of its value. */
 const KEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { token: "answer.token" },
   createInstance: { instance_id: "answer.data.id", api_key: "answer.data.api_key" },
@@ -75,7 +75,7 @@ function toRequest(method: string, path: string, operation: Operation): Json {
   };
 }
 
-/** For what takes a file alone, which is chosen in Postman. */
+/** For routes whose body is a file, which the user selects in Postman. */
 function formOf({ requestBody }: Operation): Json {
   const fields = requestBody?.content["multipart/form-data"]?.schema.properties;
   if (fields === undefined) return {};
@@ -84,7 +84,7 @@ function formOf({ requestBody }: Operation): Json {
   };
 }
 
-/** Scripts that run after the answer. */
+/** Scripts that run after the response. */
 function eventsOf({ operationId }: Operation): Json[] {
   const kept = Object.hasOwn(KEPT, operationId) ? KEPT[operationId] : undefined;
   if (!kept) return [];

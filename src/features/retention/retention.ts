@@ -8,7 +8,7 @@ export const ROWS_AT_ONCE = 500;
 const MAX_BATCHES = 400;
 const DAY_MS = 86_400_000;
 
-/** Data of one account that are older than the account may keep them. */
+/** Data of one account that are older than its retention allows. */
 export interface Expiry {
   account_id: number;
   before: Date;
@@ -36,7 +36,7 @@ export async function expireRows(db: Db, { kind, deleteOldest }: Expiring, defau
   }
 }
 
-/** Accounts that keep data of this kind for a limited time. */
+/** Accounts with a limited retention for this kind of data. */
 async function findExpiries(db: Db, kind: RetentionKind, defaultMs: number): Promise<Expiry[]> {
   const { rows } = await sql<Expiry>`
     select kept.account_id, now() - kept.days * interval '1 day' as before

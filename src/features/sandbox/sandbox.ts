@@ -13,7 +13,7 @@ export interface SandboxDeps extends ScanDeps, SandboxWorldDeps {
   fetchMedia: FetchMedia;
 }
 
-/** What the world around a sandbox instance does, on behalf of whoever tests with it. */
+/** Actions of contacts and the network around a sandbox instance, for tests. */
 export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContract> {
   return {
     sandboxScan: ({ input: { id, phone } }) => scanPendingPairing(deps, id, phone),

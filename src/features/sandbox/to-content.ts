@@ -19,7 +19,7 @@ const MAX_BYTES = 1_048_576;
 type ReceiveInput = InputOf<typeof sandboxContract.sandboxReceive>;
 type MediaInput = NonNullable<ReceiveInput["media"]>;
 
-/** What somebody says, in the network's terms. */
+/** A sandbox message as network content. */
 export async function toContent(
   input: ReceiveInput,
   fetchMedia: (url: string) => ReturnType<FetchMedia>,

@@ -27,20 +27,20 @@ export const SEALED_COLUMNS = [
 type SealedColumn = (typeof SEALED_COLUMNS)[number];
 
 const AT_ONCE = 500;
-/** A row that others keep writing is written with the new key by them. */
+/** A concurrent writer of this row already uses the new key. */
 const MOST_ROUNDS = 20;
 
 export interface SecretRotation {
-  /** How many secrets were sealed anew, by `table.column`; without those that needed nothing. */
+  /** Number of re-encrypted secrets by `table.column`; columns without any are omitted. */
   resealed: Record<string, number>;
 }
 
-/** Told of each batch: where, and how many rows it had. */
+/** Called after each batch, with the column and the number of rows. */
 type ReportProgress = (column: string, rows: number) => void;
 
 /**
- * Seals everything anew that is not sealed with the box's own key and for its place, in batches, while the gateway runs: a secret that
- * changes in between is left to whoever changes it. Throws when something is sealed with a key that the box lacks.
+ * Re-encrypts, in batches while the gateway runs, every secret that is not encrypted with the box's own key
+ * for its row. Concurrent changes win. Throws if a secret needs a key that the box lacks.
  */
 export async function rotateSecrets(
   db: Db,

@@ -97,7 +97,7 @@ export function secondsOf(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-/** An edit, a deletion and a reaction are messages of their own whose ids the event does not tell. */
+/** Edits, deletions and reactions are separate messages whose ids the event does not contain. */
 export function actionId({ event_id }: RecordedEvent): string {
   return event_id.replace(/^evt_/, "");
 }

@@ -71,7 +71,7 @@ function connectionEvent(event: RecordedEvent): Named | undefined {
     case "instance.reconnecting":
       return ["connection.update", { instance: name, state: "connecting", statusReason: 200 }];
     case "instance.disconnected":
-      // A drop that comes back is never told as `close` there.
+      // Evolution does not report a temporary drop as `close`.
       return data.will_retry
         ? ["connection.update", { instance: name, state: "connecting", statusReason: 200 }]
         : ["connection.update", { instance: name, state: "close", statusReason: closeReason(data.status) }];

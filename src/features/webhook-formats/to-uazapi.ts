@@ -105,7 +105,7 @@ function chatCard({ data, instance, timestamp }: RecordedEvent, message: Recorde
   };
 }
 
-/** Fields that every message of theirs has, empty where they say nothing. */
+/** Fields that every uazapi message has, empty if unused. */
 const EMPTY = { status: "", quoted: "", reaction: "", edited: "", vote: "", buttonOrListid: "" };
 
 function ofMessage(event: RecordedEvent, message: RecordedMessage) {

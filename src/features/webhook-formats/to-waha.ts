@@ -96,7 +96,7 @@ function ended({ data }: RecordedEvent): string {
   return data.status === "disconnected" ? "STOPPED" : "FAILED";
 }
 
-/** Their spelling of the address of a person. */
+/** WAHA's format of a person's address. */
 function userId(jid: string): string {
   return jid.replace("@s.whatsapp.net", "@c.us");
 }
