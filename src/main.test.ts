@@ -153,7 +153,7 @@ describe("openapi", () => {
     expect(JSON.parse(printed.stdout).paths).toHaveProperty(["/api/v1/instances/{id}/send-text"]);
     const file = join(folder, "openapi.json");
     const written = await waygate(`openapi --output ${file}`);
-    expect(written).toEqual({ code: 0, stdout: "", stderr: `${file} is written.\n` });
+    expect(written).toEqual({ code: 0, stdout: "", stderr: `Written to ${file}.\n` });
     expect(await readFile(file, "utf8")).toBe(printed.stdout);
   });
 });

@@ -127,7 +127,7 @@ describe("key rotate", () => {
       code: "INVALID_TOKEN",
     });
     const only = { ...env, WAYGATE_SECRET_KEY: NEW };
-    expect(await print(runVerifyAuditCommand(only, undefined))).toContain("is whole");
+    expect(await print(runVerifyAuditCommand(only, undefined))).toContain("is unchanged");
     await expect(runRotateKeyCommand(env)).rejects.toThrow("not the one that the secrets");
   });
 });
