@@ -8,11 +8,7 @@ const { mime_type, file_name, caption } = contract.sendMedia.input.shape;
 const { latitude, longitude, name, address } = contract.sendLocation.input.shape;
 
 const label = z.string().trim().min(1).max(1000);
-const optionId = z
-  .string()
-  .min(1)
-  .max(256)
-  .describe("Returned in `options` with the number of the choice.");
+const optionId = z.string().min(1).max(256).describe("Returned in `options` with the number of the choice.");
 
 const button = z.object({ id: optionId, text: label });
 const row = z.object({ id: optionId, title: label, description: label.optional() });
@@ -36,10 +32,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send an image, video, audio, sticker or document from an address.",
     input: withRecipient({
-      mediaUrl: z
-        .string()
-        .min(1)
-        .describe("Address of the file, which the gateway fetches; or a data URI."),
+      mediaUrl: z.string().min(1).describe("Address of the file, which the gateway fetches; or a data URI."),
       mimeType: mime_type.describe("Default: detected from the content."),
       caption,
       fileName: file_name,

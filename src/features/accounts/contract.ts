@@ -77,7 +77,9 @@ const userName = trimmedText(100).min(1);
 const email = trimmedText(320).min(3);
 const newPassword = boundedText(1024).min(1).describe("12 to 1024 characters, not a common one.");
 
-const deviceToken = boundedText(200).optional().describe("The `device_token` that an earlier sign-in returned to this device.");
+const deviceToken = boundedText(200)
+  .optional()
+  .describe("The `device_token` that an earlier sign-in returned to this device.");
 
 const signedIn = z.object({
   token: z.string().describe("The JWT, for `Authorization: Bearer`."),
@@ -313,7 +315,10 @@ export const accountsContract = {
     input: z.object({
       name: userName,
       account_type: z.enum(["reseller", "client"]).default("client"),
-      status: z.enum(["active", "trial"]).optional().describe("Default: `trial` if `trial_ends_at` is set, otherwise `active`."),
+      status: z
+        .enum(["active", "trial"])
+        .optional()
+        .describe("Default: `trial` if `trial_ends_at` is set, otherwise `active`."),
       ...accountFields,
       email,
       password: newPassword.optional().describe("Default: the gateway generates one and returns it once."),

@@ -72,7 +72,9 @@ const moment = boundedText(64).check(
 );
 
 const mediaFields = z.object({
-  url: fileText().optional().describe("Address of the file, fetched once when the campaign is saved; or a data URI."),
+  url: fileText()
+    .optional()
+    .describe("Address of the file, fetched once when the campaign is saved; or a data URI."),
   base64: fileText().optional(),
   type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
   mime_type: boundedText(127).optional(),
@@ -102,7 +104,9 @@ const campaignFields = {
   min_delay_ms: delay.describe("Shortest pause between two recipients, in milliseconds. Default: 3000."),
   max_delay_ms: delay.describe("Longest pause between two recipients, in milliseconds. Default: 9000."),
   scheduled_at: moment.nullable().describe("Takes effect at the start of the campaign."),
-  quiet_hours: quietHours.nullable().describe("The campaign sends nothing from `start` to `end` in this time zone."),
+  quiet_hours: quietHours
+    .nullable()
+    .describe("The campaign sends nothing from `start` to `end` in this time zone."),
   daily_limit: numeric
     .pipe(z.number().int().min(1).max(1_000_000))
     .nullable()
@@ -319,9 +323,18 @@ export const campaignsContract = {
     message: "Preview",
     input: z.object({
       id: rowId,
-      limit: z.coerce.number().int().min(1).max(20).default(3).describe("How many of the next recipients to show."),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(20)
+        .default(3)
+        .describe("How many of the next recipients to show."),
       phone: boundedText(40).optional().describe("Id of the recipient to show instead."),
-      variables: z.record(boundedText(64), z.unknown()).optional().describe("Variables to use instead of a recipient's."),
+      variables: z
+        .record(boundedText(64), z.unknown())
+        .optional()
+        .describe("Variables to use instead of a recipient's."),
     }),
     output: z.object({
       previews: z.array(z.object({ phone: z.string().nullable(), text: z.string() })),
@@ -390,8 +403,7 @@ export const campaignsContract = {
   archiveCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/archive",
-    summary:
-      "Archive an ended campaign, so that lists can omit it; `archived: false` restores it",
+    summary: "Archive an ended campaign, so that lists can omit it; `archived: false` restores it",
     message: "Campaign archived",
     input: z.object({ id: rowId, archived: z.boolean().default(true) }),
     output: campaign,

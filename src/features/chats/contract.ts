@@ -124,7 +124,10 @@ export const chatsContract = {
     aliases: { ...filterAliases, chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
     input: z.object({
       id: instanceId,
-      chat: boundedText(120).min(1).optional().describe("Only messages of this chat: a JID, a LID or a number."),
+      chat: boundedText(120)
+        .min(1)
+        .optional()
+        .describe("Only messages of this chat: a JID, a LID or a number."),
       ...messageFilter,
     }),
     output: z.array(listed),
@@ -144,7 +147,10 @@ export const chatsContract = {
     },
     input: z.object({
       instance_id: rowId.optional(),
-      chat: boundedText(120).min(1).optional().describe("Only messages of this chat of the instance `instance_id`."),
+      chat: boundedText(120)
+        .min(1)
+        .optional()
+        .describe("Only messages of this chat of the instance `instance_id`."),
       ...messageFilter,
     }),
     output: z.array(listed),

@@ -25,7 +25,8 @@ export const consentContract = {
   recordConsent: route({
     ...TAG,
     http: "POST /api/data/consent",
-    summary: "Record a consent, or with `granted: false` its withdrawal; records are never changed or deleted",
+    summary:
+      "Record a consent, or with `granted: false` its withdrawal; records are never changed or deleted",
     description:
       "The subject is `userId` (a user of the account), `lead_id`, `phone`, or the account itself if none is given. A lead with a phone means that phone. Campaigns with a `consent_purpose` send only to phones whose latest record grants it.",
     message: "Consent recorded",

@@ -97,7 +97,9 @@ export const contactsContract = {
       refresh: z.boolean().default(false).describe("true: ask the network even if a result is cached."),
     }),
     output: z.array(checked),
-    beside: z.object({ exists: z.boolean().optional().describe("The result, if the request names a single number.") }),
+    beside: z.object({
+      exists: z.boolean().optional().describe("The result, if the request names a single number."),
+    }),
   }),
   contactInfo: route({
     http: "POST /api/v1/instances/:id/contacts/info",

@@ -177,7 +177,10 @@ export const groupsContract = {
         description: description.optional().describe("An empty text removes it."),
         image,
         announce: z.boolean().optional().describe("Whether only admins can send messages."),
-        locked: z.boolean().optional().describe("Whether only admins can change name, description and image."),
+        locked: z
+          .boolean()
+          .optional()
+          .describe("Whether only admins can change name, description and image."),
       })
       .refine(
         ({ id: _, jid: __, ...settings }) => Object.values(settings).some((value) => value !== undefined),

@@ -19,7 +19,9 @@ const detail = z
     roles: z.array(z.string()),
     outgoing_calls: z.object({
       allowed_hosts: z.array(z.string()).describe("The value of `WAYGATE_ALLOWED_HOSTS`."),
-      this_machine: z.boolean().describe("Whether webhooks and other outgoing requests may go to this machine."),
+      this_machine: z
+        .boolean()
+        .describe("Whether webhooks and other outgoing requests may go to this machine."),
     }),
     client_version: z
       .object({
@@ -58,7 +60,9 @@ const report = z.object({
   ...alive,
   ok: z.boolean().describe("Whether this process accepts requests; the same as `ready`."),
   database: availability,
-  bridge: availability.describe("Whether a node with the role `sessions` is running, even without instances."),
+  bridge: availability.describe(
+    "Whether a node with the role `sessions` is running, even without instances.",
+  ),
   queue_driver: z.enum(["postgres", "off"]),
   queue_store: availability,
   workers: availability.describe("Whether a node with the role `worker` is running."),
@@ -81,8 +85,7 @@ const readiness = {
 export const healthContract = {
   health: route({
     http: "GET /health",
-    summary:
-      "Get the state of database, sessions, queue and readiness for production; 503 if not ready",
+    summary: "Get the state of database, sessions, queue and readiness for production; 503 if not ready",
     ...readiness,
   }),
   healthReady: route({

@@ -61,16 +61,12 @@ export const settings = z.object({
     .describe(
       "Most sends per minute of this instance, from all sources; not more than the plan allows. null: the plan's limit.",
     ),
-  media_retention_days: z
-    .number()
-    .int()
-    .min(1)
-    .max(3650)
-    .nullable()
-    .describe("null: the gateway's default."),
+  media_retention_days: z.number().int().min(1).max(3650).nullable().describe("null: the gateway's default."),
   on_unknown: z
     .enum(["resend", "fail"])
-    .describe("What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails."),
+    .describe(
+      "What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails.",
+    ),
   device_name: trimmedText(40)
     .min(1)
     .regex(/^\P{C}+$/u, "must have no control characters")
@@ -141,7 +137,9 @@ const instance = z.object({
   updated_at: isoTime,
 });
 
-const instanceWithToken = instance.extend({ token: text.describe("The API key; in full at creation, otherwise masked.") });
+const instanceWithToken = instance.extend({
+  token: text.describe("The API key; in full at creation, otherwise masked."),
+});
 
 const keyScope = z
   .enum(["instance", "account"])
@@ -195,7 +193,10 @@ const fields = {
       "is longer than 16384 characters as JSON",
     )
     .describe("Your own data, which every event of the instance contains."),
-  proxy: z.object({ url: proxyUrl }).nullable().describe("Proxy for the connection to the network; null: none."),
+  proxy: z
+    .object({ url: proxyUrl })
+    .nullable()
+    .describe("Proxy for the connection to the network; null: none."),
   settings: settings.partial(),
 };
 

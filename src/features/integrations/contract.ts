@@ -11,7 +11,9 @@ const provider = z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`);
 export const integration = z.object({
   provider,
   enabled: z.boolean(),
-  config: z.record(z.string(), z.unknown()).describe("Secrets are masked. If you send a masked secret back, it stays unchanged."),
+  config: z
+    .record(z.string(), z.unknown())
+    .describe("Secrets are masked. If you send a masked secret back, it stays unchanged."),
   has_token: z.boolean(),
   status: z
     .enum(["unknown", "ok", "warning", "failing", "auth_error", "inactive"])
@@ -133,8 +135,7 @@ export const integrationsContract = {
     http: "POST /webhooks/chatwoot/:id/:token",
     access: "public",
     tag: "Integrations",
-    summary:
-      "Receive the webhooks of a Chatwoot inbox; saving the integration registers this address there",
+    summary: "Receive the webhooks of a Chatwoot inbox; saving the integration registers this address there",
     message: "Received",
     pathToken: true,
     signed: true,

@@ -90,8 +90,7 @@ export const linkingContract = {
     summary: "Send the signed challenge, as `credential.toJSON()` returns it on web.whatsapp.com",
     message: "Assertion accepted",
     bodyLimitBytes: 65_536,
-    description:
-      "You can also send the fields inside `assertion`. Its `id` equals `rawId` and is ignored.",
+    description: "You can also send the fields inside `assertion`. Its `id` equals `rawId` and is ignored.",
     aliases: {
       rawId: ["assertion.rawId"],
       type: ["assertion.type"],
@@ -135,7 +134,9 @@ export const linkingContract = {
     http: "POST /link/:token/open",
     summary: "Bind the link to this browser; returns the secret for all further requests",
     message: "Link opened",
-    input: linkToken.extend({ browser: boundedText(200).optional().describe("The secret that an earlier request returned.") }),
+    input: linkToken.extend({
+      browser: boundedText(200).optional().describe("The secret that an earlier request returned."),
+    }),
     output: z.object({ browser: z.string() }),
   }),
   readLink: route({

@@ -47,15 +47,15 @@ export const mediaContract = {
   getLinkedMedia: route({
     http: "GET /media/:mediaId/:expires/:signature",
     access: "public",
-    summary:
-      "Get a file by a signed link, which the gateway passes to services such as integrations",
+    summary: "Get a file by a signed link, which the gateway passes to services such as integrations",
     ...file,
     input: signedLink,
   }),
   getNamedMedia: route({
     http: "GET /media/:mediaId/:expires/:signature/:name",
     access: "public",
-    summary: "Get a file by a signed link with any name at the end, for services that read the file type from it",
+    summary:
+      "Get a file by a signed link with any name at the end, for services that read the file type from it",
     ...file,
     input: signedLink.extend({ name: boundedText(255) }),
   }),

@@ -189,7 +189,9 @@ const cardFields = {
     .object({ name: cardName, phone: digitsOrJid })
     .optional()
     .describe("The contact card, if `phone` names the recipient."),
-  vcard: boundedText(10_000).optional().describe("A complete vCard; the gateway reads name and phone from it."),
+  vcard: boundedText(10_000)
+    .optional()
+    .describe("A complete vCard; the gateway reads name and phone from it."),
 };
 const cardAliases = {
   name: ["fullName", "contact_name"],
@@ -300,7 +302,9 @@ export const message = z.object({
   mentions: z.array(z.string()),
   mentioned: z
     .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
-    .describe("The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`."),
+    .describe(
+      "The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`.",
+    ),
   media: media.nullable(),
   location: z.unknown(),
   contacts: z.unknown(),
@@ -506,7 +510,13 @@ export const messagesContract = {
         ],
         unionErrorMessage(`must be one of ${PRESENCES.join(", ")}, online, offline`),
       ),
-      duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("After this time the presence becomes `paused`."),
+      duration_ms: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(60_000)
+        .optional()
+        .describe("After this time the presence becomes `paused`."),
     }),
     output: z.object({ presence: z.string(), jid: z.string().nullable() }),
   }),
@@ -538,10 +548,14 @@ export const messagesContract = {
         .number()
         .nullable()
         .describe("Members of the group when the message was sent, without this instance; null: not known."),
-      delivered: z.number().describe("Members who have received the message, including those who read or played it."),
+      delivered: z
+        .number()
+        .describe("Members who have received the message, including those who read or played it."),
       read: z.number(),
       played: z.number(),
-      receipts: z.array(memberReceipt).describe("One entry per member, those with the most advanced status first."),
+      receipts: z
+        .array(memberReceipt)
+        .describe("One entry per member, those with the most advanced status first."),
     }),
   }),
 };

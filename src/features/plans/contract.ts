@@ -22,9 +22,7 @@ const limit = z.number().int().min(0).max(2_147_483_647).nullable();
 export const retentionDays = z.number().int().min(1).max(3650).nullable();
 
 const ceiling = (what: string) =>
-  retentionDays
-    .optional()
-    .describe(`${what} are deleted after at most this many days; null: no limit.`);
+  retentionDays.optional().describe(`${what} are deleted after at most this many days; null: no limit.`);
 
 export const features = z.object({
   campaigns: z.boolean().optional(),
@@ -32,7 +30,9 @@ export const features = z.object({
   integrations: z.boolean().optional(),
   media_retention_days: retentionDays
     .optional()
-    .describe("Days for which files are stored, unless the instance sets another time; null: the gateway's default."),
+    .describe(
+      "Days for which files are stored, unless the instance sets another time; null: the gateway's default.",
+    ),
   max_message_retention_days: ceiling("Messages of the account"),
   max_campaign_retention_days: ceiling("Campaigns that have ended"),
   max_lead_retention_days: ceiling("Leads without a change or a message"),

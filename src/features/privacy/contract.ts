@@ -87,7 +87,10 @@ export const privacyContract = {
         request_type: z.enum(["export", "anonymize"]),
         scope: scope.nullable(),
         status,
-        requested_by: z.number().nullable().describe("The user who made the request; null: repeated after a restore."),
+        requested_by: z
+          .number()
+          .nullable()
+          .describe("The user who made the request; null: repeated after a restore."),
         affected,
         due_at: isoTime,
         created_at: isoTime,

@@ -29,7 +29,9 @@ const profile = z.object({
     .nullable(),
   privacy: z
     .record(z.string(), z.string())
-    .describe("Privacy settings under the network's names, such as `last` or `groupadd`: who may see or do it."),
+    .describe(
+      "Privacy settings under the network's names, such as `last` or `groupadd`: who may see or do it.",
+    ),
 });
 
 function isUpload(value: unknown): boolean {
@@ -77,7 +79,8 @@ export const profileContract = {
     access,
     tag,
     summary: "Change the picture that others see; null removes it",
-    description: "Send an address, base64 or a part of a form. The gateway cuts the middle of the picture to a square.",
+    description:
+      "Send an address, base64 or a part of a form. The gateway cuts the middle of the picture to a square.",
     message: "Photo changed",
     upload: "file",
     bodyLimitBytes: PICTURE_BODY_BYTES,
@@ -85,7 +88,10 @@ export const profileContract = {
     input: z.object({
       id,
       url: pictureText.nullable().optional().describe("Address of the picture; null removes it."),
-      base64: pictureText.nullable().optional().describe("The picture in base64, or a data URI or an address; null removes it."),
+      base64: pictureText
+        .nullable()
+        .optional()
+        .describe("The picture in base64, or a data URI or an address; null removes it."),
       file: z
         .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), pictureText])
         .optional()

@@ -22,7 +22,9 @@ const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((val
 
 const actor = {
   id: instanceId,
-  from: digits.describe("Number of the other person; with `from_me` the chat in which the paired phone acts."),
+  from: digits.describe(
+    "Number of the other person; with `from_me` the chat in which the paired phone acts.",
+  ),
   push_name: optional(boundedText(100)),
   group_jid: optional(groupJid).describe("The action happens in this group instead of the chat with `from`."),
   from_me: z.boolean().default(false).describe("true: the paired phone acts instead of the other person."),
@@ -109,7 +111,9 @@ const person = {
   known: z
     .enum(["both", "phone", "lid"])
     .optional()
-    .describe("Which addresses of the person the instance receives from now on: `both` reveals a hidden one."),
+    .describe(
+      "Which addresses of the person the instance receives from now on: `both` reveals a hidden one.",
+    ),
 };
 
 const chatState = {
@@ -128,8 +132,7 @@ export const sandboxContract = {
     http: "POST /api/v1/instances/:id/sandbox/scan",
     access,
     tag,
-    summary:
-      "Scan the QR code or enter the pairing code with a sandbox phone; connects first if needed",
+    summary: "Scan the QR code or enter the pairing code with a sandbox phone; connects first if needed",
     message: "Scanned",
     aliases: { phone: ["number"] },
     input: z.object({

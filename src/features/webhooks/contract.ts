@@ -76,7 +76,12 @@ const webhookFields = {
   events: eventFilter,
   is_active: z.boolean(),
   retry_enabled: z.boolean().describe("false: only one attempt."),
-  max_attempts: z.number().int().min(1).max(MAX_ATTEMPTS).describe("Number of attempts, including the first."),
+  max_attempts: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_ATTEMPTS)
+    .describe("Number of attempts, including the first."),
   secret: changedSecret,
   headers: customHeaders,
   exclude: z
@@ -95,7 +100,9 @@ const shape = {
   format: z
     .enum(WEBHOOK_FORMATS)
     .optional()
-    .describe("Format of the bodies: Waygate's own, or that of another gateway; see docs/start/migration.md."),
+    .describe(
+      "Format of the bodies: Waygate's own, or that of another gateway; see docs/start/migration.md.",
+    ),
   format_token: boundedText(256)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
     .nullish()
@@ -358,8 +365,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary:
-      "Send all failed events of a webhook since a time again, each with new attempts",
+    summary: "Send all failed events of a webhook since a time again, each with new attempts",
     message: "Failed events queued for delivery",
     input: z.object({ id: instanceId, webhookId, since }),
     output: z.object({ queued: z.number() }),

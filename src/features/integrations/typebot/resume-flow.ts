@@ -59,6 +59,9 @@ export async function resumeFlow(
     return retryCall(deps, job, asked.failed);
   }
   await setLink(db, link.id, { status: asked.outcome === "unknown" ? "unknown" : "failed" });
-  await health.warn(integration, "The flow could not continue by itself. It continues with the next message.");
+  await health.warn(
+    integration,
+    "The flow could not continue by itself. It continues with the next message.",
+  );
   return { end: "done" };
 }

@@ -41,7 +41,8 @@ export class ConnectionContext {
     this.#options = options;
     const { runtime, caches, keys, creds, report, onLost, onPeerMessage } = options;
     const { retryMs } = runtime.timing;
-    const onFailure = (error: unknown) => runtime.log?.warn({ err: error }, "whatsapp: not stored yet; retrying");
+    const onFailure = (error: unknown) =>
+      runtime.log?.warn({ err: error }, "whatsapp: not stored yet; retrying");
     const credentials = () => serializeCredentials(creds);
     const me = () => creds.me ?? { id: "" };
     this.keyStore = new WriteBehindKeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
