@@ -70,7 +70,7 @@ async function recoverUser(
 }
 
 async function writeAccount(db: Db, given: NewAccount): Promise<number> {
-  validateSignInDetails(given);
+  await validateSignInDetails(given);
   const password_hash = await hashPassword(given.password);
   return db.transaction().execute(async (trx) => {
     const { account_id } = await insertAccount(trx, given, password_hash);

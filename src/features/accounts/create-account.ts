@@ -32,15 +32,15 @@ export async function createAccount(
   db: Db,
   given: NewAccount,
 ): Promise<{ account_id: number; user_id: number }> {
-  validateSignInDetails(given);
+  await validateSignInDetails(given);
   const password_hash = await hashPassword(given.password);
   return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
 }
 
-/** Throws VALIDATION_ERROR unless the e-mail and password are valid for a new account. */
-export function validateSignInDetails({ email, password, name }: NewAccount): void {
+/** Rejects with VALIDATION_ERROR unless the e-mail and password are valid for a new account. */
+export async function validateSignInDetails({ email, password, name }: NewAccount): Promise<void> {
   requireEmail(email);
-  const fault = findPasswordProblem(password, [email, name]);
+  const fault = await findPasswordProblem(password, [email, name]);
   if (fault) throw invalidField("password", fault);
 }
 
@@ -61,7 +61,7 @@ export async function ensureOwner(
   const email = ownerEmail ?? OWNER_EMAIL;
   const made = ownerPassword ? undefined : generatePassword();
   const password = ownerPassword?.reveal() ?? made ?? "";
-  const fault = made ? undefined : findPasswordProblem(password, [email]);
+  const fault = made ? undefined : await findPasswordProblem(password, [email]);
   if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
   const password_hash = await hashPassword(password);
   const isMade = await db.transaction().execute(async (trx) => {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { isEmail, OWNER_EMAIL } from "./create-account.ts";
-import { findPasswordProblem } from "./find-password-problem.ts";
+import { findPasswordLengthProblem } from "./find-password-problem.ts";
 import { createPasswordHasher } from "./password-hasher.ts";
 
 interface OwnerSettings {
@@ -10,13 +10,13 @@ interface OwnerSettings {
   ownerPassword?: Secret | undefined;
 }
 
-/** Problems of the owner's settings, one line each. */
+/** Problems of the owner's settings, one line each. The first start also estimates the password's strength. */
 export function findOwnerSettingProblems({ ownerEmail, ownerPassword }: OwnerSettings): string[] {
   const problems: string[] = [];
   if (ownerEmail !== undefined && !isEmail(ownerEmail)) {
     problems.push("WAYGATE_OWNER_EMAIL must be an e-mail address");
   }
-  const fault = ownerPassword && findPasswordProblem(ownerPassword.reveal(), [ownerEmail ?? OWNER_EMAIL]);
+  const fault = ownerPassword && findPasswordLengthProblem(ownerPassword.reveal());
   if (fault) problems.push(`WAYGATE_OWNER_PASSWORD ${fault}`);
   return problems;
 }

@@ -10,8 +10,8 @@ describe("a new password", () => {
     "пароль-из-разных-слов",
     "blue summer chocolate monkey",
     "N0b0dy expects an inquisition",
-  ])("may be %j", (password) => {
-    expect(findPasswordProblem(password)).toBeUndefined();
+  ])("may be %j", async (password) => {
+    expect(await findPasswordProblem(password)).toBeUndefined();
   });
 
   it.each([
@@ -35,17 +35,48 @@ describe("a new password", () => {
     ["changemechangeme", /common/],
     ["admin-admin-admin", /common/],
     ["WaygateAdmin2026", /common/],
-  ])("may not be %j", (password, fault) => {
-    expect(findPasswordProblem(password)).toMatch(fault);
+    ["alexander123", /common/],
+    ["metallica123", /common/],
+    ["jesuscristo1", /common/],
+    ["trocar123456", /common/],
+    ["Mudar@123456", /common/],
+    ["Liverpool1234", /common/],
+    ["flamengo12345", /common/],
+    ["password".repeat(100), /common/],
+    ["1q2w3e4r5t6y7u8i9o0p", /common/],
+    ["zxcvbnmasdfghjkl", /common/],
+  ])("may not be %j", async (password, fault) => {
+    expect(await findPasswordProblem(password)).toMatch(fault);
   });
 
-  it("may not be made of the name or the e-mail of its user", () => {
-    expect(findPasswordProblem("fulano.silva99", ["fulano.silva@example.com"])).toMatch(/e-mail/);
-    expect(findPasswordProblem("fulano likes red tractors", ["fulano@example.com"])).toBeUndefined();
+  it("may not be made of the name or the e-mail of its user", async () => {
+    expect(await findPasswordProblem("fulano.silva99", ["fulano.silva@example.com"])).toMatch(/e-mail/);
+    expect(await findPasswordProblem("fulano likes red tractors", ["fulano@example.com"])).toBeUndefined();
   });
 
-  it("counts characters, not code units", () => {
-    expect(findPasswordProblem("🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧")).toBeUndefined();
-    expect(findPasswordProblem("🦊🐻🐼🐨🐯🦁")).toMatch(/at least 12/);
+  it("is as strong as its beginning or its end, however long the rest is", async () => {
+    expect(await findPasswordProblem(`${"a".repeat(500)}Kv9#fq2LmzP0xW`)).toBeUndefined();
+    expect(await findPasswordProblem(`Kv9#fq2LmzP0xW${"a".repeat(500)}`)).toBeUndefined();
+    expect(await findPasswordProblem("a".repeat(1024))).toMatch(/repeats/);
+  });
+
+  it.each(["p@$$w0rd4", "4@(1|!$5+7", "1!", "ab1", "qwertyuiop", "19991231", "xX9"])(
+    "costs milliseconds, also 1,024 characters of %j",
+    async (unit) => {
+      const password = unit.repeat(1024).slice(0, 1024);
+      const costs: number[] = [];
+      for (let n = 0; n < 5; n++) {
+        const before = process.cpuUsage();
+        await findPasswordProblem(password, ["Ana Souza", "ana.souza@example.com"]);
+        const { user, system } = process.cpuUsage(before);
+        costs.push((user + system) / 1_000);
+      }
+      expect(Math.min(...costs)).toBeLessThan(100);
+    },
+  );
+
+  it("counts characters, not code units", async () => {
+    expect(await findPasswordProblem("🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧")).toBeUndefined();
+    expect(await findPasswordProblem("🦊🐻🐼🐨🐯🦁")).toMatch(/at least 12/);
   });
 });

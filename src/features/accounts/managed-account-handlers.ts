@@ -68,7 +68,7 @@ async function createCustomer(
     parent_id: input.parent_id ?? reseller ?? null,
     status: input.status ?? (input.trial_ends_at ? ("trial" as const) : undefined),
   };
-  validateSignInDetails(given);
+  await validateSignInDetails(given);
   const password_hash = await passwords.hash(given.password);
   return db.transaction().execute(async (trx) => {
     await requireGrantable(trx, by, given);

@@ -114,7 +114,7 @@ async function changePassword(
   const fault =
     new_password === current_password
       ? "is the current one"
-      : findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
+      : await findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
   if (fault) throw invalidField("new_password", fault);
   const password_hash = await parts.passwords.hash(new_password);
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {

@@ -187,7 +187,7 @@ async function requireAdministrator(trx: Trx, account_id: number): Promise<void>
 }
 
 async function hashNew(passwords: PasswordHasher, password: string, words: string[]): Promise<string> {
-  const fault = findPasswordProblem(password, words);
+  const fault = await findPasswordProblem(password, words);
   if (fault) throw invalidField("password", fault);
   return passwords.hash(password);
 }
