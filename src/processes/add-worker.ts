@@ -77,9 +77,18 @@ const HOUR = 60 * MINUTE;
 
 /** Starts the work of a node with the role `worker`: webhook deliveries and the cluster's maintenance jobs. */
 export function addWorker(parts: WorkerOptions): void {
-  const { config, db, engine, box, outgoing, outcomes, version } = parts;
+  const { config, db, engine, box, outgoing, outcomes, version, log } = parts;
+  const { retentionMs, retryScheduleMs } = config;
   engine.register(parts.integrations.lane);
-  engine.register(campaignLane({ ...parts, numbers: parts.sessions.numbers }));
+  engine.register(
+    campaignLane({
+      db,
+      engine,
+      conversations: parts.conversations,
+      numbers: parts.sessions.numbers,
+      suppression: parts.suppression,
+    }),
+  );
   engine.register(
     webhookLane({
       db,
@@ -87,10 +96,10 @@ export function addWorker(parts: WorkerOptions): void {
       box,
       outgoing,
       baseUrl: config.baseUrl,
-      scheduleMs: config.retryScheduleMs,
+      scheduleMs: retryScheduleMs,
       timeoutMs: config.webhookTimeoutMs,
       version,
-      log: parts.log,
+      log,
     }),
   );
   engine.register(backupLane(parts.backups));
@@ -115,7 +124,11 @@ export function addWorker(parts: WorkerOptions): void {
       run: () => expireWaitingSends(db, outcomes, config.sendHoldMs),
     },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    { name: "retention", everyMs: HOUR, run: () => dropExpiredPartitions(db, { ...config, log: parts.log }) },
+    {
+      name: "retention",
+      everyMs: HOUR,
+      run: () => dropExpiredPartitions(db, { retentionMs, retryScheduleMs, log }),
+    },
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => deleteOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },

@@ -197,7 +197,7 @@ function customerHandlers(
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),
     ...privacyHandlers({ db, engine }),
-    ...consentHandlers({ ...config, db }),
+    ...consentHandlers({ db, defaultCountry: config.defaultCountry }),
     ...instanceHandlers({
       db,
       engine,
@@ -223,10 +223,13 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   const files = { db, engine, store, readFromNode: parts.nodes.readFile, links, log: parts.log };
   return {
     ...messageHandlers({
-      ...config,
       db,
       engine,
       watch,
+      queue: config.queue,
+      sendHoldMs: config.sendHoldMs,
+      ackTimeoutMs: config.ackTimeoutMs,
+      defaultCountry: config.defaultCountry,
       outgoing,
       conversations: parts.conversations,
       findSession: parts.nodes.findSession,
@@ -235,22 +238,29 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       converter: parts.media.converter,
     }),
     ...campaignHandlers({
-      ...config,
       db,
       engine,
       box,
+      queue: config.queue,
+      defaultCountry: config.defaultCountry,
       outgoing,
       suppression: parts.suppression,
       maxBytes: config.mediaMaxBytes,
       converter: parts.media.converter,
     }),
-    ...crmHandlers({ ...config, db, suppression: parts.suppression }),
+    ...crmHandlers({ db, suppression: parts.suppression, defaultCountry: config.defaultCountry }),
     ...quickReplyHandlers(db),
     ...contactHandlers(live),
     ...chatHandlers(live),
     ...groupHandlers(live),
     ...profileHandlers(live),
-    ...linkingHandlers({ ...config, ...parts.nodes, db, engine, timeoutMs: config.ackTimeoutMs }),
+    ...linkingHandlers({
+      db,
+      engine,
+      findPairingSession: parts.nodes.findPairingSession,
+      baseUrl: config.baseUrl,
+      timeoutMs: config.ackTimeoutMs,
+    }),
     ...mediaHandlers(files),
     ...eventHandlers(db),
     ...webhookHandlers({
@@ -280,10 +290,24 @@ function liveDeps({ config, database: { db }, conversations, sessions, nodes, ou
 }
 
 function publicHandlers(parts: ApiParts) {
+  const { config, database, engine, dataDir } = parts;
   return {
-    ...healthHandlers(parts),
-    ...backupHandlers({ ...parts.backups, engine: parts.engine, readFromNode: parts.nodes.readBackup }),
-    ...publicPagesHandlers(createOpenApiDocument(contract), parts),
+    ...healthHandlers({
+      database,
+      engine,
+      config,
+      readiness: parts.readiness,
+      dataDir,
+      media: parts.media,
+      clientVersion: parts.clientVersion,
+    }),
+    ...backupHandlers({
+      db: database.db,
+      engine,
+      directory: parts.backups.directory,
+      readFromNode: parts.nodes.readBackup,
+    }),
+    ...publicPagesHandlers(createOpenApiDocument(contract), { dataDir }),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

@@ -117,11 +117,21 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
   const { db } = database;
   const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
   const allowsLoopback = config.localTargets === "auto" ? createSoleAccountCheck({ db, log }) : undefined;
-  const outgoing = createSafeFetch({ ...config, log, allowsLoopback, ownListeners: () => listeners });
+  const outgoing = createSafeFetch({
+    allowedHosts: config.allowedHosts,
+    allowAlwaysDenied: config.allowAlwaysDenied,
+    httpsOnly: config.httpsOnly,
+    egressProxy: config.egressProxy,
+    allowsLoopback,
+    ownListeners: () => listeners,
+    log,
+  });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
   const outcomes = createOutcomeRecorder(db, engine, updateRecipientStatus);
-  const media = await openMedia({ ...on, db }).catch(rethrowAsStartError);
+  const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
+    rethrowAsStartError,
+  );
   undo.add(() => media.close());
   const shared = {
     config,
@@ -139,17 +149,42 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
     log,
   };
   const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
-  const nodes = createClusterNodes({ ...shared, sessions, store: media.store });
+  const nodes = createClusterNodes({
+    config,
+    db,
+    engine,
+    sessions,
+    store: media.store,
+    backups: shared.backups,
+  });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
   const integrations = createNodeIntegrations({
-    ...shared,
+    config,
+    db,
+    engine,
+    box,
+    outgoing,
+    conversations: shared.conversations,
+    media,
+    version: shared.version,
+    log,
     numbers: sessions.numbers,
     findSession: nodes.findSession,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
   addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });
-  const api = await createApi({ ...on, ...shared, sessions, integrations, nodes, dataDir: dataDir.path });
+  const api = await createApi({
+    ...shared,
+    secretKey: on.secretKey,
+    database,
+    sandbox: on.sandbox,
+    sessions,
+    integrations,
+    nodes,
+    readiness: on.readiness,
+    dataDir: dataDir.path,
+  });
   undo.add((leftMs) => engine.stop({ graceMs: leftMs() }));
   undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), ANSWERS_MS) }));
   await engine.start();

@@ -21,9 +21,21 @@ export interface OpenBackupsOptions {
 }
 
 /** Directory and key of this node's backups. Throws StartError if the key in the data directory is broken. */
-export async function openBackups({ config, dataDir, ...rest }: OpenBackupsOptions): Promise<BackupDeps> {
+export async function openBackups({
+  config,
+  dataDir,
+  db,
+  url,
+  node,
+  log,
+  onProgress,
+}: OpenBackupsOptions): Promise<BackupDeps> {
   return {
-    ...rest,
+    db,
+    url,
+    node,
+    log,
+    onProgress,
     directory: backupDirectory(config, dataDir),
     backupKey:
       config.backupKey?.reveal() ?? (await loadOrCreateBackupKey(dataDir).catch(rethrowAsStartError)),
