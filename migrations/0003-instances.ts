@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Instances with their keys and pairings. `wanted` is what the customer asked for, `status` what the session is; one
- * with `removed_at` is on its way out and shown to nobody. A credential without a secret is an erased pairing: its
- * generation stays, so that nothing of an older one can be written again.
+ * Instances with their keys and pairings. `wanted` is the customer's wish, `status` the session's state. An
+ * instance with `removed_at` is being deleted and hidden. A credential without a secret is an erased pairing;
+ * its generation stays, so that a late write of an older one is rejected.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** The sandbox network keeps its own state, apart from the gateway's. */
+/** The sandbox network has its own state, separate from the gateway's. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create schema sandbox`.execute(db);
   await sql`create sequence sandbox.number`.execute(db);

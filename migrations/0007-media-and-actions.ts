@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** Files of sends that have no outcome yet, in parts; and what is to be done to messages. */
+/** Files of pending sends, in parts; and queued actions on messages. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table outgoing_media (

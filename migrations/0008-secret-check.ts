@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** One sealed word: it tells at the start whether this node has the key of the other secrets. */
+/** One encrypted value that shows at the start whether this node has the right secret key. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table secret_check (

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** One contact for all addresses of a person, chats with what phones show of them, and words to find messages by. */
+/**
+ * One contact per person with all addresses, chats with the state that phones show, and a search index of
+ * messages.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await describeContacts(db);
   await describeConversations(db);
@@ -77,7 +80,7 @@ async function joinSplitPeople(db: Kysely<unknown>): Promise<void> {
   await sql`delete from contact where id in (select old_contact from joined)`.execute(db);
 }
 
-/** Lists go by the time of the message, so that what comes late stands in its place. */
+/** Lists sort by the message's own time, so that late messages appear in their place. */
 async function indexMessages(db: Kysely<unknown>): Promise<void> {
   await sql`drop index message_conversation`.execute(db);
   await sql`drop index message_instance`.execute(db);
@@ -93,8 +96,8 @@ async function indexMessages(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Apart from the message, whose row changes with every receipt: the words are indexed once. `at` is when the message was
- * taken or, of what others wrote, its time: it never changes.
+ * Separate from the message, whose row changes with every receipt, so that its text is indexed once. `at`
+ * never changes: the acceptance time of own messages, the message time of others.
  */
 async function createSearch(db: Kysely<unknown>): Promise<void> {
   await sql`

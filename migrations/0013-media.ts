@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * One media row per message with a file, one blob per stored file. A blob has a name of its own in the store, so that a
- * removal can never meet a file that was stored anew; the reference keeps what a media row names.
+ * One media row per message with a file, one blob per stored file. A blob has its own name in the store, so
+ * that a deletion cannot hit a new copy of the same content; the foreign key protects a referenced blob.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** Groups as the network last told them, and what the sandbox network knows of people, chats and groups. */
+/** The last known state of groups, and the sandbox network's people, chats and groups. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createGroupTables(db);
   await createSandboxTables(db);

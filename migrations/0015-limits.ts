@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Messages counted by month, for plans that limit them; what the network has told an instance about new chats; requests
- * with an account, kept by day; answers that a repeated Idempotency-Key of an account gets again.
+ * Monthly message counts for plans with a limit, each instance's lock on new chats, daily partitions of the
+ * request log, and stored responses for an account's repeated Idempotency-Keys.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Leads with what hangs on them, consent, suppression, and campaigns with their recipients. Consent is only ever added
- * to: the view tells what holds now. A suppressed phone is kept as a keyed digest, so that it outlives the person's
- * data. A campaign outlives its instance, for its report.
+ * Leads with notes and tags, consent, suppression, and campaigns with recipients. Consent is append-only; a
+ * view shows the current state. Suppressed phones are keyed digests, so they survive an erasure. A campaign
+ * outlives its instance, for its report.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await addLeads(db);

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Resellers' customers, trials, and the audit log. `audit` is append-only: rows come in any order, `audit_pending`
- * names those that the chain does not hold yet, and `audit_seal` is the chain, each link over the one before. The one
- * thing that can be erased is an address: it is not part of what is sealed.
+ * Resellers' customers, trials, and the audit log. `audit` is append-only in any order, `audit_pending` lists
+ * entries that are not linked yet, and `audit_seal` is the chain. Only a caller's address can be erased,
+ * since the chain does not cover it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Backups made here; what a restored database holds back until somebody decides; and what was erased, by ids only, so
- * that a restore can do it again. At most one backup is made at a time.
+ * Backups (at most one at a time), jobs on hold after a restore, and erasures by id, so that a restore can
+ * repeat them.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

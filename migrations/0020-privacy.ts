@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * What accounts have asked about their data, and the names that stand in for people while one request is carried out.
- * Those rows are in no write-ahead log and go with the end of the request, so that nobody can be found again.
+ * Data requests of accounts, and the pseudonyms of a running anonymisation. Those are in an unlogged table
+ * and deleted at its end, so that nobody can be identified again.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -54,7 +54,7 @@ async function nameSurrogates(db: Kysely<unknown>): Promise<void> {
     end $$`.execute(db);
 }
 
-/** A word on consent is never changed but by an erasure. */
+/** Consent records change only by an erasure. */
 async function keepConsent(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function refuse_consent_change() returns trigger language plpgsql as $$

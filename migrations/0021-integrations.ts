@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Integrations of an instance with workflows, chatbots and support inboxes. A link stands for one message that has been
- * taken across, in either direction; it is written before the other side is told, so that a crash leaves a trace.
+ * Integrations with workflows, chatbots and support inboxes. A link represents one transferred message, in
+ * either direction. It is written before the transfer, so that a crash leaves a trace.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** A registration that no phone has linked yet, sealed; whether the QR on show was drawn anew; why the last pairing failed. */
+/**
+ * An encrypted registration that no phone has linked yet; whether the shown QR code was replaced; why the
+ * last pairing failed.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table credential add column registration bytea`.execute(db);
   await sql`alter table instance add column qr_reason text check (qr_reason in ('new', 'refreshed'))`.execute(

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Where the passkey ceremony of an instance stands, what the network wants a person to see to, and the one-time links
- * with which somebody without an account links a phone.
+ * The state of an instance's passkey ceremony, requests of the network to a person, and one-time links for
+ * pairing without an account.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table instance add column passkey jsonb, add column attention jsonb`.execute(db);

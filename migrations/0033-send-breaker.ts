@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** An instance whose sends do not reach the wire rests, longer each time in a row. */
+/** Pauses an instance whose sends do not reach the network, with growing delays. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table instance

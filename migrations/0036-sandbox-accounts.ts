@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 
 /**
- * Gives every account a sandbox network of its own. An older version goes on beside it: the rows that it writes belong
- * to account 0, which nobody has, and its tables of people and chats stay as they are, since it names their keys.
+ * Gives every account its own sandbox network. Rows that an older node still writes belong to the unused
+ * account 0, and its tables of people and chats stay unchanged, since it refers to their keys.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   // In the order in which a send locks them.

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * How much each account keeps in the media store: a stored file counts once for an account, however many of its messages
- * name it. Triggers count in the commit of every change of a media row, whoever makes it.
+ * Storage used by each account: a stored file counts once per account, even if several messages use it.
+ * Triggers count in the transaction of every change.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table plan add column max_storage_mb integer`.execute(db);

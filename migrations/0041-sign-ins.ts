@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Wrong sign-ins are counted for all nodes; a sign-in knows when its password was given last; one e-mail address may sign
- * in to several accounts, so that no account learns which addresses others use.
+ * Counts failed sign-ins across nodes, stores when a sign-in last confirmed its password, and lets one e-mail
+ * address belong to users of several accounts, so that no account learns which addresses others use.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Keys what is known of people by the person. A number that can be written in two ways is one person: for leads, for
- * consent, and among the recipients of a campaign.
+ * Makes both formats of a number one person: for leads, for consent, and among the recipients of a campaign.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await addSpellings(db);
@@ -22,8 +21,8 @@ const OTHER_SPELLING = sql`case
 end`;
 
 /**
- * The same as `personOf` and `spellingsOf` of the contacts feature. Neither calls a function of ours: an index is rebuilt
- * without the search path that would find it.
+ * Repeats the number functions of the contacts feature without calling other functions: an index rebuild has
+ * no search path to find them.
  */
 async function addSpellings(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -74,7 +73,7 @@ async function keepRefusals(db: Kysely<unknown>): Promise<void> {
     where not last.granted and s.granted is distinct from false`.execute(db);
 }
 
-/** The oldest lead of a person stays; whoever has opted out under one spelling has opted out. */
+/** The oldest lead of a person stays; an opt-out under one format applies to the person. */
 async function mergeLeads(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ ids: number[] }>`
     select array_agg(id order by id) as ids from lead where phone is not null

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** How often an integration has answered in a chat lately, and until when it answers no more there. */
+/** Recent replies of an integration per chat, and until when it is paused there. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table integration_chat

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * How far each member of a group has come with a message of ours. `person` is the address under which the member stands
- * here first, so that a repeated receipt finds the row. `is_addressee`: was in the group when the message went out.
+ * The status of a sent message for each group member. `person` is the member's first known address here, so
+ * that a repeated receipt finds the row. `is_addressee`: was a member when the message was sent.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Counts all that an account stores: beside the files in the store those that wait for their send, and the copies that the
- * sandbox network keeps. Both come and go with their rows, so they are added up when somebody asks.
+ * Counts an account's whole storage: files in the store, files of pending sends, and the sandbox network's
+ * copies. The last two are summed on request, since they disappear with their rows.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   // An older version goes on beside it, and names no account.

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** Finds what is too old without reading the rest, counts tries to reconnect, and what a node takes of memory. */
+/** Indexes for deleting expired data, a counter of reconnection attempts, and the memory of a node. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index lead_age on lead (account_id, updated_at)`.execute(db);
   await sql`create index campaign_age on campaign (account_id, ended_at) where ended_at is not null`.execute(

@@ -6,7 +6,7 @@ import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./ga
 import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 import { printFigures } from "./security/run-size.ts";
 
-/** Stands in everything that belongs to the other tenant. */
+/** Marker in all data of the other tenant. */
 const MARKER = `m4rk3r${Date.now().toString(36)}`;
 const NOBODY = 999_999_999;
 /** The other tenant writes to this one. */
@@ -34,7 +34,7 @@ let endedKey: string;
 /** Rows of the other tenant, by the name of the path's field. */
 let foreignIds: Record<string, string>;
 
-/** Answers to credentials of one's own, and those of them in which the other tenant's marker stood. */
+/** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
 const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
 
 function countLeaks(ask: RawCall): RawCall {
@@ -138,7 +138,7 @@ function ask(route: Route, ids: Readonly<Record<string, string | number>>, heade
   return call(addressOf(route, ids), hasBody ? {} : undefined, headers);
 }
 
-/** All that an answer says, but for the number of the request. */
+/** The whole response without the request id. */
 function saysOf({ status, body }: RawHttpResponse): string {
   return `${status} ${JSON.stringify({ ...body, request_id: "" })}`;
 }
@@ -306,7 +306,7 @@ describe("a row of another tenant", () => {
       const { there, nowhere } = await askForForeign(route);
       if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
       if (saysOf(there).includes(MARKER)) wrong.push(`${name} shows it`);
-      // What only the session knows cannot be asked while it is away.
+      // Data that only the session has is unavailable while it is disconnected.
       if (!/NOT_FOUND|INSTANCE_NOT_CONNECTED/.test(there.body.code)) wrong.push(`${name}: ${saysOf(there)}`);
     }
     expect(wrong).toEqual([]);

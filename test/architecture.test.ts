@@ -18,7 +18,9 @@ type Area =
   | "tables"
   | "migrations";
 
-/** Arrows point down only. What an area may import of ours besides itself; below come the finer rules. */
+/**
+ * Imports point down only: the areas that each area may import besides itself. The finer rules follow below.
+ */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
   cli: ["processes", "mcp", "examples", "contract", "features", "network", "platform"],
@@ -64,7 +66,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   },
 ];
 
-/** The text of a script that runs in the browser of whoever opens a page. */
+/** The text of a script for browsers. */
 const IN_THE_BROWSER = "src/features/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
@@ -97,7 +99,7 @@ const FETCHING_METHODS =
 /** Places of Baileys that open a connection; each of them gets a transport of `session-transport.ts`, or is never called. */
 const OPENED_BY_BAILEYS = {
   "Socket/Client/websocket.js": ["from 'ws'", "new WebSocket("],
-  // The latest versions, which nobody asks for.
+  // The latest versions, which no migration replaces.
   "Utils/generics.js": ["fetch(", "fetch("],
   // The picture of a group invitation, which only its own writer of messages fetches.
   "Utils/messages.js": ["fetch("],
@@ -225,7 +227,7 @@ function findCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): string | u
   return [...graph.keys()].map((node) => walk(node, [])).find((circle) => circle !== undefined);
 }
 
-/** What is loaded at run time with a file: imports of types only are not. */
+/** The modules that a file loads at run time, without type-only imports. */
 function reachedFrom(start: string): Set<string> {
   const reached = new Set([start]);
   for (const path of reached) {

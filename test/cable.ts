@@ -7,7 +7,7 @@ export interface Cable {
   database: Database;
   /** Ends all connections and lets no new one through. */
   cut(): void;
-  /** What is connected is never answered again, and neither is who connects until the mending; nothing is closed. */
+  /** Existing and new connections get no more bytes until the repair, but stay open. */
   silence(): void;
   mend(): void;
   /** Connections that found it cut. */

@@ -6,18 +6,18 @@ import { migrations } from "../migrations/all.ts";
 import { type Database, openDatabase } from "../src/platform/db/database.ts";
 import { KNOWN_MIGRATIONS } from "../src/platform/db/migrate-database.ts";
 
-/** A few of the jobs that are left to be done, upkeep aside; nothing when all is done. */
+/** Some of the pending jobs without maintenance; empty if there are none. */
 export const WORK_LEFT =
   "select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 5";
 
 export interface TestDatabase {
   url: string;
   database: Database;
-  /** Closes `database`, ends whoever else is connected, and drops it. */
+  /** Closes `database`, terminates all other connections, and drops it. */
   drop(): Promise<void>;
 }
 
-/** A database of this test's own with every table, empty; outside of a test run the server must be told. */
+/** An empty database with every table, for one test. Outside a test run, pass the server. */
 export async function createTestDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
   return createDatabase(server, "template waygate_template");
 }

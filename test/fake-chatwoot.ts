@@ -97,13 +97,13 @@ interface FakeInbox {
 
 /** What the fake does badly from now on. */
 export interface ChatwootFaults {
-  /** Answers every call of the account so; a number, or null for as it should be. */
+  /** Status for every request of the account; null: normal responses. */
   status: 401 | 403 | 404 | 422 | 429 | 500 | null;
-  /** Every answer waits so long. */
+  /** Delay of every response, in milliseconds. */
   slowMs: number;
-  /** So many message creations are carried out and their answer is lost. */
+  /** Number of message creations that succeed but whose response is lost. */
   loseAnswers: number;
-  /** So many message creations are carried out and their answer breaks off in the middle. */
+  /** Number of message creations that succeed but whose response is cut off. */
   breakOffAnswers: number;
   /** So many calls are answered 200 with a page of a proxy, and nothing is done. */
   pages: number;
@@ -111,11 +111,11 @@ export interface ChatwootFaults {
   dropRequests: number;
   /** nginx drops `api_access_token`, whose name has underscores. */
   dropTokenHeader: boolean;
-  /** Attachments of agents answer 404 so often. */
+  /** Number of 404 responses for agents' attachments. */
   missingFiles: number;
   /** Sends no webhooks until `release` or `reorder`. */
   holdWebhooks: boolean;
-  /** The answer of a message creation waits until its webhook was delivered. */
+  /** Delays the response of a message creation until its webhook is delivered. */
   webhookFirst: boolean;
   /** Chatwoot >= 4.14 refuses the gateway's address. */
   refusePrivateNetwork: boolean;
@@ -314,7 +314,7 @@ export class FakeChatwoot {
     });
   }
 
-  /** An agent starts a conversation in the panel, whose `source_id` nobody chose. */
+  /** An agent starts a conversation in the panel, with a generated `source_id`. */
   startConversation(contact: Omit<FakeContact, "id" | "custom_attributes">): FakeConversation {
     const added = { id: this.#nextId(), custom_attributes: {}, ...contact };
     this.contacts.push(added);
@@ -416,7 +416,7 @@ export class FakeChatwoot {
     return { status: 200, text: "<html>Back in a minute</html>", type: "text/html" };
   }
 
-  /** The whole answer, or all after its beginning. */
+  /** The whole response, or all of it after its beginning. */
   #losesAnswer({ body }: Answer, response: ServerResponse): boolean {
     if (this.faults.loseAnswers > 0) {
       this.faults.loseAnswers -= 1;

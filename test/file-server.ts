@@ -7,7 +7,7 @@ type Serve = (response: ServerResponse) => void;
 export interface FileServer {
   /** The address of a path. */
   at(path: string): string;
-  /** What a path answers from now on. */
+  /** The response of a path from now on. */
   serve(path: string, how: Serve): string;
   /** Paths that were asked for, in order. */
   readonly asked: string[];

@@ -1,4 +1,4 @@
-/** A promise that somebody else resolves. */
+/** A promise that other code resolves. */
 export function createGate(): { opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {

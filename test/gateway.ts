@@ -46,7 +46,7 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Outside of a test run the database server must be told. */
+/** Outside a test run, pass the database server. */
 export async function startTestGateway(
   env: Record<string, string> = {},
   server?: string,
@@ -128,7 +128,7 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
   return {
     NODE_ENV: "test",
     WAYGATE_PORT: "0",
-    // Nobody is there: no test may reach the real network.
+    // Nothing listens there: no test may reach the real network.
     WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_DATA_DIR: dataDir,
     DATABASE_URL: store.url,

@@ -3,7 +3,7 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 
 let people = 0;
 
-/** A number that nobody else in this process has, and that the sandbox treats like any other. */
+/** A number that is unique in this process and that the sandbox treats normally. */
 export function newPerson(): string {
   people += 1;
   return `5521${String(80_000_000 + process.pid * 50 + people).slice(-8)}7`;
@@ -13,9 +13,12 @@ export function newPerson(): string {
 export interface IntegrationStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
-  /** Somebody writes to the shop; answers the network id of the message, once it is stored. */
+  /** A contact writes to the shop; returns the network id of the stored message. */
   say(from: string, text: string, more?: Record<string, unknown>): Promise<string>;
-  /** What arrived at somebody, once it is so much; texts, captions and `[type]` of files without one. */
+  /**
+   * The messages that a contact received, once there are this many: texts, captions, and `[type]` for files
+   * without one.
+   */
   heard(by: string, count: number): Promise<string[]>;
   /** The same, as it is now. */
   heardSoFar(by: string): Promise<string[]>;

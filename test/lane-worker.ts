@@ -8,7 +8,7 @@ export interface LaneWorkerOptions {
   url: string;
   node_id: string;
   claimImmediately: boolean;
-  /** How long a job takes; null: for ever. */
+  /** Duration of a job in milliseconds; null: it never ends. */
   jobMs: number | null;
   nodeConcurrency?: number;
   times: { heartbeatMs: number; deadAfterMs: number; selfFenceMs: number };

@@ -16,7 +16,7 @@ export interface ReceivedByContact {
   content: any;
 }
 
-/** A shop that writes, a friend with an own instance who reads, and a receiver that hears of everything. */
+/** A shop that sends, a friend with its own instance, and a webhook receiver of all events. */
 export interface MessagingStory {
   gateway: TestGateway;
   receiver: Receiver;
@@ -36,7 +36,7 @@ export interface MessagingStory {
   ): Promise<ReceivedByContact[]>;
   /** Rows in the tables that a send leaves something in. */
   rows(): Promise<{ messages: number; files: number; jobs: number; keys: number }>;
-  /** Another instance whose events are heard too. */
+  /** Another instance whose events the receiver also gets. */
   join(input?: { name?: string }): Promise<TestInstance>;
   /** Stops the gateway and starts it again. */
   restart(): Promise<void>;

@@ -47,7 +47,7 @@ export interface N8nServer {
   ): void;
   /** From now on it is starting; undefined: it serves. */
   boot(phase: BootPhase | undefined): void;
-  /** The next answers take so long. */
+  /** Delay of the next responses. */
   slow(ms: number): void;
   forget(): void;
   shut(): Promise<void>;
@@ -79,7 +79,7 @@ export async function startN8n(): Promise<N8nServer> {
     return trouble?.what;
   }
 
-  /** Undefined: it never answers. */
+  /** Undefined: no response. */
   function respond(
     request: IncomingMessage,
     path: string,

@@ -48,7 +48,7 @@ export async function startBenchGateway(
       WAYGATE_OWNER_PASSWORD: OWNER.password,
       WAYGATE_LOG_LEVEL: "warn",
       WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
-      // Nobody is there: no measurement may reach the real network.
+      // Nothing listens there: no measurement may reach the real network.
       WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
       NODE_ENV: "production",
       ...(databaseUrl && {

@@ -3,23 +3,23 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "./seeded-random.ts";
 
-/** A TCP connection through us, with what is done to it. */
+/** A TCP connection through this proxy, with its faults. */
 interface Pair {
   from: Socket;
   to: Socket;
-  /** What the client says goes nowhere, and it hears nothing. */
+  /** Drops all bytes of the client, which receives nothing. */
   isDeaf: boolean;
 }
 
 /** A way for TCP connections that can go bad. */
 export interface BadLine {
   port: number;
-  /** Nothing passes any more and nothing is closed, for old and new connections, until `mend`. */
+  /** Blocks old and new connections without closing them, until `mend`. */
   hole(): void;
-  /** Some of what passes is late, as a retransmission is, until `mend`. */
+  /** Delays some bytes, like retransmissions, until `mend`. */
   lose(share: number): void;
   mend(): void;
-  /** The far end is closed, the client is not told. */
+  /** Closes the far end without notifying the client. */
   halfOpen(): void;
   /** Both ends get a RST. */
   reset(): void;
@@ -34,7 +34,7 @@ export async function layBadLine(target: { host: string; port: number }, random:
   let healed = Promise.resolve();
   let heal = (): void => {};
 
-  /** In order, whatever happens to a part of it. */
+  /** Keeps the order, whatever happens to single parts. */
   async function carry(pair: Pair, source: Socket, sink: Socket): Promise<void> {
     try {
       for await (const part of source) {

@@ -1,10 +1,10 @@
 import type { E2eStory } from "../e2e/e2e-story.ts";
 import type { Random } from "./seeded-random.ts";
 
-/** What a row cannot do without; where it is missing, the row is skipped with a word. */
+/** What a row requires; without it the row is skipped with a message. */
 export type Need = "root" | "mount" | "netns" | "pgbouncer" | "history";
 
-/** What one round of a row counted; what it does not count stays away. */
+/** The counters of one round of a row; unused ones are absent. */
 export interface RoundFigures {
   kills?: number;
   /** Sends that were accepted. */
@@ -24,11 +24,11 @@ export interface RoundFigures {
   orderViolations?: number;
   /** From a death until another node acts in its place; judged like `times`. */
   takeOverSeconds?: number;
-  /** What took how long, and may take at most; the program judges it, a test on a busy machine does not. */
+  /** Measured durations and their limits; the program judges them, a test on a busy machine does not. */
   times?: { what: string; seconds: number; bar: number }[];
   /** What else was measured, by its name. */
   measured?: Record<string, number | string>;
-  /** Why its times are not judged, where they tell of the machine. */
+  /** Why its durations are not judged, if they depend on the machine. */
   notJudged?: string;
   /** Each other pass bar that was broken, in a sentence. */
   breaches: string[];
@@ -43,7 +43,7 @@ export interface Round {
   readonly databaseUrl: string;
   /** A gateway's story on a database of its own, not started yet; it ends with the round. */
   story(settings?: Record<string, string>, databaseUrl?: string): Promise<E2eStory>;
-  /** What is to be done when the round is over, however it ends; the latest first. */
+  /** Cleanup steps after the round, in reverse order, however it ends. */
   afterwards(step: () => unknown): void;
 }
 
@@ -51,7 +51,7 @@ export interface Round {
 export interface ChaosRow {
   /** As in docs/reliability/reliability.md: `F1`. */
   readonly id: string;
-  /** In a few words. */
+  /** A short description. */
   readonly fault: string;
   readonly needs?: readonly Need[];
   run(round: Round): Promise<RoundFigures>;

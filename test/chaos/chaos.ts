@@ -59,7 +59,7 @@ function brokenRow(error: unknown): RoundFigures {
   return { breaches: [`the row did not end: ${error instanceof Error ? error.stack : String(error)}`] };
 }
 
-// A row awaits at its end what it has begun, and hears of the failure there.
+// A row awaits its background work at its end, where the failure then appears.
 process.on("unhandledRejection", () => {});
 
 const chosen = findRows(values.rows);

@@ -4,9 +4,9 @@ import type { ClientSend, EventLedgerEntry, Ledgers } from "./ledgers.ts";
 export interface LedgerFindings {
   /** Wanted events that neither came with a 2xx nor were given up. */
   lostEvents: string[];
-  /** Events that were given up: every receiver of these stories takes them in the end. */
+  /** Abandoned events: every receiver of these stories accepts them in the end. */
   givenUp: string[];
-  /** Accepted sends without an outcome, and messages taken by the network of which no event tells. */
+  /** Accepted sends without an outcome, and messages that the network received but no event reports. */
   lostSends: string[];
   /** Accepted sends that failed: every person of these stories can be reached. */
   failedSends: string[];
@@ -15,7 +15,7 @@ export interface LedgerFindings {
    * arrivals of refused sends, of what nobody asked for, and at another person.
    */
   unexpected: string[];
-  /** Causes of which more than one event tells. */
+  /** Causes that more than one event reports. */
   repeatedEffects: string[];
   /** Outcomes that the network's ledger contradicts. */
   untrue: string[];
@@ -27,9 +27,9 @@ export interface LedgerFindings {
   differentIds: string[];
   /** Sends that overtook an earlier one of their chat, and first tries that overtook those of an earlier event. */
   outOfOrder: string[];
-  /** Answered receptions that the log of tries does not know. */
+  /** Received requests that the log of attempts lacks. */
   unloggedTries: number;
-  /** Answers in the log of tries that no receiver gave. */
+  /** Responses in the log of attempts that no receiver sent. */
   inventedTries: number;
 }
 
@@ -73,7 +73,7 @@ interface Outcome {
   code?: string;
 }
 
-/** What events tell of sends, by job, and of texts from contacts, by text. */
+/** Events of sends by job, and of inbound texts by text. */
 interface Told {
   outcomes: Map<string, Outcome[]>;
   received: Map<string, number>;
@@ -135,7 +135,7 @@ function findStrangeArrivals({ sends, network }: Ledgers): string[] {
   const asked = new Map(sends.map((send) => [send.key, send]));
   return network.flatMap(({ key, chat }) => {
     const send = asked.get(key ?? "");
-    // Where the client keeps no ledger, or the network cannot read, nobody knows what was asked for.
+    // Without the client's ledger or readable messages, the requested sends are unknown.
     if (key === undefined || asked.size === 0) return [];
     if (!send) return [`nobody asked for: ${key}`];
     if (send.known === "fail") return [`refused: ${key}`];
@@ -144,7 +144,7 @@ function findStrangeArrivals({ sends, network }: Ledgers): string[] {
   });
 }
 
-/** A send that is told to be sent must have arrived, and one that failed for a known reason must not. */
+/** A send reported as sent must have arrived, and one that failed for a known reason must not. */
 function findUntrue({ network }: Ledgers, told: Told, accepted: readonly ClientSend[]): string[] {
   const arrived = new Set(network.map(({ message_id }) => message_id));
   return accepted

@@ -19,7 +19,7 @@ const FULL_MS = 8_000;
 const BACK_WITHIN_S = 15;
 const BLOCKERS = ["disk_nearly_full", "database_unavailable"];
 
-/** The volume of the embedded database has no room: first for rows, then not even for PostgreSQL's log. */
+/** Fills the volume of the embedded database: first no rows fit, then not even PostgreSQL's log. */
 export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const disk = mountSmallDisk(round, VOLUME_MIB);
   const story = await round.story({ DATABASE_URL: "", WAYGATE_DATA_DIR: `${disk.path}/data` });
@@ -73,7 +73,7 @@ function hasEnded(story: E2eStory): boolean {
   }
 }
 
-/** A way into the embedded database, whatever becomes of its connections. */
+/** Connects to the embedded database and reconnects if necessary. */
 async function openRows(round: Round, dataDir: string): Promise<Rows> {
   const pool = new pg.Pool({ connectionString: await findRunningDatabase(dataDir), max: 1 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
@@ -90,7 +90,7 @@ interface FullTime {
   breaches: string[];
 }
 
-/** A client that keeps a ledger, and asks again with the same key for what was refused. */
+/** A client with a ledger that repeats rejected requests with the same key. */
 function createSender(story: E2eStory, instance: PairedInstance) {
   const sends = new Map<string, ClientSend>();
 
@@ -113,7 +113,7 @@ function createSender(story: E2eStory, instance: PairedInstance) {
     async send(name: string, count: number) {
       for (let n = 0; n < count; n++) await attempt(`${name}-${n}`);
     },
-    /** Everything that was refused is asked for until it is taken. */
+    /** Repeats every rejected request until it is accepted. */
     async finish() {
       for (const { key, known } of [...sends.values()]) {
         if (known !== "ok") await waitUntil(async () => (await attempt(key)) === "202", 30_000);

@@ -35,7 +35,7 @@ async function pairWith(story: E2eStory, owner: Client, url: string): Promise<En
   return { ...instance, client };
 }
 
-/** Messages at an even pace, whatever becomes of those before; the load is an open loop, which shows queueing. */
+/** Messages at a constant rate, independent of earlier ones; an open loop shows queueing. */
 export async function receiveSteadily(
   endpoints: readonly Endpoint[],
   { name, perSecond, seconds }: { name: string; perSecond: number; seconds: number },
@@ -72,7 +72,7 @@ export interface LoadOutcome {
   p99: number;
 }
 
-/** Waits until all have come, and tells how long they were under way, in milliseconds. */
+/** Waits for all messages, and returns their delays in milliseconds. */
 export async function readLoad(
   saidAt: ReadonlyMap<string, number>,
   receivers: readonly Receiver[],
@@ -108,7 +108,7 @@ export async function findNeedless(story: E2eStory, loads: readonly LoadOutcome[
   return needless > 0 ? [`${needless} deliveries were repeated after their 2xx was read`] : [];
 }
 
-/** Above this a calm p99 tells of the machine and not of the gateway. */
+/** Above this limit, an idle p99 shows the machine's load and not the gateway's. */
 const BUSY_MACHINE_MS = 250;
 /** Below this a difference is noise. */
 const NOISE_MS = 25;
@@ -127,7 +127,7 @@ export function compareLoads(
   return { word, isTooMuch: rise >= mostRise && beside.p99 - calm.p99 > NOISE_MS };
 }
 
-/** More processes that want to run than this, per processor, and times tell of the machine. */
+/** Above this many runnable processes per processor, durations show the machine's load. */
 const CROWDED = 2;
 
 /** Why times cannot be judged on this machine now; undefined where they can. */

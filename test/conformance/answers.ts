@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Jid } from "../../src/network/driver.ts";
 import type { OperationResult } from "../../src/network/session-operations.ts";
 
-/** What was asked for; an answer of another kind fails the test. */
+/** The expected result; any other kind fails the test. */
 export function done<Value>(result: OperationResult<Value>): Value {
   if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
   return result.value;

@@ -47,7 +47,7 @@ export class DriverStory {
     return id;
   }
 
-  /** The one thing of its type that the contact saw. */
+  /** The only item of its type that the contact received. */
   seen<Type extends ContactObservation["type"]>(
     type: Type,
   ): Promise<Extract<ContactObservation, { type: Type }>> {

@@ -28,7 +28,7 @@ export type ContactObservation =
   | { type: "reaction"; id: MessageId; reaction: string }
   | { type: "read"; ids: MessageId[] };
 
-/** Somebody on the network who talks with the paired phone. */
+/** A contact on the network who talks with the paired phone. */
 export interface ContactControls {
   readonly jid: Jid;
   /** Digits. */
@@ -51,11 +51,11 @@ export interface DriverHarness {
   credentials(): CredentialStore;
   readonly phone: PhoneControls;
   readonly contact: ContactControls;
-  /** Somebody who is not on the network. */
+  /** A number that is not on the network. */
   readonly unregisteredJid: Jid;
   /** How often a message with this id reached the network. */
   countDeliveries(id: MessageId): Promise<number>;
-  /** The network forgets the files that it keeps. */
+  /** The network deletes its stored files. */
   expireFiles(): Promise<void>;
   stop(): Promise<void>;
 }

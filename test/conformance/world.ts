@@ -5,7 +5,7 @@ import type { DriverHarness } from "./stage.ts";
 export interface ConformancePerson {
   about?: string;
   picture?: Uint8Array;
-  /** Nobody may put them into a group: 403. */
+  /** This contact cannot be added to groups: 403. */
   refusesGroups?: boolean;
 }
 
@@ -34,7 +34,7 @@ export type NetworkGroupChange = GroupChange | { action: ParticipantAction; who:
 
 /** What else happens on the network; people are named by digits. */
 export interface NetworkWorld {
-  /** Somebody on the network with whom nobody has talked yet. */
+  /** A contact on the network without any chat yet. */
   addPerson(person?: ConformancePerson): Promise<{ number: string; jid: Jid }>;
   /** A group of these people, the first of whom is its admin. */
   addGroup(subject: string, members: string[]): Promise<Jid>;
@@ -46,7 +46,7 @@ export interface NetworkWorld {
   chat(chat: Jid): Promise<ChatState>;
   /** The paired phone itself changes what it shows of a chat. */
   changeChat(chat: Jid, change: ChatState): Promise<void>;
-  /** The paired phone writes somebody into its address book. */
+  /** The paired phone adds a contact to its address book. */
   nameContact(number: string, name: string): Promise<void>;
   /** The calls of the contact that were rejected. */
   rejectedPhoneCalls(): Promise<string[]>;

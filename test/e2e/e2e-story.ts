@@ -39,12 +39,12 @@ export interface E2eStory {
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
   /** Changes whenever a lane of work changes hands. */
   laneEpochs(): Promise<string>;
-  /** Resolves when nothing is left to be done but for upkeep. */
+  /** Resolves when no job except maintenance is pending. */
   drained(timeoutMs?: number): Promise<void>;
   end(): Promise<void>;
 }
 
-/** On a database of its own; outside of a test run the server must be told. */
+/** Uses its own database. Outside a test run, pass the server. */
 export async function createE2eStory(more: Record<string, string> = {}, server?: string): Promise<E2eStory> {
   const store = await createTestDatabase(server);
   const { path: dataDir, remove } = await makeScratchDir("waygate-e2e-");
@@ -53,7 +53,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
   const settings = {
     NODE_ENV: "test",
     WAYGATE_PORT: "0",
-    // Nobody is there: no test may reach the real network.
+    // Nothing listens there: no test may reach the real network.
     WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_DATA_DIR: dataDir,
     DATABASE_URL: store.url,

@@ -17,7 +17,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
   let gateway: SpawnedGateway;
 
   const start = async (): Promise<void> => {
-    // Nobody is there: no test may reach the real network.
+    // Nothing listens there: no test may reach the real network.
     const WAYGATE_WHATSAPP_URL = "ws://127.0.0.1:1/";
     gateway = await spawnGateway({ WAYGATE_DATA_DIR: data.path, WAYGATE_PORT: "0", WAYGATE_WHATSAPP_URL });
   };

@@ -6,13 +6,13 @@ const CONNECTIONS = 100;
 const PEOPLE = 5_000;
 const STILL_MS = 30_000;
 
-/** A client that sends async texts and writes down which were taken. */
+/** A client that sends async texts and records which were accepted. */
 export interface SendingClient {
-  /** Rejects when the answer is not a 202. */
+  /** Rejects if the response is not a 202. */
   send(n: number): Promise<void>;
   /** Network ids of the accepted ones. */
   accepted: string[];
-  /** Answers other than 202, by status. */
+  /** Responses other than 202, by status. */
   refused: Map<number, number>;
   close(): Promise<void>;
 }
@@ -51,9 +51,9 @@ export interface SendFindings {
   lost: number;
   /** With more than one outcome event. */
   repeatedOutcomes: number;
-  /** Told to be sent, and not in the network's ledger. */
+  /** Reported as sent, but missing in the network's ledger. */
   untrue: number;
-  /** Told to have failed: everybody can be reached here. */
+  /** Reported as failed, although every recipient is reachable. */
   failed: number;
   /** At the network, and never asked for. */
   unexpected: number;

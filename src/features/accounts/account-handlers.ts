@@ -18,7 +18,7 @@ export interface AccountHandlersOptions {
   tokens: AccessTokens;
   engine: RemoveAccountDeps["engine"];
   access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
-  /** The gateway's secret key, and the one that takes its place or is replaced by it. */
+  /** The secret key, and during a key change the second key. */
   secrets: readonly [string, ...string[]];
 }
 

@@ -18,7 +18,7 @@ export interface AuthoriseOptions {
   adminTokens?: readonly Secret[];
   /** Addresses and CIDRs that may use those tokens; none: all. */
   adminFrom?: readonly string[];
-  /** Carries `forget` to the other nodes. */
+  /** Sends cache invalidations to the other nodes. */
   engine?: Pick<Engine, "publish" | "subscribe">;
   /** Tokens in paths; unset: none is right. */
   pathTokens?: PathTokenVerifier;
@@ -113,7 +113,7 @@ async function checkPathToken(
   if (!pathTokens?.isKnown(instanceId)) limits?.requireUnauthenticatedQuota(request);
   if (await pathTokens?.isValid(instanceId, token)) return { kind: "public" };
   limits?.enforceUnauthenticated({}, request);
-  // The same for every reason: it tells nobody which instances there are.
+  // One message for every reason, so that a caller cannot find out which instances exist.
   throw new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
 }
 

@@ -7,7 +7,7 @@ import { recordAudit } from "../audit/audit.ts";
 export interface FinishAccountRemovalsDeps {
   db: Db;
   engine: Pick<Engine, "wake">;
-  /** Drops what the sandbox network keeps of an account. */
+  /** Deletes an account's data in the sandbox network. */
   deleteOnSandbox(account_id: number): Promise<void>;
 }
 

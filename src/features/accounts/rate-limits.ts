@@ -25,14 +25,14 @@ export function withInstanceRate(rates: PlanRates, messagesPerMinute: number | n
 }
 
 export interface RateLimits {
-  /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
+  /** Throws RATE_LIMITED; sets the rate limit headers. */
   enforce(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
   /** The same for an unauthenticated client, by address. */
   enforceUnauthenticated(
     route: Pick<Route, "cost" | "isExemptFromLimits">,
     request: UnauthenticatedRequest,
   ): void;
-  /** Throws RATE_LIMITED where that would, but takes nothing. */
+  /** Throws RATE_LIMITED like `admitUnknown`, but consumes nothing. */
   requireUnauthenticatedQuota(request: UnauthenticatedRequest): void;
 }
 

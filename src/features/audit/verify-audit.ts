@@ -18,7 +18,7 @@ const AT_ONCE = 1_000;
 export interface VerifyAuditOptions {
   /** A link that must be in the chain. */
   head?: string | undefined;
-  /** Told every now and then how many links hold so far. */
+  /** Called from time to time with the number of verified links. */
   onProgress?: (links: number) => void;
 }
 

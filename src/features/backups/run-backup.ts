@@ -25,7 +25,7 @@ export interface BackupDeps {
   settings: Readonly<Record<string, unknown>>;
   log: Log;
   clock: Clock;
-  /** Of a command, which tells how far it is. */
+  /** Progress callback of a command. */
   onProgress?: ReportRowProgress;
 }
 

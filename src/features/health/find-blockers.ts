@@ -26,7 +26,7 @@ export interface ReadinessFindings {
   openTargets: readonly string[];
   /** Whether there is an account beside the owner's. */
   hasOtherAccounts: boolean | undefined;
-  /** A restored gateway holds sends and deliveries back until somebody decides. */
+  /** After a restore, sends and deliveries are on hold until the operator decides. */
   hasHeldJobs: boolean | undefined;
   /** The session of an instance cannot be started, through a fault of the gateway. */
   hasFailedStart: boolean | undefined;

@@ -56,7 +56,7 @@ function daysOf({ features }: Allowance, retention: (typeof RETENTIONS)[number])
 export interface PlanQuotaRequest {
   account_id: number;
   limit: PlanLimit;
-  /** How many are wanted; 1 unless told. */
+  /** Number of places needed. Default: 1. */
   requested?: number;
   /** How many there are; asked only where there is a limit. */
   count(trx: Trx): Promise<number>;
