@@ -98,9 +98,9 @@ describe("the error policy", () => {
 
   test("keeps of an answer what people can read, and no stack trace", () => {
     const body = JSON.stringify({ code: 404, message: "Not registered", stacktrace: "at secret.js" });
-    expect(describeOutcome(answered(404, body))).toBe("The other side answered 404: Not registered");
+    expect(describeOutcome(answered(404, body))).toBe("The integration responded with 404: Not registered");
     expect(describeOutcome(answered(502, `<html>\n  ${"x".repeat(1000)}`)).length).toBeLessThan(350);
-    expect(describeOutcome(answered(500))).toBe("The other side answered 500.");
-    expect(describeOutcome(answered(500, "null"))).toBe("The other side answered 500: null");
+    expect(describeOutcome(answered(500))).toBe("The integration responded with 500.");
+    expect(describeOutcome(answered(500, "null"))).toBe("The integration responded with 500: null");
   });
 });

@@ -175,7 +175,10 @@ describe("n8n that refuses", () => {
     n8n.trouble({ status: 404 }, 100);
     await story.say(newPerson(), "hi");
     const failing = await told.status("failing");
-    expect(failing).toMatchObject({ last_error: "The other side answered 404: trouble", paused_until: null });
+    expect(failing).toMatchObject({
+      last_error: "The integration responded with 404: trouble",
+      paused_until: null,
+    });
     await waitUntil(async () => (await told.read()).waiting === 0);
   });
 

@@ -31,7 +31,7 @@ describe("what an answer says of the bot", () => {
   test.each([401, 403])("after a %i messages wait for a person", (status) => {
     const reading = readCall(answered(status, "{}", 5), config);
     expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
-    expect(reading.error).toMatch(/Messages wait for a day/);
+    expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
   test("after a 404 nobody is waited for", () =>
