@@ -63,7 +63,7 @@ describe("a wrong command line", () => {
     }
   });
 
-  test("tells a head of the audit log that cannot be one", async () => {
+  test("rejects an invalid head of the audit log", async () => {
     const { code, stderr } = await waygate("audit verify --head 9f2c");
     expect(code).toBe(1);
     expect(stderr.trim()).toBe("--head must be the 64 hexadecimal digits that an earlier run printed.");
@@ -112,7 +112,7 @@ describe("help", () => {
   });
 });
 
-describe("a wrong command line ends with 2, in words and without a stack", () => {
+describe("a wrong command line ends with 2, with a message and without a stack", () => {
   test.each([
     ["serv", "unknown command 'serv'\n(Did you mean serve?)"],
     ["docter", "(Did you mean doctor?)"],

@@ -39,7 +39,7 @@ describe("account create", () => {
   it.each([
     [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
-  ])("refuses %j in words", async (given, words) => {
+  ])("refuses %j with a reason", async (given, words) => {
     await expect(runCreateAccountCommand(env, given)).rejects.toMatchObject({
       name: "StartError",
       message: expect.stringMatching(words),
@@ -70,7 +70,7 @@ describe("account password", () => {
     });
   });
 
-  it("asks for the account where the e-mail signs in to several, and says when there is none", async () => {
+  it("asks for the account if the e-mail belongs to several, and reports an unknown e-mail", async () => {
     const email = "twice@example.com";
     for (const name of ["One", "Two"])
       await print(runCreateAccountCommand(env, { name, email, type: "client" }));
@@ -85,7 +85,7 @@ describe("account password", () => {
 });
 
 describe("audit verify", () => {
-  it("tells that the log is whole, and then names what was tampered with", async () => {
+  it("reports an unchanged log, and names the entry that was changed later", async () => {
     const { db, pool } = test.database;
     await waitUntil(async () => (await db.selectFrom("audit_seal").selectAll().execute()).length > 0);
     const said = await print(runVerifyAuditCommand(env, undefined));

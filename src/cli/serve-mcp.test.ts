@@ -419,7 +419,7 @@ describe("refusals", () => {
     await expect(refused).rejects.toThrow("INVALID_API_KEY: ");
   });
 
-  test("of a call without an instance come only where the key does not tell which one it opens", async () => {
+  test("of a call without an instance come only if the key does not identify its instance", async () => {
     const other = await gateway.connectInstance();
     const alone = await connect({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: other.api_key });
     const told = await ask("get_instance_status", {}, alone);

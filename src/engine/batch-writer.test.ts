@@ -73,7 +73,7 @@ describe("a writer", () => {
     expect(await writer.write(4)).toBe(4);
   });
 
-  it("fails everybody with the same error when the database is away, without trying one by one", async () => {
+  it("fails every item with the same error when the database is unavailable, without single attempts", async () => {
     let writes = 0;
     const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const writer = createBatchWriter<number, number>({
@@ -91,7 +91,7 @@ describe("a writer", () => {
     expect(writes).toBe(1);
   });
 
-  it("stops trying one by one when the database goes away meanwhile", async () => {
+  it("stops single attempts when the database becomes unavailable meanwhile", async () => {
     let writes = 0;
     const writer = createBatchWriter<number, number>({
       async write(items) {

@@ -110,7 +110,7 @@ describe("a node that dies", () => {
     expect(engineB.isSafe()).toBe(true);
   });
 
-  it("takes its own lanes again, under a new epoch, when nobody else has", async () => {
+  it("claims its own lanes again, under a new epoch, if no other node has", async () => {
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind]);
     const lane = await story.lane("k", "one");
@@ -123,7 +123,7 @@ describe("a node that dies", () => {
     await expect.poll(() => a.ran).toEqual(["a one"]);
   });
 
-  it("is alive for the others as long as it beats, whatever its clock says", async () => {
+  it("is alive for the others as long as it sends heartbeats, whatever its clock shows", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
     const engineA = await story.start("a", [a.kind], QUICK);
     engineA.wake([await story.lane("k", "one")]);
@@ -139,7 +139,7 @@ describe("a node that dies", () => {
 });
 
 describe("a node that lost sight of the database", () => {
-  it("is not safe from the moment at which its last good beat is too old, and closes all lanes then", async () => {
+  it("closes all lanes at the moment at which its last successful heartbeat is too old", async () => {
     const cable = await layCableToNode();
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
@@ -179,7 +179,7 @@ describe("a node that lost sight of the database", () => {
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
-  it("gives up what waits in a connection that was lost without a word, however soon beats are answered again", async () => {
+  it("fails statements of a silently lost connection, even if heartbeats succeed again soon", async () => {
     const cable = await layCableToNode();
     const { pool } = cable.database;
     await story.start("a", [], { heartbeatMs: 100, selfFenceMs: 600_000, database: cable.database });
@@ -277,7 +277,7 @@ describe("a node that lost sight of the database", () => {
 });
 
 describe("several nodes", () => {
-  it("wake each other by hints when the lane is elsewhere", async () => {
+  it("wake each other by notifications when another node owns the lane", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
     const engineA = await story.start("a", [a.kind], { pollMs: 3_600_000 });
     const lane = await story.lane("k", "one");
@@ -291,7 +291,7 @@ describe("several nodes", () => {
     expect(b.ran).toEqual([]);
   });
 
-  it("hear what one of them tells", async () => {
+  it("receive what one of them publishes", async () => {
     const [engineA, engineB] = [await story.start("a", []), await story.start("b", [])];
     const heard: string[] = [];
     engineA.subscribe("outcome", (key) => heard.push(`a ${key}`));
@@ -419,7 +419,7 @@ describe("a node that starts with fewer roles than before", () => {
 });
 
 describe("the start", () => {
-  it("fails whole when the database is away", async () => {
+  it("fails completely when the database is unavailable", async () => {
     const cable = await layCableToNode();
     cable.cut();
     await expect(story.start("a", [], { database: cable.database })).rejects.toThrow();

@@ -45,7 +45,7 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("finds a job by its poll when nobody said a word, however the insert falls on the emptying of the lane", async () => {
+  it("finds a job by its poll without a notification, even if the insert races with the emptying of the lane", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
     const lane = await story.lane("k", "one");
@@ -205,7 +205,7 @@ describe("the engine", () => {
     await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 
-  it("frees slot and group of a settled job after `run`, and reads the row again if it is still there", async () => {
+  it("frees slot and group of a committed job after `run`, and reads the row again if it still exists", async () => {
     const order: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos}.${job.attempts}`);
@@ -229,7 +229,7 @@ describe("the engine", () => {
     await expect.poll(() => order).toEqual(["0.0", "0.1", "0.2", "1.0", "2.0"]);
   });
 
-  it("looks at waiting jobs again when it is told that they were changed", async () => {
+  it("reads waiting jobs again when a notification reports a change", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
     const lane = await story.lane("k", "one", [{ run_at: inMs(3_600_000) }, { pos: 1, grp: "other" }]);
@@ -285,7 +285,7 @@ describe("a job that fails", () => {
     expect(rows).toEqual([{ attempts: 1, grp: expect.stringMatching(/^job:\d+$/) }]);
   });
 
-  it("is given up when told to, or when its attempts are used up", async () => {
+  it("is abandoned on request, or when all its attempts have failed", async () => {
     let tries = 0;
     const run = async (job: Job): Promise<JobResult> => {
       tries += 1;
@@ -399,7 +399,7 @@ describe("many lanes", () => {
 });
 
 describe("owning a lane", () => {
-  it("is told to the feature before the first job, again until that works, and its loss once", async () => {
+  it("calls the feature's onOwned before the first job until it succeeds, and onLost once", async () => {
     const told: string[] = [];
     const onClaimed = vi
       .fn<NonNullable<LaneKind["onClaimed"]>>()

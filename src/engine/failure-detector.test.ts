@@ -20,8 +20,8 @@ function watchFor(beats: number[]): { watch: FailureDetector; suspects: string[]
   return { watch, suspects };
 }
 
-describe("the watch over the beats of others", () => {
-  it("suspects a node whose beat stood still for 12 s, and not before", () => {
+describe("the failure detector", () => {
+  it("suspects a node whose heartbeat is unchanged for 12 s, and not before", () => {
     const { suspects } = watchFor([...Array(13).fill(7)]);
     expect(suspects.slice(0, 12).flat()).toEqual([]);
     expect(suspects[12]).toEqual(["b"]);
@@ -35,7 +35,7 @@ describe("the watch over the beats of others", () => {
     expect(selfFenceMs + 1_500).toBeLessThan(deadAfterMs);
   });
 
-  it("suspects nobody whose beat moves, however its owner's clock stands", () => {
+  it("suspects no node whose heartbeat changes, whatever its clock shows", () => {
     expect(watchFor([5, 4, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10]).suspects.flat()).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe("the watch over the beats of others", () => {
     expect(watch.observe([other(1)], 10_000, 30_000)).toEqual([]);
   });
 
-  it("takes a new boot with the same beat for a sign of life", () => {
+  it("treats a new boot with the same heartbeat as alive", () => {
     const watch = new FailureDetector("a", 12_000);
     for (const at of [0, 5_000, 10_000]) watch.observe([other(1)], at, at);
     expect(watch.observe([other(1, { boot: 2 })], 14_000, 14_000)).toEqual([]);

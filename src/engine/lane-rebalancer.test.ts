@@ -52,7 +52,7 @@ describe("a node that joins", () => {
     expect(doubles).toEqual([]);
   });
 
-  it("gets more than one gift when it takes them", async () => {
+  it("gets further lanes when it claims the first ones", async () => {
     const keys = Array.from({ length: 60 }, (_, n) => `lane ${n}`);
     for (const key of keys) await story.lane("k", key);
     const heldOf = (engine: Engine) => keys.filter((key) => engine.findOwnedLane("k", key)).length;
@@ -98,7 +98,7 @@ describe("lanes that were given to a node that joined", () => {
     await expect.poll(() => heldBy(first).length).toBe(LANES.length);
   });
 
-  it("are not followed by more when nobody took them, until another node joins", async () => {
+  it("are not followed by more if no node claimed them, until another node joins", async () => {
     const lost: string[] = [];
     const first = await startWithAll(kindOf({ onLost: async ({ key }) => void lost.push(key) }), BRIEFLY);
     // As with a version that does not know this kind yet.

@@ -64,7 +64,7 @@ describe("lanes", () => {
     expect((await pool.query("select from lane")).rowCount).toBe(0);
   });
 
-  it("are taken when nobody owns them, under a higher epoch each time, and no more than asked for", async () => {
+  it("are claimed if they have no owner, under a higher epoch each time, up to the requested number", async () => {
     await addLanes(3);
     const first = await claimLanes(db, order("a", { limit: 2 }));
     expect(first.map((lane) => lane.epoch)).toEqual([1, 1]);
@@ -84,7 +84,7 @@ describe("lanes", () => {
     expect(await claimLanes(db, order("a", { candidates: [free] }))).toHaveLength(1);
   });
 
-  it("of an earlier boot of the same node are taken only when told to", async () => {
+  it("of an earlier boot of the same node are claimed only on request", async () => {
     await addLanes(2, "a");
     expect(await claimLanes(db, order("a"))).toEqual([]);
     expect(await claimLanes(db, order("a", { includeOwn: true }))).toHaveLength(2);

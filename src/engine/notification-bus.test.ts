@@ -99,7 +99,7 @@ describe("hints", () => {
     expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
   });
 
-  it("are not sent when there is nobody else", async () => {
+  it("are not sent without another node", async () => {
     const { a, sent } = createPair(false);
     a.publish("outcome", "1");
     await a.flush();
@@ -125,7 +125,7 @@ describe("hints", () => {
     expect(keys).toEqual(["7"]);
   });
 
-  it("are no longer heard after the listening has ended", () => {
+  it("are no longer received after the subscription has ended", () => {
     const { a } = createPair();
     const keys: string[] = [];
     a.subscribe("outcome", (key) => keys.push(key))();

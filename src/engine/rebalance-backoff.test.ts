@@ -3,7 +3,7 @@ import { RebalanceBackoff } from "./rebalance-backoff.ts";
 
 const MINUTE = 60_000;
 
-describe("the last gifts", () => {
+describe("the rebalance back-off", () => {
   it("are followed at once when they were taken", () => {
     const gifts = new RebalanceBackoff();
     expect(gifts.mayHandOver("k", ["b 1"], 0)).toBe(true);
@@ -15,7 +15,7 @@ describe("the last gifts", () => {
     expect(gifts.mayHandOver("k", ["b 1"], 15_000)).toBe(true);
   });
 
-  it("are followed after a wait that doubles from one minute to ten, while nobody takes them", () => {
+  it("doubles from one minute to ten while no node claims the released lanes", () => {
     const gifts = new RebalanceBackoff();
     let now = 0;
     for (const minutes of [1, 2, 4, 8, 10, 10]) {

@@ -35,7 +35,7 @@ test("an error that will not pass is thrown at once", async () => {
   expect(write).toHaveBeenCalledTimes(1);
 });
 
-test("nothing is tried again once the lane belongs to somebody else", async () => {
+test("no attempt is repeated once the lane has another owner", async () => {
   const write = failing("53100");
   await expect(retryUntilCommitted({ findOwnedLane: () => undefined }, lane, write)).rejects.toMatchObject({
     code: "53100",

@@ -24,7 +24,7 @@ test("A key of another kind with the same id stays apart", () => {
   ]);
 });
 
-test("A journal entry that is forgotten later is not stored first", () => {
+test("A journal entry that is deleted later is not stored first", () => {
   const merged = mergePairingChanges([
     { journal_entries: [entry("1", "a")] },
     { deleted_journal_ids: ["1", "2"] },
@@ -32,7 +32,7 @@ test("A journal entry that is forgotten later is not stored first", () => {
   expect(merged).toEqual({ ...NOTHING, forgotten_letters: ["1", "2"] });
 });
 
-test("A journal entry that arrives again after it was forgotten is stored", () => {
+test("A journal entry that arrives again after its deletion is stored", () => {
   const merged = mergePairingChanges([
     { deleted_journal_ids: ["1"] },
     { journal_entries: [entry("1", "a")] },

@@ -9,7 +9,7 @@ const part = (token: string, at: number) =>
   JSON.parse(Buffer.from(token.split(".")[at] ?? "", "base64url").toString());
 
 describe("a sign-in token", () => {
-  it("tells the user and the sign-in, and names its key", async () => {
+  it("contains the user, the sign-in and the id of its key", async () => {
     const token = await tokens.sign(claims);
     expect(await tokens.verify(token)).toEqual(claims);
     expect(part(token, 0)).toEqual({

@@ -131,7 +131,7 @@ describe("signing in", () => {
     expect(body.details.fields.map(({ field }: { field: string }) => field)).toEqual(["email", "password"]);
   });
 
-  it("slows down guessing after five failures, tells how long to wait, and never locks for good", async () => {
+  it("delays attempts after five failures, reports the wait, and never locks permanently", async () => {
     const { email } = await makeAccount();
     for (let i = 0; i < 5; i++) expect((await login(email, "wrong wrong wrong")).status).toBe(401);
     // So that the wait is not over before it is looked at.
@@ -153,7 +153,7 @@ describe("signing in", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(600);
   });
 
-  it("is limited although an account of somebody else has a user and a device of the same e-mail address", async () => {
+  it("is limited even if another account has a user and a device with the same e-mail address", async () => {
     const { email, user_id } = await makeAccount();
     const mine = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
     await createAccount(test.database.db, mine);
@@ -183,7 +183,7 @@ describe("signing in", () => {
     expect(again.body.data.user.id).toBe(user_id);
   });
 
-  it("from a known device works while strangers fill the line in which passwords are checked", async () => {
+  it("from a known device works while unauthenticated clients fill the queue of password checks", async () => {
     const { email, user_id } = await makeAccount();
     const { db } = test.database;
     const [secret, ip, request_id] = ["s".repeat(43), "192.0.2.1", "req_1"];
@@ -204,7 +204,7 @@ describe("signing in", () => {
     expect(data.user.id).toBe(user_id);
   });
 
-  it("of many at once is worked off, and the rest is told to come back", async () => {
+  it("of many at once is processed up to the limit, and the others get Retry-After", async () => {
     const { email } = await makeAccount();
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
     const statuses = answers.map(({ status }) => status);
@@ -249,7 +249,7 @@ describe("signing in", () => {
 });
 
 describe("being signed in", () => {
-  it("tells who one is", async () => {
+  it("returns the signed-in user", async () => {
     const { email, account_id, user_id } = await makeAccount();
     const { status, body } = await me(await signIn(email));
     expect(status).toBe(200);
@@ -380,7 +380,7 @@ describe("making accounts", () => {
     await expect(createAccount(test.database.db, weak)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  it("takes an e-mail address that signs in to another account, which nobody learns", async () => {
+  it("accepts an e-mail address of another account without revealing that account", async () => {
     const first = await makeAccount();
     const email = first.email.toUpperCase();
     const second = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
@@ -419,7 +419,7 @@ describe("making accounts", () => {
     await db.deleteFrom("account").where("id", "=", body.accountId).execute();
   });
 
-  it("takes the owner's e-mail and password from the settings, and does not tell the password", async () => {
+  it("reads the owner's e-mail and password from the settings, and does not print the password", async () => {
     const { db } = test.database;
     const ownerPassword = new Secret("gravel trombone oyster lamp");
     const weak = ensureOwner(db, {

@@ -32,7 +32,7 @@ function ask(name: RouteAccess, credential?: Credential, instanceId?: number, co
 }
 
 describe("the metrics token", () => {
-  it("makes a monitor of whoever shows it on a public route, and opens no other route", async () => {
+  it("authenticates a monitor on public routes, and opens no other route", async () => {
     const metrics = createMetrics(new Secret(METRICS));
     const control = createAuthorise({
       db: test.database.db,
@@ -194,7 +194,7 @@ describe("who may call what", () => {
     expect(met).toEqual(row);
   });
 
-  it("is told with account, instance, user and role", async () => {
+  it("gets the account, instance, user and role of the caller", async () => {
     const { account_id, user_id, id, key_id, sign_in, ...shown } = await makeTenant("reseller");
     expect(await ask("instance", shown.key, id)).toEqual({
       kind: "key",
@@ -273,7 +273,7 @@ describe("what a role and a plan leave out", () => {
 });
 
 describe("an instance that is not the caller's", () => {
-  it("is forbidden to a key with the same words, whether it exists or not", async () => {
+  it("is forbidden to a key with the same message, whether it exists or not", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const refusals = await Promise.all(
       [other.id, 999_999_999].map((id) => ask("instance", one.key, id).catch((error) => error)),
@@ -290,7 +290,7 @@ describe("an instance that is not the caller's", () => {
     expect(await outcome(ask("instance", undefined, 0))).toBe("AUTH_REQUIRED");
   });
 
-  it("is not found by a user with the same words, whether it exists, is being removed, or neither", async () => {
+  it("is not found by a user with the same message, whether it exists, is being removed, or neither", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const { db } = test.database;
     const removed = await makeTenant();
@@ -360,7 +360,7 @@ describe("an API key", () => {
     await expect.poll(async () => ((await lastUse())?.getTime() ?? 0) > Date.now() - 30_000).toBe(true);
   });
 
-  it("that is rotated dies at once on this node, on another that hears of it, and everywhere else within 5 s", async () => {
+  it("that is rotated ends at once on this node and on notified nodes, and everywhere else within 5 s", async () => {
     const { key: old, id, account_id } = await makeTenant();
     const { db } = test.database;
     const listeners: ((hint: string) => void)[] = [];
@@ -461,7 +461,7 @@ describe("the administrative token", () => {
     ["192.0.2.0/24", "admin"],
     ["192.0.2.2", "FORBIDDEN"],
     ["2001:db8::/32", "FORBIDDEN"],
-  ])("is taken from %s only, and from elsewhere nobody learns whether it is right", async (from, how) => {
+  ])("is accepted from %s only, and other addresses do not learn whether it is valid", async (from, how) => {
     const adminTokens = [new Secret(ADMIN)];
     const own = createAuthorise({ db: test.database.db, tokens, adminTokens, adminFrom: [from] });
     expect(await outcome(ask("admin", admin(ADMIN), undefined, own))).toBe(how);

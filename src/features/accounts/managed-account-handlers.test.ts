@@ -130,7 +130,7 @@ describe("users", () => {
     expect((await client.listUsers()).data).toHaveLength(1);
   });
 
-  it("have an e-mail address once in their account, whoever uses it elsewhere", async () => {
+  it("have a unique e-mail address in their account, even if another account uses it", async () => {
     const { client } = await makeAccount(test.owner);
     const bia = { name: "Bia", email: "OWNER@example.com", password: PASSWORD };
     expect((await client.createUser(bia)).data.email).toBe(bia.email);
@@ -290,7 +290,7 @@ describe("accounts", () => {
     expect(data).toMatchObject([{ actor: "system", fields: ["status"] }]);
   });
 
-  it("of the owner keep their status and plan, and nobody makes a second owner here", async () => {
+  it("of the owner keep their status and plan, and a second owner cannot be created", async () => {
     const { data } = await test.owner.me();
     const plan = await makePlan({ max_instances: 1 });
     for (const change of [{ status: "blocked" as const }, { plan_id: plan.id }]) {
@@ -326,7 +326,7 @@ describe("a reseller", () => {
     expect((await client.listAccounts()).data).toHaveLength(2);
   });
 
-  it("makes, sees and blocks its own customers, and meets nobody else's", async () => {
+  it("creates, sees and suspends its own customers, and no others", async () => {
     const one = await makeAccount(test.owner, { account_type: "reseller" });
     const other = await makeAccount(test.owner, { account_type: "reseller" });
     const customer = await makeAccount(one.client);

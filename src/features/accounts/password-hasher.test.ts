@@ -16,7 +16,7 @@ describe("passwords", () => {
     expect(await passwords.verify(stored, "corac\u0327a\u0303o de melancia")).toBe(true);
   });
 
-  it("of nobody are never right, and cost as much to check", async () => {
+  it("of unknown users are never right, and cost as much to check", async () => {
     const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     await passwords.verify(undefined, "warm up");

@@ -73,7 +73,7 @@ describe("a plan with a limit", () => {
     expect(wait).toBeGreaterThan(5);
   });
 
-  test("counts the account's users and keys together, and nobody else's", async () => {
+  test("counts the account's users and keys together, and no other account's", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 2 });
     const other = await openShop({ api_rate_limit_per_minute: 2 });
     const path = `GET /api/v1/instances/${shop.id}`;

@@ -77,7 +77,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
     await attempt("right");
   });
 
-  it("are forgotten after a right one, and after a quarter of an hour without any", async () => {
+  it("are deleted after a successful one, and after a quarter of an hour without any", async () => {
     await failTimes(4);
     await attempt("right");
     await failTimes(4);
@@ -104,7 +104,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
     await expect(attempt("right", { on: node() })).rejects.toMatchObject(REFUSED);
   });
 
-  it("do not count while they were not judged, and right ones at the same moment all pass", async () => {
+  it("do not count before they are checked, and right ones at the same moment all pass", async () => {
     for (let i = 0; i < 30; i++) await attempt("cancelled");
     await Promise.all(Array.from({ length: 15 }, () => attempt("right")));
   });
@@ -132,7 +132,7 @@ describe("wrong sign-ins from one network", () => {
     await attempt("right", { ip: "::ffff:192.0.2.10" });
   });
 
-  it("are forgotten an hour later, by wrong ones too", async () => {
+  it("are deleted an hour later, also by failed ones", async () => {
     await failTimes(1);
     await pass(3_601);
     await attempt("wrong", { email: "caio@example.com", ip: "192.0.2.77" });

@@ -108,11 +108,11 @@ describe("the overview", () => {
     await db.deleteFrom("message").where("id", "in", ids).execute();
   });
 
-  it("is for nobody else", async () => {
+  it("is closed to all other callers", async () => {
     await expect(customer.client.adminOverview()).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  it("is told to the operator at the named addresses only, of whom a trusted proxy speaks", async () => {
+  it("is open to the operator only from the allowed addresses that a trusted proxy reports", async () => {
     const ask = async (from: string) => {
       const headers = { admintoken: ADMIN_TOKEN, "x-forwarded-for": from };
       return (await fetch(`${test.url}/api/admin/overview`, { headers })).status;
@@ -284,7 +284,7 @@ describe("the monitor", () => {
 });
 
 describe("the logs", () => {
-  it("of messages tell everything but what was said and to whom", async () => {
+  it("of messages contain everything except texts and recipients", async () => {
     const { data } = await test.owner.listLogs({ type: "messages", instance_id: mine.id });
     expect(data).toMatchObject([
       { type: "messages", direction: "inbound", status: "received", instance_id: mine.id },
@@ -321,7 +321,7 @@ describe("the logs", () => {
     await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
   });
 
-  it("of the audit tell who did what, one kind of action or all of them", async () => {
+  it("of the audit show who did what, for one kind of action or all", async () => {
     const { data } = await test.owner.listLogs({ type: "audit", action: "account.create" });
     expect(data).toMatchObject([
       { type: "audit", action: "account.create", actor: "user", account_id: customer.id },
@@ -352,7 +352,7 @@ describe("the logs", () => {
     expect(data).toEqual([]);
   });
 
-  it("of requests are told by account", async () => {
+  it("of requests are filtered by account", async () => {
     await waitUntil(
       async () => (await test.owner.listLogs({ type: "api", account_id: customer.id })).data.length > 0,
     );

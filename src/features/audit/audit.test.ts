@@ -48,7 +48,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe("the audit log", () => {
-  it("tells who did what with which credential, from where, and the names of what was changed", async () => {
+  it("records who did what with which credential, from where, and the names of changed fields", async () => {
     await record(1);
     await recordAudit(test.database.db, {
       by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5, scope: "instance" } },
@@ -74,7 +74,7 @@ describe("the audit log", () => {
     ]);
   });
 
-  it("is gone with the transaction that it tells of", async () => {
+  it("has no entry for a transaction that was rolled back", async () => {
     const work = test.database.db.transaction().execute(async (trx) => {
       await recordAudit(trx, ENTRY);
       throw new Error("no");
@@ -97,7 +97,7 @@ describe("the audit log", () => {
     await expect(test.database.pool.query(statement)).rejects.toThrow("append-only");
   });
 
-  it("lets nothing but an address be erased, and only by whoever says that it erases", async () => {
+  it("allows only an address to be erased, and only by a transaction that declares the erasure", async () => {
     const { db } = test.database;
     await record(1);
     await appendAuditChain(db, box);

@@ -136,7 +136,7 @@ describe("a campaign", () => {
     expect((await owner.archiveCampaign({ id, archived: false })).data.archived_at).toBeNull();
   });
 
-  test("tells a dry run from a start", async () => {
+  test("separates a dry run from a start", async () => {
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [newPhone()] });
     const { message, data } = await owner.startCampaign({ id, dry_run: true });

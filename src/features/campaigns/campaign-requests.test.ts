@@ -138,7 +138,7 @@ describe("a campaign", () => {
     expect([status, body.details.fields[0].field]).toEqual([400, "recipients"]);
   });
 
-  test("takes nobody from a file with more rows than it may have", async () => {
+  test("adds no recipient from a file with too many rows", async () => {
     const id = await createCampaign();
     const csv = `phone\n${Array.from({ length: 50_001 }, (_, n) => 5_521_900_000_000 + n).join("\n")}`;
     const file = { bytes: Buffer.from(csv), mime_type: "text/csv" };
@@ -157,14 +157,14 @@ describe("a campaign", () => {
     expect(data).toMatchObject({ inserted: 50_000, invalid_count: 0 });
   });
 
-  test("tells at its start what only looks like a variable", async () => {
+  test("warns at its start of texts that only look like a variable", async () => {
     const id = await createCampaign({ message_template: "Dear {{name|you}}, {{ phone }} {{}} {{oh" });
     await owner.addRecipients({ id, numbers: [newPhone()] });
     const { data } = await owner.startCampaign({ id, dry_run: true });
     expect(data.warnings.map(({ variable }) => variable)).toEqual(["{{name|you}}", "{{}}", "{{oh"]);
   });
 
-  test("goes on through another instance when it is given one, and through nobody else's", async () => {
+  test("continues with another instance of the account, and with no other account's", async () => {
     const other = await gateway.connectInstance({ name: "Second" });
     const id = await createCampaign();
     const phone = newPhone();

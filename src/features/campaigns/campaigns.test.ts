@@ -104,7 +104,7 @@ test("a campaign reaches every recipient once, with the variables in place, and 
 });
 
 describe("recipients", () => {
-  test("are numbers in any form; what is none is told, and the rest is added", async () => {
+  test("are numbers in any format; invalid ones are reported, and all others are added", async () => {
     const id = await createCampaign();
     const [a = "", b = "", c = "", d = ""] = newPhones(4);
     const { data } = await owner.addRecipients({
@@ -150,7 +150,7 @@ describe("recipients", () => {
     ]);
   });
 
-  test("come from a CSV file: a broken row is told with its line, the others are kept", async () => {
+  test("come from a CSV file: an invalid row is reported with its line, and all others are added", async () => {
     const id = await createCampaign({ message_template: "{{name}}: {{note}}" });
     const [a = "", b = "", c = "", d = ""] = newPhones(4);
     const csv = [
@@ -323,7 +323,7 @@ describe("a campaign under way", () => {
     expect(await arrived(phones)).toHaveLength(2);
   });
 
-  test("pauses while its instance is away, and goes on by itself", async () => {
+  test("pauses while its instance is disconnected, and continues by itself", async () => {
     const other = await gateway.connectInstance({ name: "Away" });
     const id = await createCampaign({
       ...{ instance_id: other.id, min_delay_ms: 8_000, max_delay_ms: 8_000, message_template: "Hi" },
@@ -426,7 +426,7 @@ describe("a campaign under way", () => {
     expect((await owner.getCampaign({ id })).data.media).toMatchObject({ type: "image", size: png.length });
   });
 
-  test("tells streams how far it is, and webhooks that ask that it is done", async () => {
+  test("reports progress to streams, and completion to subscribed webhooks", async () => {
     await shop.client.createWebhook({
       ...{ id: shop.id, name: "Done", url: "http://127.0.0.1:9/", events: ["campaign.completed"] },
     });

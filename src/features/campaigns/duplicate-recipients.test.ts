@@ -66,7 +66,7 @@ async function addUnchecked(campaign: number, phone: string): Promise<void> {
 }
 
 describe("a campaign", () => {
-  test("takes the two spellings of a number for one recipient, in one request and in the next", async () => {
+  test("treats the two formats of a number as one recipient, in one request and in the next", async () => {
     const { long, short } = newPerson();
     const id = await createCampaign();
     const { data } = await owner.addRecipients({ id, numbers: [long, short] });
@@ -106,7 +106,7 @@ describe("a campaign", () => {
 describe("consent", () => {
   const CONSENT = { consent_type: "opt_in" };
 
-  test("that is withdrawn under the other spelling of a number is withdrawn", async () => {
+  test("that is withdrawn under the other format of a number is withdrawn", async () => {
     const { long, short } = newPerson();
     await owner.recordConsent({ ...CONSENT, purpose: "offers", granted: true, phone: long });
     const { data } = await owner.recordConsent({
@@ -122,7 +122,7 @@ describe("consent", () => {
     expect(await reached(long, short)).toEqual([]);
   });
 
-  test("that is granted under one spelling of a number holds for the other", async () => {
+  test("that is granted under one format of a number is valid for the other", async () => {
     const { long, short } = newPerson();
     await owner.recordConsent({ ...CONSENT, purpose: "offers", granted: true, phone: long });
     const id = await createCampaign({ consent_purpose: "offers" });
@@ -143,7 +143,7 @@ describe("consent", () => {
 });
 
 describe("a lead", () => {
-  test("is one for both spellings of its number, and opts out under either", async () => {
+  test("is one for both formats of its number, and opts out under either", async () => {
     const { long, short } = newPerson();
     await rows(`update account set settings = settings || '{"auto_create_leads":true}' where id = 1`);
     const { id } = (await owner.createLead({ phone: long, name: "Bia" })).data;
@@ -160,7 +160,7 @@ describe("a lead", () => {
     expect((await owner.updateLead({ id, phone: short })).data.phone).toBe(short);
   });
 
-  test("that names nobody is refused with what is missing", async () => {
+  test("without phone, name and e-mail is refused with the missing fields", async () => {
     for (const nobody of [{}, { tags: ["vip"] }, { phone: null, name: "", email: null }])
       await expect(owner.createLead(nobody)).rejects.toMatchObject({
         ...{ status: 400, code: "VALIDATION_ERROR", details: { fields: [{ field: "phone" }] } },
@@ -168,7 +168,7 @@ describe("a lead", () => {
   });
 });
 
-test("whoever opted out by a LID has opted out for the phone that turns out to be theirs", async () => {
+test("an opt-out by LID also applies to the phone once it is known", async () => {
   const { short } = newPerson();
   await shop.client.sandboxContact({ id: shop.id, from: short, known: "lid" });
   await shop.client.sandboxReceive({ id: shop.id, from: short, text: "SAIR" });

@@ -28,7 +28,7 @@ async function makeTenant(name: string): Promise<{ client: Client; user_id: numb
 const NEWS = { purpose: "news", consent_type: "opt_in", granted: true };
 
 describe("consent", () => {
-  it("is of the account when nobody is named, and its withdrawal is a record of its own", async () => {
+  it("is the account's if no subject is named, and its withdrawal is a separate record", async () => {
     const given = await shop.recordConsent({ ...NEWS, text_version: "3", channel: "web" });
     expect(given.data).toMatchObject({
       ...NEWS,
@@ -82,7 +82,7 @@ describe("consent", () => {
     ]);
   });
 
-  it("of somebody of another account is, to the byte, that of nobody", async () => {
+  it("of a user of another account gets the same response as that of an unknown user", async () => {
     const { token } = await test.anonymous.login({ email: "boss@shop.example", password: PASSWORD });
     const headers = { authorization: `Bearer ${token}` };
     const says = async (http: string, body?: unknown) => {

@@ -67,8 +67,8 @@ describe("the list of contacts", () => {
   });
 });
 
-describe("somebody whose phone the network hides", () => {
-  test("is shown by LID with no phone, and is one contact and one chat when it is told", async () => {
+describe("a contact whose phone the network hides", () => {
+  test("is shown by LID without a phone, and becomes one contact and one chat when the phone is known", async () => {
     const bia = newPerson();
     await client().sandboxContact({ id: id(), from: bia.phone, known: "lid" });
     const hidden = await receive(bia.phone, "who am I");
@@ -134,7 +134,7 @@ describe("the check of numbers", () => {
     expect(await asked("check")).toBe(before + 1);
   });
 
-  test("finds a Brazilian number under the spelling that the network knows", async () => {
+  test("finds a Brazilian number in the format that the network knows", async () => {
     const { data } = await client().checkContacts({ id: id(), numbers: ["5531987650007", "553187650007"] });
     expect(data.map(({ jid }) => jid)).toEqual(Array(2).fill("553187650007@s.whatsapp.net"));
   });
@@ -162,7 +162,7 @@ describe("the check of numbers", () => {
   });
 });
 
-describe("a number with two spellings", () => {
+describe("a number with two formats", () => {
   test("is sent to under the one that the network knows, which is asked once", async () => {
     const before = await asked("check");
     const { data } = await client().sendText({ id: id(), number: "5521987650007", text: "one" });
@@ -180,7 +180,7 @@ describe("a number with two spellings", () => {
     expect(data?.jid).toBe("5521987651111@s.whatsapp.net");
   });
 
-  test("that is taken while nobody can be asked is corrected when it is sent", async () => {
+  test("that is accepted while the network is unavailable is corrected when it is sent", async () => {
     await client().sandboxDrop({ id: id() });
     // The log stays, whereas the connection may be back before anybody looks.
     const { pool } = story.gateway.database;
@@ -244,7 +244,7 @@ describe("what is known of a contact", () => {
   });
 });
 
-test("a send to a number that nobody has leaves no contact and no chat behind", async () => {
+test("a send to an unknown number leaves no contact and no chat behind", async () => {
   const number = "5531900010000";
   expect(await refusal(client().sendText({ id: id(), number, text: "Anybody?" }))).toEqual([
     404,
@@ -273,7 +273,7 @@ describe("blocking", () => {
     expect((await client().contactInfo(own)).data.is_blocked).toBe(false);
   });
 
-  test("needs an action, and somebody who is there", async () => {
+  test("needs an action and an existing contact", async () => {
     const { phone } = newPerson();
     expect(await refusal(client().blockContact({ id: id(), number: phone }))).toEqual([
       400,

@@ -204,7 +204,7 @@ describe("one message that stands in both conversations", () => {
 });
 
 describe("writers who do not know of each other", () => {
-  test("end with one contact and one conversation, whoever comes first", async () => {
+  test("end with one contact and one conversation, in either order", async () => {
     const people = Array.from({ length: 8 }, newPerson);
     const tellings = (person: Person, node: Conversations) => [
       node.getOrCreate(byLid(person)),
@@ -273,7 +273,7 @@ test("a person who takes another number keeps the LID, and the old chat stays as
   expect(await there.getOrCreate(byLid(bia))).toMatchObject({ jid: moved.jid });
 });
 
-test("what is told under an address while it changes is recorded under both", async () => {
+test("a report under an address that changes meanwhile is recorded under both addresses", async () => {
   const bia = newPerson();
   await here.getOrCreate(byLid(bia));
   const seen: string[] = [];

@@ -11,7 +11,7 @@ test.each([
   ["5511961234567", "551161234567"],
   ["5215512345678", "525512345678"],
   ["5491123456789", "541123456789"],
-])("%s and %s are two spellings of one number", (long, short) => {
+])("%s and %s are two formats of one number", (long, short) => {
   expect(alternativeNumber(long)).toBe(short);
   expect(alternativeNumber(short)).toBe(long);
 });
@@ -22,7 +22,7 @@ test.each([
   ["an area that does not exist", "5501987654321"],
   ["a number of another country", "351912345678"],
   ["a number of the United States", "12025550123"],
-])("%s has one spelling", (_, number) => {
+])("%s has one format", (_, number) => {
   expect(alternativeNumber(number)).toBeUndefined();
 });
 
@@ -41,7 +41,7 @@ test.each([
   ["a plus, brackets and blanks", "+55 (31) 98765-4321"],
   ["the address of the person", "5531987654321@s.whatsapp.net"],
   ["the address of other gateways", "5531987654321@c.us"],
-])("a search for a number with %s means both of its spellings", (_, text) => {
+])("a search for a number with %s finds both of its formats", (_, text) => {
   expect(searchedNumbers(text)).toEqual(["5531987654321", "553187654321"]);
 });
 

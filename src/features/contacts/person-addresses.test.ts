@@ -31,14 +31,14 @@ async function giveLid(): Promise<void> {
     .execute();
 }
 
-test("a presence is shown in the chat of the person, by the other spelling and by the digits of a LID", async () => {
+test("a presence is shown in the chat of the person, by the other format and by the digits of a LID", async () => {
   const { sales } = story;
   const show = async (number: string) =>
     (await sales.client.setPresence({ id: sales.id, number, presence: "typing" })).data.jid;
   expect([await show(LONG), await show(LID_DIGITS)]).toEqual([jidOf(SHORT), jidOf(ANA)]);
 });
 
-test("a group takes members by the other spelling and by the digits of a LID", async () => {
+test("a group accepts members by the other format and by the digits of a LID", async () => {
   const { sales } = story;
   const participants = [LONG, LID_DIGITS];
   const { data } = await sales.client.createGroup({ id: sales.id, name: "Team", participants });
@@ -53,7 +53,7 @@ test("a group takes members by the other spelling and by the digits of a LID", a
   ]);
 });
 
-test("a check of numbers finds the person by the other spelling and by the digits of a LID", async () => {
+test("a check of numbers finds the person by the other format and by the digits of a LID", async () => {
   const { sales } = story;
   const { data } = await sales.client.checkContacts({ id: sales.id, numbers: [LONG, LID_DIGITS] });
   expect(data).toMatchObject([
@@ -62,7 +62,7 @@ test("a check of numbers finds the person by the other spelling and by the digit
   ]);
 });
 
-test("lists of contacts and chats are searched by either spelling", async () => {
+test("lists of contacts and chats are searched by either format", async () => {
   const { sales } = story;
   const { data: contacts } = await sales.client.listContacts({ id: sales.id, q: LONG });
   const { data: chats } = await sales.client.listChats({ id: sales.id, q: `+${LONG}` });

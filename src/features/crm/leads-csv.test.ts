@@ -34,7 +34,7 @@ async function exported(client: Client, filter = {}): Promise<Record<string, str
 const countAll = async () =>
   (await gateway.database.pool.query("select count(*)::int as n, max(updated_at) as last from lead")).rows[0];
 
-test("a file makes leads and changes those whose phone it names, in whatever spelling", async () => {
+test("a file creates leads and updates those with its phones, in any format", async () => {
   await owner.createCustomField({ name: "Size", type: "number" });
   const { data: known } = await owner.createLead({
     phone: "5511987654321",
@@ -115,7 +115,7 @@ test("a row with the id of a lead changes it where it has no phone, and no impor
   expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
 });
 
-test("a new lead of somebody who has opted out is opted out", async () => {
+test("a new lead of a person who has opted out is opted out", async () => {
   const phone = newPhone();
   const { data } = await owner.createLead({ phone, opted_out: true });
   await owner.deleteLead({ id: data.id });

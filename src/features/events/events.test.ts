@@ -172,8 +172,8 @@ describe("an event that is larger than 256 KiB", () => {
   });
 });
 
-describe("events that somebody must ask for", () => {
-  test("are not recorded while nobody does", async () => {
+describe("opt-in events", () => {
+  test("are not recorded without a subscriber", async () => {
     const before = (await list()).length;
     expect(await record([draft("webhook.sent"), draft("message.delivered"), draft("call.received")])).toEqual(
       [],
@@ -193,7 +193,7 @@ describe("events that somebody must ask for", () => {
     await story.gateway.admin.putGlobalWebhook({ url: "" });
   });
 
-  test("about deliveries are never about deliveries of themselves, whoever fails", async () => {
+  test("about deliveries never report their own deliveries", async () => {
     const watcher = await story.startReceiver();
     watcher.answer(500);
     await addWebhook({ events: ["*"] });

@@ -288,7 +288,7 @@ describe("the stream of an account", () => {
     }
   });
 
-  test("tells nothing of another account", async () => {
+  test("contains no event of another account", async () => {
     const stranger = {
       name: "Stranger",
       email: "stranger@example.com",

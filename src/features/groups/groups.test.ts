@@ -106,7 +106,7 @@ describe("making a group", () => {
     expect(await getGroup(data.jid)).toMatchObject({ name: "Trip", description: "To the sea" });
   });
 
-  test("keeps what was set in it when the news of its making is stored later", async () => {
+  test("keeps its settings when the report of its creation is stored later", async () => {
     const made = { name: "Late news", description: "Set at once", participants: [ANA] };
     const { jid } = (await sales.client.createGroup({ id: sales.id, ...made })).data;
     const { database, gateway } = story.gateway;
@@ -281,7 +281,7 @@ describe("settings of a group", () => {
     expect((await getGroup(jid)).name).toBe("Team");
   });
 
-  test("that are refused one by one are told one by one", async () => {
+  test("that are refused are reported one by one", async () => {
     const jid = await otherGroup();
     const { body, status } = await call("POST groups/settings", { jid, name: "Ours", announce: true });
     expect([status, body.message]).toEqual([200, "Some settings were refused"]);
@@ -356,7 +356,7 @@ describe("what happens in a group", () => {
       return change in body.data.change;
     });
 
-  test("is told as an event, and in the group from then on without a question to the network", async () => {
+  test("is reported as an event, and shown in the group without a request to the network", async () => {
     const jid = await otherGroup();
     await getGroup(jid);
     const questions = await asked("group");
@@ -395,7 +395,7 @@ describe("what happens in a group", () => {
     await waitUntil(async () => (await sales.client.listGroups({ id: sales.id })).data[0]?.jid === jid);
   });
 
-  test("that nobody has told of gives its conversation a name, for one question to the network", async () => {
+  test("that was never reported gives its conversation a name with one request to the network", async () => {
     const group_jid = "120363777777770042@g.us";
     const says = async (text: string) => {
       const { data } = await sales.client.sandboxReceive({ id: sales.id, from: ANA, text, group_jid });
@@ -433,7 +433,7 @@ describe("what happens in a group", () => {
     expect(rows).toEqual([{ title: "Named" }]);
   });
 
-  test("is heard by both instances that are in it, and by none that may not write", async () => {
+  test("is received by both member instances, and by none that may not send", async () => {
     const { jid } = await makeGroup(friend.phone);
     const sent = await sales.client.sendText({ id: sales.id, jid, text: "From the shop" });
     expect(await story.arrived(String(sent.data.message_id))).toMatchObject({ text: "From the shop", jid });
@@ -501,7 +501,7 @@ describe("the list of groups", () => {
     expect(second.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
   });
 
-  test("is shown while the instance is away, and not that of another pairing", async () => {
+  test("is shown while the instance is disconnected, and not that of another pairing", async () => {
     const jid = await groupOf("Kept");
     await list();
     await shop.client.logoutInstance({ id: shop.id });

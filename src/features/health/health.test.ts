@@ -131,7 +131,7 @@ describe("health", () => {
     },
   );
 
-  test("is 503 soon when the database is away, and the process is alive all the same", async () => {
+  test("is soon 503 when the database is unavailable, while the process stays alive", async () => {
     const away = openDatabase("postgres://nobody@127.0.0.1:1/none");
     const { client } = await serve({ database: away });
     const startedAt = performance.now();
@@ -255,7 +255,7 @@ describe("what stands in the way of production", () => {
     expect(found.map(({ key }) => key)).toEqual(keys);
   });
 
-  test("strangers are not told which secret is weak, only that the operator finds more", () => {
+  test("unauthenticated clients do not see which secret is weak, only that the operator can see more", () => {
     const findings = { ...fine, weakSecrets: ["WAYGATE_ADMIN_TOKEN"], hasBackupKey: false, hasWorker: false };
     const found = findBlockers(findings, { isOperator: false });
     expect(found.map(({ key }) => key)).toEqual(["no_live_worker", "operator_only"]);

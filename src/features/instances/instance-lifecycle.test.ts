@@ -124,7 +124,7 @@ describe("the logs of an instance", () => {
   });
 });
 
-test("the status tells what the last day brought, and how long nothing has come in", async () => {
+test("the status shows the messages of the last day, and the time since the last inbound one", async () => {
   const shop = await story.join({ name: "Activity" });
   const status = async () => (await shop.client.getInstanceStatus({ id: shop.id })).data;
   expect(await status()).toMatchObject({

@@ -270,7 +270,7 @@ describe("reading instances", () => {
     expect(byKey.body.data.webhook).not.toHaveProperty("secret");
   });
 
-  it("answers the status in both spellings", async () => {
+  it("returns the status under both names", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     const { body } = await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, key);
@@ -537,7 +537,7 @@ describe("the routes without a version", () => {
     expect((await make(other.api_key)).api_key).not.toBe(made.api_key);
   });
 
-  it("are closed to keys where the account says so, and to nobody else", async () => {
+  it("are closed to keys if the account's setting says so, and to no other caller", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const [own, foreign] = [await create(one.user), await create(other.user)];
     const list = (key: string) => gateway.call("GET /instance/all", undefined, { "x-api-key": key });

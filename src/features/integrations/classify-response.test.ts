@@ -27,7 +27,7 @@ describe("the error policy", () => {
     [520, "retry"],
   ])("takes %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).class).toBe(verdict));
 
-  test("a wrong token is told apart from other refusals", () => {
+  test("a wrong token is distinguished from other rejections", () => {
     expect(classifyResponse(answered(401))).toEqual({ class: "stop", status: "auth_error" });
     expect(classifyResponse(answered(422))).toEqual({ class: "stop", status: "failing" });
   });

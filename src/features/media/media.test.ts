@@ -103,7 +103,7 @@ async function blobPath(blob: number | null): Promise<string> {
 }
 
 describe("a file that comes in", () => {
-  test("is told at once as pending, then as ready, and is then served without the network", async () => {
+  test("is reported at once as pending, then as ready, and is then served without the network", async () => {
     const bytes = Buffer.concat([SAMPLE.pdf, randomBytes(300_000)]);
     const id = await receive(bytes, { file_name: "offer.pdf" });
     const { data: first } = await story.event("message.received", id);
@@ -136,7 +136,7 @@ describe("a file that comes in", () => {
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("is given out in ranges, and not again to whoever has it", async () => {
+  test("is served in ranges, and not again to a client that has it", async () => {
     const bytes = randomBytes(10_000);
     const { id, sha256 } = await settled(await receive(bytes));
     const range = async (asked: string, more = {}) => {
@@ -361,7 +361,7 @@ describe("a stored file", () => {
     await expect.poll(() => source.destroyed).toBe(true);
   });
 
-  test("is nobody else's: another instance finds nothing", async () => {
+  test("is not found by another instance", async () => {
     const { id } = await settled(await receive(randomBytes(100)));
     const { friend } = story;
     const headers = { "x-api-key": friend.api_key };

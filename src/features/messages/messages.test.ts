@@ -46,7 +46,7 @@ async function isInDoubt(messageId: string): Promise<boolean> {
 }
 
 describe("a sync send", () => {
-  test("answers once the network has taken the message, and tells the webhook", async () => {
+  test("returns after the network's acknowledgement, and notifies the webhook", async () => {
     const answer = await sales.client.sendText({ id: sales.id, number: to("1234"), text: "Hello" });
     expect(answer).toMatchObject({
       success: true,
@@ -313,7 +313,7 @@ describe("an instance that loses its connection", () => {
 });
 
 describe("an inbound text", () => {
-  test("is stored once and told to the webhook with all that is known of its sender", async () => {
+  test("is stored once and reported to the webhook with all known data of its sender", async () => {
     const { data } = await sales.client.sandboxReceive({
       id: sales.id,
       from: "5511977771111",

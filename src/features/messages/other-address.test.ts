@@ -30,8 +30,8 @@ const chatsOf = async (digits: string) => {
   return data;
 };
 
-describe("a message that is stored under one spelling of its number", () => {
-  test("is edited, reacted to and deleted under the other spelling", async () => {
+describe("a message that is stored under one format of its number", () => {
+  test("is edited, reacted to and deleted under the other format", async () => {
     const { client, id } = story.sales;
     const message_id = await receive(SHORT);
     await client.sandboxEdit({ id, from: LONG, message_id, text: "Hello" });
@@ -49,7 +49,7 @@ describe("a message that is stored under one spelling of its number", () => {
     });
   });
 
-  test("is marked as read by a receipt of our phone under the other spelling", async () => {
+  test("is marked as read by a receipt of the paired phone under the other format", async () => {
     const { client, id } = story.sales;
     const message_id = await receive(SHORT);
     await client.sandboxRead({ id, from: LONG, message_ids: [message_id], from_me: true });
@@ -57,7 +57,7 @@ describe("a message that is stored under one spelling of its number", () => {
     expect(data).toMatchObject({ jid: jidOf(SHORT), direction: "inbound" });
   });
 
-  test("is listed, and its chat is pinned, when a request names the other spelling", async () => {
+  test("is listed, and its chat is pinned, when a request names the other format", async () => {
     const { client, id } = story.sales;
     const stored = "5521987650007";
     const named = "552187650007";
@@ -69,7 +69,7 @@ describe("a message that is stored under one spelling of its number", () => {
     expect(await chatsOf(stored)).toHaveLength(1);
   });
 
-  test("keeps its one chat when the phone changes the chat under the other spelling", async () => {
+  test("keeps its one chat when the phone changes the chat under the other format", async () => {
     const { client, id } = story.sales;
     const stored = "553187650007";
     await receive(stored);

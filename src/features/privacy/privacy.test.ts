@@ -253,7 +253,7 @@ describe("anonymising", () => {
     ]);
   });
 
-  it("takes whoever writes again for somebody new", async () => {
+  it("treats a person who writes again as a new contact", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651014", "Before");

@@ -31,7 +31,7 @@ it("the policy that comes with the gateway is Markdown", async () => {
   expect(text).toMatch(/^# Privacy policy/);
 });
 
-it("the page on production readiness tells of every blocker of /health", async () => {
+it("the page on production readiness explains every blocker of /health", async () => {
   const { status, type, text } = await read("/docs/production-readiness.md");
   expect([status, type]).toEqual([200, MARKDOWN]);
   const rules = await readFile(join(packageRoot(), "src/features/health/find-blockers.ts"), "utf8");

@@ -150,7 +150,7 @@ describe("scan", () => {
   });
 });
 
-describe("what somebody does", () => {
+describe("an action of a sandbox contact", () => {
   beforeEach(async () => {
     await pair();
   });
@@ -281,7 +281,7 @@ describe("what happens beside messages", () => {
     });
   });
 
-  test("somebody is hidden behind a LID until their phone becomes known", async () => {
+  test("a contact is hidden behind a LID until the phone becomes known", async () => {
     const stranger = "5511966663333";
     const { lid } = (await post("contact", { from: stranger, known: "lid" })).body.data;
     await post("receive", { from: stranger, text: "who am I?" });
@@ -337,7 +337,7 @@ describe("refusals", () => {
     expect([status, body.code]).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
   });
 
-  test("nothing happens to an instance whose pairing the network has forgotten", async () => {
+  test("nothing happens to an instance whose pairing the network has deleted", async () => {
     await pair();
     await listener.session.logout();
     const answers = [await post("receive", { from: FRIEND, text: "x" }), await post("drop")];

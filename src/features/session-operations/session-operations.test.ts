@@ -26,7 +26,7 @@ describe("what is asked of a session", () => {
   });
 
   test.each(["NOT_FOUND", "FORBIDDEN", "RECIPIENT_NOT_FOUND", "VALIDATION_ERROR", "CONFLICT"] as const)(
-    "is refused with the network's word: %s",
+    "is refused with the network's reason: %s",
     async (code) => {
       const refused = invite({ outcome: "refused", code, reason: "It said no." });
       await expect(refused).rejects.toMatchObject({ code, message: "It said no." });

@@ -240,7 +240,7 @@ describe("connecting", () => {
 });
 
 describe("a connection", () => {
-  it("that is lost comes back by itself, and both is told", async () => {
+  it("that is lost comes back by itself, and both are reported", async () => {
     const id = await create();
     const phone = await pair(id);
     await network.drop(phone);

@@ -66,7 +66,7 @@ describe("the status of an instance", () => {
     expect(after).toEqual(row);
   });
 
-  it("follows no session any more once the customer has told it to stop", () => {
+  it("follows no session any more once the customer has stopped it", () => {
     for (const event of Object.values(EVENTS)) {
       for (const status of COLUMNS) {
         expect(findStatusTransition({ status, wanted: "stopped" }, event)).toBeUndefined();

@@ -82,7 +82,7 @@ describe("a call", () => {
 });
 
 describe("messages of groups", () => {
-  test("are neither stored nor told while they are ignored, and can still be sent", async () => {
+  test("are neither stored nor reported while they are ignored, and can still be sent", async () => {
     const from = newNumber();
     await set({ ignore_groups: true });
     const hidden = await story.sales.client.sandboxReceive({

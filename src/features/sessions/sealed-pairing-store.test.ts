@@ -87,7 +87,7 @@ describe("the keys of a pairing", () => {
     expect(whole).toMatchObject({ value: new Map([["bia.0", "other"]]) });
   });
 
-  it("go together with the identity and the letters, or not at all", async () => {
+  it("are stored together with the identity and the journal entries, or not at all", async () => {
     const { save, keys, load } = open();
     await save(bytes("one"));
     const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], journal_entries: [letter("hash")] };
@@ -144,8 +144,8 @@ describe("the keys of a pairing", () => {
   });
 });
 
-describe("the letters of a pairing", () => {
-  it("come back in the order in which they came, until they are forgotten", async () => {
+describe("the journal entries of a pairing", () => {
+  it("are returned in the order of arrival, until they are deleted", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
     await keys.commit(change({ journal_entries: [letter("c"), letter("a")] }));

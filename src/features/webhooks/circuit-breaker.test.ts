@@ -33,7 +33,7 @@ test("a receiver that answers three of ten is left alone, one that answers fewer
   expect(pauses.some((pause) => pause !== undefined)).toBe(true);
 });
 
-test("what is older than five minutes is forgotten", () => {
+test("a failure older than five minutes does not count", () => {
   const breaker = new CircuitBreaker();
   for (let n = 0; n < 9; n++) breaker.record(failure(n));
   expect(breaker.record(failure(400))).toBeUndefined();

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe("the global webhook", () => {
-  test("is off as long as nobody has set it", async () => {
+  test("is off until it is set", async () => {
     const { data } = await story.gateway.admin.getGlobalWebhook();
     expect(data).toEqual({
       enabled: false,

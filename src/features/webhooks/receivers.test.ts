@@ -109,7 +109,7 @@ describe("a receiver", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
-  test("is told nothing twice after its 2xx", async () => {
+  test("gets no event twice after its 2xx", async () => {
     await addWebhook();
     for (let n = 0; n < 20; n++) await say(`once ${n}`, `55119777700${10 + (n % 5)}`);
     await waitUntil(async () => (await logs()).length === 20);
@@ -210,7 +210,7 @@ describe("Retry-After", () => {
 });
 
 describe("410", () => {
-  test("switches the webhook off at once and tells who asks for reports", async () => {
+  test("disables the webhook at once and reports it to subscribers", async () => {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.failed"] });
     const webhook = await addWebhook();

@@ -302,7 +302,7 @@ describe("events", () => {
     await waitUntil(async () => (await logs()).some((log) => log.trigger === "manual" && log.success));
   });
 
-  test("that nobody wants cannot be sent again", async () => {
+  test("without a subscribed webhook cannot be sent again", async () => {
     await say("Unwanted");
     await waitUntil(
       async () =>
@@ -452,7 +452,7 @@ test("reports of deliveries go to who asks for them and are never reported thems
   await other.close();
 });
 
-test("without somebody who asks there are no reports", async () => {
+test("without a subscriber there are no delivery reports", async () => {
   await addWebhook();
   await say("Quiet");
   await receiver.waitFor(textIs("Quiet"));

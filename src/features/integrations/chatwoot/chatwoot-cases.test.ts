@@ -184,7 +184,7 @@ describe("kinds of messages", () => {
 });
 
 describe("contacts", () => {
-  test("a phone that somebody else has taken meanwhile is looked up, and the message comes in", async () => {
+  test("a phone that another contact got meanwhile is looked up, and the message arrives", async () => {
     await save();
     chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
     chatwoot.faults.takenPhones = 1;
@@ -193,7 +193,7 @@ describe("contacts", () => {
     expect(chatwoot.contacts.map(({ name }) => name)).toEqual(["Beatriz"]);
   });
 
-  test("a contact under the other spelling is used, and what agents have typed stays", async () => {
+  test("a contact under the other format is used, and the agents' changes stay", async () => {
     await save();
     const old = chatwoot.startConversation({ name: "Bia, VIP", identifier: null, phone_number: OTHER });
     await receive({ from: BIA, push_name: "Bia", text: "Hello" });
@@ -202,7 +202,7 @@ describe("contacts", () => {
     expect(chatwoot.contacts).toMatchObject([{ name: "Bia, VIP", phone_number: OTHER }]);
   });
 
-  test("two contacts under both spellings of a number become one where that is wanted, as the older one is", async () => {
+  test("two contacts under both formats of a number are merged into the older one if that is enabled", async () => {
     await save({ merge_brazil_contacts: true });
     const old = chatwoot.startConversation({ name: "Bia, VIP", identifier: null, phone_number: OTHER });
     const [older] = chatwoot.contacts;
@@ -222,7 +222,7 @@ describe("contacts", () => {
     expect([old.id, recent.id]).toContain(again.conversation_id);
   });
 
-  test("a merged contact that nobody has named gets the name of the other one", async () => {
+  test("a merged contact without a name gets the name of the other one", async () => {
     await save({ merge_brazil_contacts: true });
     chatwoot.startConversation({ name: OTHER, identifier: null, phone_number: OTHER });
     chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });

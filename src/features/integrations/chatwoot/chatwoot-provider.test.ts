@@ -58,7 +58,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(contents(conversation)).toEqual(["once", "next"]);
   });
 
-  test("a message that is told twice is posted once", async () => {
+  test("a message that is reported twice is posted once", async () => {
     const { conversation } = await open();
     const again = `insert into job (lane, prio, pos, grp, ref)
       select g.lane, 1, e.sequence, e.chat,
@@ -170,7 +170,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(chatwoot.conversations).toHaveLength(1);
   });
 
-  test("a contact under the other spelling of the number is the same person", async () => {
+  test("a contact under the other format of the number is the same person", async () => {
     await save({ merge_brazil_contacts: true });
     chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+552177770011" });
     await receive({ from: BIA, text: "Hello" });
@@ -348,7 +348,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
   });
 
-  test("a message that was deleted before it was heard of does not go out", async () => {
+  test("a message that was deleted before its webhook arrived is not sent", async () => {
     const { conversation } = await open();
     chatwoot.faults.holdWebhooks = true;
     const answer = chatwoot.write(conversation.id, "oops");

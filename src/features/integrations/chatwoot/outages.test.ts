@@ -25,7 +25,7 @@ async function waitMs(): Promise<number> {
   return row.ms;
 }
 
-test("a Chatwoot that is away is looked for every 12 seconds at least", async () => {
+test("an unavailable Chatwoot is called at least every 12 seconds", async () => {
   await save();
   const port = Number(new URL(chatwoot.url).port);
   await chatwoot.stop();
@@ -74,7 +74,7 @@ test("a test call that succeeds lets in at once what every chat waits for", asyn
   expect(await read()).toMatchObject({ status: "ok", paused_until: null });
 });
 
-test("an agent is told that a message cannot be sent also when Chatwoot was away at that moment", async () => {
+test("an agent sees a failed message even if Chatwoot was unavailable at that moment", async () => {
   await save();
   const nobody = chatwoot.startConversation({ name: "Nobody", identifier: null, phone_number: null });
   await chatwoot.settled();

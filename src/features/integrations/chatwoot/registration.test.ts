@@ -89,7 +89,7 @@ test.each([
   ["no address", { url: "chatwoot" }, {}, /url: must be an http or https address/],
   ["no inbox", { inbox_id: null }, {}, /inbox_id/],
   ["a Chatwoot out of order", {}, { status: 500 as const }, /cannot be reached|401|500/],
-])("saving with %s is refused in words", async (_, fields, faults, words) => {
+])("saving with %s is refused with a reason", async (_, fields, faults, words) => {
   Object.assign(chatwoot.faults, faults);
   await expect(save(fields)).rejects.toMatchObject({ message: expect.stringMatching(words) });
   await expect(read()).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -100,7 +100,7 @@ test("an agent's token is refused with the reason", async () => {
   await expect(save()).rejects.toMatchObject({ message: expect.stringContaining("not an administrator") });
 });
 
-test("the test says in words what has become wrong since", async () => {
+test("the test explains what has become wrong since", async () => {
   await save();
   // The gateway of this test stands on a private address, which this Chatwoot would not call.
   expect(await tryOut()).toMatchObject({

@@ -182,7 +182,7 @@ describe("n8n that refuses", () => {
     await waitUntil(async () => (await told.read()).waiting === 0);
   });
 
-  test("forgets the last error when it is saved", async () => {
+  test("deletes the last error when it is saved", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");

@@ -133,7 +133,7 @@ describe("n8n", () => {
     ["basic", { token: "ana:pass", auth: "basic" }, "authorization", "Basic YW5hOnBhc3M="],
     ["jwt", { token: "a.b.c", auth: "jwt" }, "authorization", "Bearer a.b.c"],
     ["none", { token: "t-1", auth: "none" }, "authorization", undefined],
-  ])("it is told who calls by: %s", async (kind, config, header, value) => {
+  ])("authenticates the gateway by: %s", async (kind, config, header, value) => {
     n8n.activate(kind);
     await save(kind, config);
     expect(await tryOut()).toMatchObject({ success: true });
@@ -246,7 +246,7 @@ describe("n8n", () => {
     expect(inputs()).toEqual(["later"]);
   });
 
-  test("the test says in words what is wrong", async () => {
+  test("the test explains what is wrong", async () => {
     const saved = await save("nowhere");
     expect(saved.warnings).toEqual([]);
     expect(await tryOut()).toMatchObject({

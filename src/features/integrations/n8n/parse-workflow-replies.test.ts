@@ -62,7 +62,7 @@ describe("the answer of a workflow", () => {
     ['{"output": "two\nlines"}', "text/html; charset=utf-8"],
     ['[{"output": "unfinished', "text/plain"],
     ["Hello", "application/problem+json"],
-  ])("%j is broken JSON and reaches nobody", (said, type) => {
+  ])("%j is broken JSON and is not sent", (said, type) => {
     const { replies, problem } = read(Buffer.from(said), type);
     expect(replies).toEqual([]);
     expect(problem).toMatch(/not valid JSON, so nothing was sent.*JSON\.stringify/);

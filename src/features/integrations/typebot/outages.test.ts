@@ -22,7 +22,7 @@ const FLOW: FlowStep[] = [
   ask("z"),
 ];
 
-describe("a bot that is away", () => {
+describe("a bot that is unavailable", () => {
   const told = tellTypebotStory();
 
   /** As if every call had been refused for so long. */
@@ -127,7 +127,7 @@ describe("a bot that is away", () => {
   });
 });
 
-describe("messages that are told as one", () => {
+describe("messages that are joined", () => {
   const told = tellTypebotStory();
   const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
 
@@ -163,7 +163,7 @@ describe("messages that are told as one", () => {
     expect(typebot.said()).toEqual(["hi", "first\nsecond"]);
   });
 
-  test("are told once when the bot was away", async () => {
+  test("are sent once if the bot was unavailable", async () => {
     const { story, typebot } = told;
     const ana = await begin();
     typebot.trouble({ status: 503 }, 2, /continueChat/);
@@ -256,7 +256,7 @@ describe("files that the bot did not ask for", () => {
     expect(typebot.calls.at(-1)?.body.message).toMatchObject({ type: "audio" });
   });
 
-  test("are answered in words when they cannot be had", async () => {
+  test("are answered with a text if they cannot be fetched", async () => {
     const { story } = told;
     await told.serve([bubble("a", "photo?"), ask("f", "file input"), bubble("b", "thanks")]);
     const ana = newPerson();

@@ -28,12 +28,12 @@ describe("what an answer says of the bot", () => {
     });
   });
 
-  test.each([401, 403])("after a %i messages wait for a person", (status) => {
+  test.each([401, 403])("after a %i messages wait until a person acts", (status) => {
     const reading = readCall(answered(status, "{}", 5), config);
     expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
-  test("after a 404 nobody is waited for", () =>
+  test("after a 404 no person has to act", () =>
     expect(readCall(answered(404, "{}", 5), config).isRejected).toBe(false));
 });

@@ -231,7 +231,7 @@ describe("typebot", () => {
     expect(typebot.calls.map(({ path }) => path.split("/").at(-1))).toEqual(["startChat", "startChat"]);
   });
 
-  test("a session that the bot has forgotten starts once more with the same words", async () => {
+  test("a session that the bot no longer has starts again with the same text", async () => {
     await serve([ask("q"), bubble("a", "Got it"), ask("r")]);
     const ana = newPerson();
     await talk(ana, "first", 1);

@@ -65,7 +65,7 @@ const logged = async (messageId: string) =>
 
 describe("a reaction", () => {
   test.each(["to a message of the contact", "to our own"])(
-    "%s needs no chat, and both ends hear of it",
+    "%s needs no chat, and is reported at both ends",
     async (whose) => {
       const id = whose === "to our own" ? await tell() : await hear();
       const { data, message } = await story.sales.client.react({
@@ -222,7 +222,7 @@ describe("an edit", () => {
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
   });
 
-  test("of somebody else's message is refused with 409, and nothing happens", async () => {
+  test("of another person's message is refused with 409, and nothing happens", async () => {
     const id = await hear("Mine");
     await expect(
       story.sales.client.editMessage({ ...sales(), message_id: id, text: "Yours" }),
@@ -250,7 +250,7 @@ describe("a deletion for everyone", () => {
     await expect(client.react({ ...sales(), message_id: id, reaction: "👍" })).rejects.toMatchObject(gone);
   });
 
-  test("of somebody else's message is refused with 409", async () => {
+  test("of another person's message is refused with 409", async () => {
     await expect(
       story.sales.client.deleteMessage({ ...sales(), message_id: await hear() }),
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_own" } });
@@ -332,7 +332,7 @@ describe("the chat that is named beside a message of the log", () => {
       expect(await story.ledger({ action, target_id: id })).toEqual([]);
   });
 
-  test("may be named in the other spelling of its number", async () => {
+  test("may be named in the other format of its number", async () => {
     const { client } = story.sales;
     const number = "5541987650007";
     const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
@@ -364,7 +364,7 @@ describe("a message that is not in the log", () => {
     await expect(client.deleteMessage({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
   });
 
-  test("is left to the network with its chat, and still told", async () => {
+  test("is passed to the network with its chat, and still reported", async () => {
     const { client } = story.sales;
     const target = { ...sales(), number: story.friend.phone, message_id: "3EB0ELSEWHERE" };
     expect((await client.react({ ...target, reaction: "👍" })).data.jid).toBe(jidOf(story.friend.phone));
@@ -412,7 +412,7 @@ describe("an action that the network does not answer", () => {
     expect((await client.markRead(target)).success).toBe(true);
   });
 
-  test("in time is still told when the answer comes later", async () => {
+  test("in time is still reported when the response comes later", async () => {
     const { client } = story.sales;
     const slow = { ...sales(), number: "5511955550005", message_id: "3EB0SLOW" };
     await expect(client.react({ ...slow, reaction: "👍" })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
@@ -420,7 +420,7 @@ describe("an action that the network does not answer", () => {
     expect(timesTold("message.reaction", "3EB0SLOW")).toBe(1);
   });
 
-  test("does not wait for a send in doubt in the same chat", async () => {
+  test("does not wait for a send with an unknown outcome in the same chat", async () => {
     const { client } = story.sales;
     const number = "5511944440002";
     const { data } = await client.sandboxReceive({ ...sales(), from: number, text: "Oi" });

@@ -154,7 +154,7 @@ describe("a message from a contact", () => {
     expect(message.quoted).toMatchObject({ id: data.message_id, from_me: true, text: "The blue one?" });
   });
 
-  test("that is told twice is stored and told once", async () => {
+  test("that is received twice is stored and reported once", async () => {
     const { sales } = story;
     const id = "3A0TWICE" as MessageId;
     const content = { kind: "text", text: "Once" } as const;
@@ -369,7 +369,7 @@ describe("what a contact does", () => {
     expect(call?.body).toMatchObject({ event: "call.received", data: { video: true, from: bia } });
   });
 
-  test("to a message that is not in our log is told without it", async () => {
+  test("to a message that is not in the log is reported without it", async () => {
     const { sales } = story;
     await sales.client.sandboxReact({ id: sales.id, ...act, message_id: "3A0BEFORE", reaction: "👍" });
     const { data } = await story.event("message.reaction", "3A0BEFORE");
@@ -382,7 +382,7 @@ describe("what the paired phone itself does", () => {
   const act = () => ({ id: story.sales.id, from: BIA, from_me: true });
   const me = () => ({ phone: story.sales.phone });
 
-  test("an edit, a reaction and a deletion of ours are told like a contact's", async () => {
+  test("its edits, reactions and deletions are reported like a contact's", async () => {
     const { client } = story.sales;
     const { data } = await client.sendText({ id: story.sales.id, number: BIA, text: "Helo" });
     const message_id = data.message_id ?? "";
@@ -411,7 +411,7 @@ describe("what the paired phone itself does", () => {
   });
 });
 
-test("what happens while the connection is away is told when it is back", async () => {
+test("events during a disconnection are reported after the reconnection", async () => {
   const { sales } = story;
   await sales.client.sandboxDrop({ id: sales.id });
   const ids = ["3A0AWAY1", "3A0AWAY2"] as MessageId[];

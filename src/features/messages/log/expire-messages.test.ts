@@ -55,7 +55,7 @@ const setPlan = (days: number | null) =>
 const setAccount = (message_retention_days: number | null) =>
   gateway.owner.updateAccount({ settings: { message_retention_days } });
 
-test("messages are kept for ever unless somebody says otherwise", async () => {
+test("messages are stored forever unless a setting limits them", async () => {
   const old = await sent(4_000);
   await expireMessages(0);
   expect(await kept([old])).toEqual([old]);

@@ -92,7 +92,7 @@ describe("a message to a group", () => {
     expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.status).toBe("read");
   });
 
-  test("tells of each reader once, with the person, also when receipts are repeated", async () => {
+  test("reports each reader once, with the person, even if receipts are repeated", async () => {
     const id = await send();
     await waitUntil(async () => (await readersOf(id)).includes(ANA));
     await report(QUIET, [id], "read");
@@ -195,7 +195,7 @@ describe("a message to a group", () => {
     expect((await receiptsOf(id)).status).toBe("delivered");
   });
 
-  test("lists who answers while nobody knows the members, and stays sent", async () => {
+  test("lists the senders of receipts while the members are unknown, and stays sent", async () => {
     const { db } = story.gateway.database;
     const known = await db
       .selectFrom("group_chat")

@@ -73,7 +73,7 @@ const queue = async (number: string) =>
     .pendingMessageId;
 
 describe("an account that may begin no new chats", () => {
-  test("is told so with the time that the network names, and its known chats go on", async () => {
+  test("gets an error with the network's time, and its known chats continue", async () => {
     const until = await restrict(HOUR);
     const first = await refusalOf(client.sendText(text(await stranger())));
     expect(first).toMatchObject({ code: "REACHOUT_TIMELOCK", status: 429 });

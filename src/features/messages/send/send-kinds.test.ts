@@ -385,7 +385,7 @@ describe("the type of a file", () => {
   });
 });
 
-describe("what phones are told of a file", () => {
+describe("what phones receive of a file", () => {
   const sent = async (input: {
     base64: string;
     type?: "sticker" | "ptt" | "audio";

@@ -112,7 +112,7 @@ describe("a key that comes twice", () => {
     expect(await story.ledger({ message_id: first.body.details.message_id })).toHaveLength(1);
   });
 
-  test("while the first has no outcome yet is told to wait", async () => {
+  test("while the first has no outcome yet returns Retry-After", async () => {
     const body = { number: newNumber("0005"), base64: png };
     const { keys } = await story.rows();
     const first = send("running", body);
@@ -291,7 +291,7 @@ describe("a send that the network does not acknowledge in time", () => {
     await untilSettled(pendingMessageId);
   });
 
-  test("goes out again at once under the same id, and fails in the sandbox when nobody hears of that either", async () => {
+  test("is sent again at once with the same id, and fails in the sandbox if that is not acknowledged either", async () => {
     const { client } = story.sales;
     const number = newNumber("0002");
     const { pendingMessageId = "" } = await client.sendText({
@@ -357,7 +357,7 @@ describe("an outcome", () => {
     };
   };
 
-  test("is there once, whoever comes later", async () => {
+  test("is recorded once, and later reports change nothing", async () => {
     const { outcomes } = recorders();
     const { id, message_id } = await sent();
     const failed = {

@@ -85,7 +85,7 @@ const breaker = () =>
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
 
-describe("a send that does not reach the wire", () => {
+describe("a send that does not reach the network", () => {
   test("is tried five times, costs six prekey queries and fails with a reason that may be retried", async () => {
     const number = await person();
     await withoutKeys(number);
@@ -159,7 +159,7 @@ describe("a send that does not reach the wire", () => {
   });
 });
 
-describe("sends to several chats in a row that do not reach the wire", () => {
+describe("sends to several chats in a row that do not reach the network", () => {
   test("hold all sends of the instance, of which one at a time tries, until one is accepted", async () => {
     await withoutKeys(undefined);
     const numbers = [await person(), await person(), await person(), await person(), await person()];

@@ -181,7 +181,7 @@ describe("a mention in a group that names its members by LID", () => {
 });
 
 describe("message.received", () => {
-  test("tells the advertisement, and how often it was forwarded", async () => {
+  test("contains the advertisement, and how often it was forwarded", async () => {
     const contextInfo = {
       isForwarded: true,
       externalAdReply: { sourceType: "ad", ctwaClid: "ARAk", title: "Sale" },
@@ -193,7 +193,7 @@ describe("message.received", () => {
     });
   });
 
-  test("tells the id of what was chosen from a list", async () => {
+  test("contains the id of the choice from a list", async () => {
     const message = { listResponseMessage: { title: "Blue", singleSelectReply: { selectedRowId: "row-3" } } };
     expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
       text: "Blue",
@@ -202,7 +202,7 @@ describe("message.received", () => {
     });
   });
 
-  test("tells every card", async () => {
+  test("contains every contact card", async () => {
     const contacts = ["Caio", "Davi"].map((name) => ({ displayName: name, vcard: `FN:${name}` }));
     const message = { contactsArrayMessage: { contacts } };
     expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({

@@ -66,7 +66,7 @@ test("what waits for an instance that is logged out fails at once with that reas
   await expectEnds(instance, waiting, /logged out/);
 });
 
-test("a sync send that waits behind another one is told at once that its instance is banned", async () => {
+test("a sync send that waits behind another one fails at once when its instance is banned", async () => {
   const instance = await story.join({ name: "Impatient" });
   const number = silent();
   const { id, client } = instance;

@@ -55,7 +55,7 @@ async function refusalOf(sending: Promise<unknown>) {
 }
 
 describe("a sync send whose acknowledgement is lost", () => {
-  test("is told as unknown, and its key leads to the one message that goes out again under its id", async () => {
+  test("is reported as unknown, and its key leads to the one message that is sent again with its id", async () => {
     const number = await person();
     await withoutAnswers(number, 1);
     const send = () => client.sendText({ id, number, text: "Once" }, { idempotencyKey: "lost" });
