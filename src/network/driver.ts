@@ -2,17 +2,14 @@ import type { LookupFunction } from "node:net";
 import type { Content, EditOptions } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+import type { SendResult } from "./send-result.ts";
 import type {
-  ChatOperations,
   ChatState,
-  ContactOperations,
   ContactUpdate,
-  GroupOperations,
   GroupUpdate,
   OperationResult,
-  PasskeyOperations,
   PasskeyState,
-  ProfileOperations,
+  SessionOperations,
 } from "./session-operations.ts";
 
 export type {
@@ -41,6 +38,8 @@ export type {
   StoredJournalEntry,
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+export type { SendErrorCode, SendResult } from "./send-result.ts";
+export type { Presence, ReachableSession } from "./session-operations.ts";
 
 export interface NetworkMessage {
   id: MessageId;
@@ -180,27 +179,10 @@ export type AttentionReason = "passkey_challenge";
 export type MessageStatus = "sent" | "delivered" | "read" | "played";
 
 /**
- * The result of a send or an action. `not_sent`: it never reached the network, so a retry is safe.
- * `is_offline`: there was no connection, so the result says nothing about the message. `unknown`: it may have
- * reached the network, so only a retry with the same id is safe.
+ * A live connection of one instance to the network, with its session operations. Absent methods are capabilities that
+ * the network lacks.
  */
-export type SendResult =
-  | { outcome: "accepted"; at: Date /** For a file: the data for `downloadMedia`. */; media_ref?: unknown }
-  | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
-  | { outcome: "not_sent"; reason: string; is_offline?: boolean }
-  | { outcome: "unknown"; reason: string };
-
-export type SendErrorCode =
-  | "RECIPIENT_NOT_FOUND"
-  | "REACHOUT_TIMELOCK"
-  | "SEND_FAILED"
-  | "CONFLICT"
-  | "NOT_SUPPORTED";
-
-export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
-
-/** A live connection of one instance to the network. Absent methods are capabilities that the network lacks. */
-export interface Session {
+export interface Session extends SessionOperations {
   /**
    * Idempotent and never throws: results arrive as events. With a phone, requests a pairing code instead of a
    * QR.
@@ -216,7 +198,6 @@ export interface Session {
   deleteForEveryone?(target: MessageRef, options: { id: MessageId }): Promise<SendResult>;
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
-  setPresence?(presence: Presence, to?: Jid): Promise<SendResult>;
   /**
    * Streams an inbound file by the `ref` of its content; `gone` if neither the network nor the phone has it.
    * Rejects if the file is incomplete or changed: the chunks received so far are then invalid.
@@ -226,19 +207,7 @@ export interface Session {
     onChunk: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<"done" | "gone">;
   rejectCall?(call_id: string, from: Jid): Promise<OperationResult<null>>;
-  readonly contacts?: ContactOperations;
-  readonly chats?: ChatOperations;
-  readonly profile?: ProfileOperations;
-  readonly groups?: GroupOperations;
-  /** Available during pairing. */
-  readonly passkey?: PasskeyOperations;
 }
-
-/** Session operations that another process can request; none of them leaves a row. */
-export type SessionOperations = Pick<
-  Session,
-  "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups" | "passkey"
->;
 
 export interface OpenSessionOptions {
   /** Account of the instance. In the sandbox it selects the network: each account has its own. */

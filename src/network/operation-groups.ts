@@ -1,46 +1,70 @@
-import type { SessionOperations } from "./driver.ts";
-import type { OperationResult } from "./session-operations.ts";
+import {
+  type DeclaredOperation,
+  type OperationResult,
+  type ReachableSession,
+  SESSION_OPERATIONS,
+  type SessionOperations,
+} from "./session-operations.ts";
 
-export type OperationGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
+type AnyOperation = DeclaredOperation<unknown>;
+type RunOperation = (...args: unknown[]) => Promise<unknown>;
 
-/** The only list of the session operations; `rejectCall`, `setPresence` and `downloadMedia` belong to no group. */
-const OPERATION_GROUPS = {
-  contacts: ["check", "info", "setBlocked", "blocked", "synchronise"],
-  chats: ["setState"],
-  profile: ["get", "setName", "setAbout", "setPicture"],
-  groups: ["list", "get", "create", "updateParticipants", "update", "invite", "join", "leave"],
-  passkey: ["submitAssertion", "confirm", "cancel"],
-} as const satisfies { [Group in OperationGroup]: readonly (keyof NonNullable<SessionOperations[Group]>)[] };
+/** All declared operations by their full names, such as `groups.create`. */
+const DECLARED = new Map(
+  Object.entries<AnyOperation | Record<string, AnyOperation>>(SESSION_OPERATIONS).flatMap(
+    ([name, declared]): [string, AnyOperation][] =>
+      isOperation(declared)
+        ? [[name, declared]]
+        : Object.entries(declared).map(([method, one]) => [`${name}.${method}`, one]),
+  ),
+);
 
-/** The operations of a group, all run by one function. */
-export function createOperationGroup<Group extends OperationGroup>(
-  group: Group,
-  run: (method: string, args: unknown[]) => Promise<unknown>,
-): NonNullable<SessionOperations[Group]> {
-  return Object.fromEntries(
-    OPERATION_GROUPS[group].map((method) => [method, (...args: unknown[]) => run(method, args)]),
-  ) as unknown as NonNullable<SessionOperations[Group]>;
+function isOperation(declared: object): declared is AnyOperation {
+  return "during" in declared;
 }
+
+/** Undefined for a name that is not declared. */
+export function findDeclaration(name: string): AnyOperation | undefined {
+  return DECLARED.get(name);
+}
+
+/** The operation of a session by its full name; undefined if it is not declared or the network lacks it. */
+export function findOperation(session: SessionOperations, name: string): RunOperation | undefined {
+  if (!DECLARED.has(name)) return undefined;
+  const [first = "", method] = name.split(".");
+  const owner: unknown = method === undefined ? session : session[first as keyof SessionOperations];
+  return (owner as Record<string, RunOperation> | undefined)?.[method ?? first]?.bind(owner);
+}
+
+/** The declared operations of these names, all run by one function that gets their full names. */
+export function createOperations<Name extends keyof SessionOperations>(
+  names: readonly Name[],
+  run: (name: string, args: unknown[]) => Promise<unknown>,
+): Pick<ReachableSession, Name> {
+  const create =
+    (name: string) =>
+    (...args: unknown[]) =>
+      run(name, args);
+  const operations = names.map((name) => {
+    const declared = SESSION_OPERATIONS[name];
+    if (isOperation(declared)) return [name, create(name)];
+    const methods = Object.keys(declared).map((method) => [method, create(`${name}.${method}`)]);
+    return [name, Object.fromEntries(methods)];
+  });
+  return Object.fromEntries(operations);
+}
+
+export type OperationGroup = Exclude<keyof SessionOperations, "setPresence">;
 
 /** The operations of a group, each run on the target of that moment; without a target, the result is `otherwise`. */
 export function forwardOperations<Group extends OperationGroup>(
   group: Group,
   targetNow: () => SessionOperations[Group],
   otherwise: OperationResult<never>,
-): NonNullable<SessionOperations[Group]> {
-  return createOperationGroup(group, async (method, args) => {
+): ReachableSession[Group] {
+  const operations = createOperations([group], async (name, args) => {
     const target = targetNow();
-    return target ? callOperation(target, method, args) : otherwise;
+    return target ? findOperation({ [group]: target }, name)?.(...args) : otherwise;
   });
-}
-
-/** Calls an operation by its name; undefined if the target lacks it. */
-export function callOperation(target: object, method: string, args: unknown[]): unknown {
-  return (target as Record<string, ((...args: unknown[]) => unknown) | undefined>)[method]?.(...args);
-}
-
-/** Whether a name from another process is that of an operation. */
-export function isOperation(group: string, method: string): group is OperationGroup {
-  if (!Object.hasOwn(OPERATION_GROUPS, group)) return false;
-  return (OPERATION_GROUPS[group as OperationGroup] as readonly string[]).includes(method);
+  return operations[group];
 }

@@ -1,28 +1,49 @@
-import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Session } from "./driver.ts";
 import type { Jid } from "./identity.ts";
 import {
+  createLocalSession,
   createRemoteSession,
+  isPairingOperation,
   type RemoteOperation,
   type RemoteOperationResult,
   runRemoteOperation,
 } from "./remote-session.ts";
+import { SESSION_OPERATIONS } from "./session-operations.ts";
 
 const BIA = "5511999990001@s.whatsapp.net" as Jid;
 
-/** A session in "another process": calls go over as they would on the wire. */
+/** A session of another process: operations go over as JSON does. */
 function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSession> {
   return createRemoteSession(7, async ({ call, args }: RemoteOperation): Promise<RemoteOperationResult> => {
-    const value = await runRemoteOperation(parts as Session, { call, args });
-    return value instanceof Readable ? { outcome: "stream", body: value } : { outcome: "value", value };
+    const arrived = JSON.parse(JSON.stringify(args));
+    return { outcome: "value", value: await runRemoteOperation(parts as Session, { call, args: arrived }) };
   });
 }
 
-async function download(parts: Partial<Session>): Promise<{ end: string; bytes: Buffer }> {
-  const pieces: Uint8Array[] = [];
-  const end = await remoteOf(parts).downloadMedia?.("ref", (chunk) => void pieces.push(chunk));
-  return { end: end ?? "", bytes: Buffer.concat(pieces) };
+/** A session that returns the name and the arguments of what it is asked. */
+function echoing(): Partial<Session> {
+  const echo =
+    (name: string) =>
+    async (...args: unknown[]) => ({ name, args });
+  const groups = Object.entries(SESSION_OPERATIONS).map(([name, declared]) => [
+    name,
+    "during" in declared
+      ? echo(name)
+      : Object.fromEntries(Object.keys(declared).map((method) => [method, echo(`${name}.${method}`)])),
+  ]);
+  return Object.fromEntries(groups);
+}
+
+const NAMES = Object.entries(SESSION_OPERATIONS).flatMap(([name, declared]) =>
+  "during" in declared ? [name] : Object.keys(declared).map((method) => `${name}.${method}`),
+);
+
+/** Calls an operation by its full name. */
+function ask(session: object, name: string, ...args: unknown[]): Promise<unknown> {
+  const path = name.split(".");
+  const run = path.reduce((found: unknown, part) => (found as Record<string, unknown>)[part], session);
+  return (run as (...args: unknown[]) => Promise<unknown>)(...args);
 }
 
 describe("a session of another process", () => {
@@ -35,57 +56,62 @@ describe("a session of another process", () => {
         return block;
       },
     } as unknown as Session["contacts"];
-    expect(await remoteOf({ contacts }).contacts?.setBlocked(BIA, true)).toEqual(block);
+    expect(await remoteOf({ contacts }).contacts.setBlocked(BIA, true)).toEqual(block);
     expect(asked).toEqual([BIA, true]);
   });
 
-  test("says what its network cannot do", async () => {
-    expect(await remoteOf({}).groups?.list()).toMatchObject({ outcome: "refused", code: "NOT_SUPPORTED" });
-    expect(await remoteOf({}).setPresence?.("typing", BIA)).toMatchObject({ code: "NOT_SUPPORTED" });
+  test.each(NAMES)("has the declared operation %s, with its arguments", async (name) => {
+    const args = ["first", { second: 2 }];
+    expect(await ask(remoteOf(echoing()), name, ...args)).toEqual({ name, args });
+    expect(await ask(createLocalSession(echoing()), name, ...args)).toEqual({ name, args });
   });
 
-  test("runs nothing that is no call", async () => {
+  test.each(NAMES)("refuses %s with NOT_SUPPORTED if its network lacks it", async (name) => {
+    const refused = { outcome: "refused", code: "NOT_SUPPORTED" };
+    expect(await ask(remoteOf({}), name)).toMatchObject(refused);
+    expect(await ask(createLocalSession({}), name)).toMatchObject(refused);
+  });
+
+  test("leaves out an optional argument that is absent, and keeps a null that has a meaning", async () => {
+    const session = remoteOf(echoing());
+    expect(await session.setPresence("available", undefined)).toEqual({
+      name: "setPresence",
+      args: ["available"],
+    });
+    expect(await session.profile.setPicture(null)).toEqual({ name: "profile.setPicture", args: [null] });
+  });
+
+  test("knows which operations are for a session in pairing", () => {
+    expect(NAMES.filter(isPairingOperation)).toEqual([
+      "passkey.submitAssertion",
+      "passkey.confirm",
+      "passkey.cancel",
+    ]);
+  });
+
+  test("runs nothing that is not declared", async () => {
     const session = { logout: () => expect.fail("was called"), contacts: {} } as unknown as Session;
-    for (const call of ["logout", "contacts.constructor", "credentials.erase", "__proto__.x"]) {
+    for (const call of [
+      "logout",
+      "contacts",
+      "contacts.constructor",
+      "downloadMedia",
+      "credentials.erase",
+      "__proto__.x",
+    ]) {
       expect(await runRemoteOperation(session, { call, args: [] })).toMatchObject({ code: "NOT_SUPPORTED" });
     }
   });
 
-  test("brings a file piece by piece, however slowly it is read", async () => {
-    const file = Buffer.alloc(300_000, "ab");
-    const { end, bytes } = await download({
-      async downloadMedia(_ref, onChunk) {
-        for (let at = 0; at < file.length; at += 70_000) await onChunk(file.subarray(at, at + 70_000));
-        return "done";
-      },
-    });
-    expect(end).toBe("done");
-    expect(bytes.equals(file)).toBe(true);
-  });
-
-  test("tells of a file that is gone", async () => {
-    expect((await download({ downloadMedia: async () => "gone" })).end).toBe("gone");
-  });
-
-  test("fails when the file breaks off", async () => {
-    const broken = download({
-      async downloadMedia(_ref, onChunk) {
-        await onChunk(Buffer.from("half"));
-        throw new Error("the hash is wrong");
-      },
-    });
-    await expect(broken).rejects.toThrow("the hash is wrong");
-  });
-
   test("is unreachable while its process is", async () => {
     const away = createRemoteSession(7, async () => ({ outcome: "unreachable", reason: "no answer" }));
-    expect(await away.contacts?.blocked()).toEqual({ outcome: "unreachable", reason: "no answer" });
-    await expect(away.downloadMedia?.("ref", () => {})).rejects.toThrow("no answer");
+    expect(await away.contacts.blocked()).toEqual({ outcome: "unreachable", reason: "no answer" });
+    expect(await away.setPresence("typing", BIA)).toEqual({ outcome: "not_sent", reason: "no answer" });
   });
 
   test("has perhaps done what its process did not answer", async () => {
     const torn = createRemoteSession(7, async () => ({ outcome: "unknown", reason: "cut" }));
-    expect(await torn.contacts?.setBlocked(BIA, true)).toEqual({ outcome: "unknown", reason: "cut" });
-    expect(await torn.setPresence?.("typing", BIA)).toEqual({ outcome: "unknown", reason: "cut" });
+    expect(await torn.contacts.setBlocked(BIA, true)).toEqual({ outcome: "unknown", reason: "cut" });
+    expect(await torn.setPresence("typing", BIA)).toEqual({ outcome: "unknown", reason: "cut" });
   });
 });

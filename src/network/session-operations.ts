@@ -1,4 +1,5 @@
 import type { Identity, Jid, MessageRef } from "./identity.ts";
+import type { SendResult } from "./send-result.ts";
 
 /**
  * The result of an operation without a row. `refused`: by the network. `failed`: no response, and a retry is
@@ -130,49 +131,6 @@ export type GroupChange =
   | { announce: boolean }
   | { locked: boolean };
 
-export interface ContactOperations {
-  /** Takes digits; returns one result per number, in order. */
-  check(numbers: readonly string[]): Promise<OperationResult<NumberCheck[]>>;
-  info(jid: Jid): Promise<OperationResult<ContactInfo>>;
-  setBlocked(jid: Jid, isBlocked: boolean): Promise<OperationResult<null>>;
-  blocked(): Promise<OperationResult<Jid[]>>;
-  /** Requests the phone's address book again; the contacts arrive as `contact_updated`. */
-  synchronise(): Promise<OperationResult<null>>;
-}
-
-export interface ChatOperations {
-  /** `last`: the newest message of the chat, to which the phone's record of some changes refers. */
-  setState(chat: Jid, change: ChatState, last?: MessageRef & { at: Date }): Promise<OperationResult<null>>;
-}
-
-export interface ProfileOperations {
-  get(): Promise<OperationResult<OwnProfile>>;
-  setName(name: string): Promise<OperationResult<null>>;
-  setAbout(text: string): Promise<OperationResult<null>>;
-  /** JPEG, square; null removes it. */
-  setPicture(image: Uint8Array | null): Promise<OperationResult<null>>;
-}
-
-export interface GroupOperations {
-  /** All groups of the paired phone. */
-  list(): Promise<OperationResult<Group[]>>;
-  get(group: Jid): Promise<OperationResult<Group>>;
-  create(
-    subject: string,
-    participants: readonly Jid[],
-  ): Promise<OperationResult<{ group: Group; results: ParticipantResult[] }>>;
-  updateParticipants(
-    group: Jid,
-    action: ParticipantAction,
-    participants: readonly Jid[],
-  ): Promise<OperationResult<ParticipantResult[]>>;
-  update(group: Jid, change: GroupChange): Promise<OperationResult<null>>;
-  /** The code of the invitation link. */
-  invite(group: Jid): Promise<OperationResult<string>>;
-  join(code: string): Promise<OperationResult<Jid>>;
-  leave(group: Jid): Promise<OperationResult<null>>;
-}
-
 /**
  * The stage of a pairing's passkey ceremony: the browser signs, the phone responds, the user compares the
  * code, the phone links.
@@ -201,12 +159,112 @@ export interface PasskeyAssertion {
   };
 }
 
-/** The passkey ceremony of a session in pairing; CONFLICT if the ceremony is not at this step. */
-export interface PasskeyOperations {
-  /** Resolves once the network has accepted or rejected the assertion. */
-  submitAssertion(assertion: PasskeyAssertion): Promise<OperationResult<PasskeyStage>>;
-  /** The user confirms that both sides show the same code. */
-  confirm(): Promise<OperationResult<PasskeyStage>>;
-  /** Ends the pairing. */
-  cancel(): Promise<OperationResult<null>>;
+export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
+
+interface OperationTraits {
+  /** The state of a session in which it can run the operation. */
+  during: "connection" | "pairing";
+  /** The outcome if nothing was done because the node of the session is unreachable. */
+  unreachable: "unreachable" | "not_sent";
+  /** Its last argument may be absent. */
+  isLastOptional: boolean;
 }
+
+/** An operation as the table declares it. */
+export interface DeclaredOperation<Run> extends OperationTraits {
+  /** For the compiler only: the signature. */
+  run?: Run;
+}
+
+function operation<Args extends unknown[], Value>(
+  traits: Partial<OperationTraits> = {},
+): DeclaredOperation<(...args: Args) => Promise<OperationResult<Value>>> {
+  return { ...DEFAULT_TRAITS, ...traits };
+}
+
+const DEFAULT_TRAITS: OperationTraits = {
+  during: "connection",
+  unreachable: "unreachable",
+  isLastOptional: false,
+};
+
+const PAIRING = { during: "pairing" } as const;
+
+/**
+ * Every session operation: its name, arguments and result. From this table follow the types, what a node can request of
+ * another node, and NOT_SUPPORTED for what a session does not implement.
+ */
+export const SESSION_OPERATIONS = {
+  /** Shows a presence in a chat, or that of the account. */
+  setPresence: { ...DEFAULT_TRAITS, unreachable: "not_sent", isLastOptional: true } as DeclaredOperation<
+    (presence: Presence, to?: Jid) => Promise<SendResult>
+  >,
+  contacts: {
+    /** Takes digits; returns one result per number, in order. */
+    check: operation<[numbers: readonly string[]], NumberCheck[]>(),
+    info: operation<[jid: Jid], ContactInfo>(),
+    setBlocked: operation<[jid: Jid, isBlocked: boolean], null>(),
+    blocked: operation<[], Jid[]>(),
+    /** Requests the phone's address book again; the contacts arrive as `contact_updated`. */
+    synchronise: operation<[], null>(),
+  },
+  chats: {
+    /** `last`: the newest message of the chat, to which the phone's record of some changes refers. */
+    setState: operation<[chat: Jid, change: ChatState, last?: MessageRef & { at: Date }], null>({
+      isLastOptional: true,
+    }),
+  },
+  profile: {
+    get: operation<[], OwnProfile>(),
+    setName: operation<[name: string], null>(),
+    setAbout: operation<[text: string], null>(),
+    /** JPEG, square; null removes it. */
+    setPicture: operation<[image: Uint8Array | null], null>(),
+  },
+  groups: {
+    /** All groups of the paired phone. */
+    list: operation<[], Group[]>(),
+    get: operation<[group: Jid], Group>(),
+    create: operation<
+      [subject: string, participants: readonly Jid[]],
+      { group: Group; results: ParticipantResult[] }
+    >(),
+    updateParticipants: operation<
+      [group: Jid, action: ParticipantAction, participants: readonly Jid[]],
+      ParticipantResult[]
+    >(),
+    update: operation<[group: Jid, change: GroupChange], null>(),
+    /** The code of the invitation link. */
+    invite: operation<[group: Jid], string>(),
+    join: operation<[code: string], Jid>(),
+    leave: operation<[group: Jid], null>(),
+  },
+  /** The passkey ceremony; CONFLICT if the ceremony is not at this step. */
+  passkey: {
+    /** Resolves once the network has accepted or rejected the assertion. */
+    submitAssertion: operation<[assertion: PasskeyAssertion], PasskeyStage>(PAIRING),
+    /** The user confirms that both sides show the same code. */
+    confirm: operation<[], PasskeyStage>(PAIRING),
+    /** Ends the pairing. */
+    cancel: operation<[], null>(PAIRING),
+  },
+};
+
+type OperationsOf<Declared> =
+  Declared extends DeclaredOperation<infer Run>
+    ? Run
+    : { [Name in keyof Declared]: Declared[Name] extends DeclaredOperation<infer Run> ? Run : never };
+
+/** What a session implements of the operations. Absent: the network lacks the capability. */
+export type SessionOperations = {
+  readonly [Name in keyof typeof SESSION_OPERATIONS]?: OperationsOf<(typeof SESSION_OPERATIONS)[Name]>;
+};
+
+/** A session on this node or another. What it does not implement returns NOT_SUPPORTED. */
+export type ReachableSession = Required<SessionOperations>;
+
+export type ContactOperations = ReachableSession["contacts"];
+export type ChatOperations = ReachableSession["chats"];
+export type ProfileOperations = ReachableSession["profile"];
+export type GroupOperations = ReachableSession["groups"];
+export type PasskeyOperations = ReachableSession["passkey"];

@@ -3,8 +3,9 @@ import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
-import type { SessionOperations } from "../network/driver.ts";
+import type { ReachableSession, Session } from "../network/driver.ts";
 import {
+  createLocalSession,
   createRemoteSession,
   isPairingOperation,
   type RemoteOperation,
@@ -38,9 +39,9 @@ export interface ClusterNodesOptions {
 /** Access to other nodes: their sessions, for operations that leave no row, and the files in their folders. */
 export interface ClusterNodes {
   /** The live session of an instance on any node; waits briefly for one that is connecting. */
-  findSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findSession(instanceId: number): Promise<ReachableSession | undefined>;
   /** The session of an instance that is being paired, on any node. */
-  findPairingSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findPairingSession(instanceId: number): Promise<ReachableSession | undefined>;
   /** Undefined if that node is unreachable or does not have the file. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
@@ -60,8 +61,8 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   const secret = config.clusterSecret?.reveal();
   if (secret === undefined) {
     return {
-      findSession: (id) => untilReached(db, id, async () => sessions.connectedSession(id)),
-      findPairingSession: async (id) => sessions.openedSession(id),
+      findSession: (id) => untilReached(db, id, async () => local(sessions.connectedSession(id))),
+      findPairingSession: async (id) => local(sessions.openedSession(id)),
       readFile: async () => undefined,
       readBackup: async () => undefined,
       route: undefined,
@@ -79,9 +80,9 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
     const answer = await calls.request({ url, ...call, timeoutMs });
     return answer.outcome === "stream" ? answer.body : undefined;
   }
-  const hereOrThere = async (id: number, here: SessionOperations | undefined) => {
+  const hereOrThere = async (id: number, here: Session | undefined) => {
     const find = () => findOwner(db, engine.node.id, id);
-    if (here || !(await find())) return here;
+    if (here || !(await find())) return local(here);
     return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
   };
   return {
@@ -97,12 +98,16 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   };
 }
 
+function local(session: Session | undefined): ReachableSession | undefined {
+  return session && createLocalSession(session);
+}
+
 /** After a restart or a move, the row says `connected` shortly before the session is reachable. */
 async function untilReached(
   db: Db,
   instanceId: number,
-  reach: () => Promise<SessionOperations | undefined>,
-): Promise<SessionOperations | undefined> {
+  reach: () => Promise<ReachableSession | undefined>,
+): Promise<ReachableSession | undefined> {
   const giveUpAt = performance.now() + REACH_WITHIN_MS;
   for (;;) {
     const session = await reach();
@@ -135,8 +140,12 @@ async function askOwner(
     const leftMs = Math.ceil(giveUpAt - performance.now());
     if (!url || leftMs <= 0) break;
     const answer = await calls.request({ url, name: "session", input, timeoutMs: leftMs });
-    if (answer.outcome === "value" || answer.outcome === "stream") return answer;
+    if (answer.outcome === "value") return answer;
     if (answer.outcome === "not_here") continue;
+    if (answer.outcome === "stream") {
+      answer.body.destroy();
+      return { outcome: "unknown", reason: "The other node returned a file." };
+    }
     if (answer.executed) return { outcome: "unknown", reason: answer.reason };
     reason = answer.reason;
   }

@@ -59,7 +59,7 @@ export async function setChatState(
 ): Promise<number> {
   const last = await findLast(deps.db, owner.id, jid);
   if (!last && type === "contact") throw noChat();
-  await deps.runOperation(owner.id, (session) => session.chats?.setState(jid, change, last));
+  await deps.runOperation(owner.id, (session) => session.chats.setState(jid, change, last));
   return recordChatUpdate(deps, owner, { chat: jid, change });
 }
 

@@ -75,7 +75,7 @@ async function answer(
   const known = refresh ? new Map<string, CachedNumber>() : await numbers.findCached(instance.id, wanted);
   const open = wanted.filter((number) => !known.has(number));
   if (open.length === 0) return known;
-  const told = await runOperation(instance.id, (session) => session.contacts?.check(open));
+  const told = await runOperation(instance.id, (session) => session.contacts.check(open));
   await numbers.cache(instance, told);
   const checked_at = new Date();
   return new Map([...known, ...told.map((one) => [one.number, { ...one, checked_at }] as const)]);

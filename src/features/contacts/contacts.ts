@@ -61,7 +61,7 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
       const isBlocked = wanted === "block";
       const jid = await findPerson(deps, owner, target);
       requireSomebodyElse(owner, jid);
-      await runOperation(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
+      await runOperation(id, (session) => session.contacts.setBlocked(jid, isBlocked));
       return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: wanted };
     },
   };
@@ -69,8 +69,8 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
 
 /** The phone's address book arrives as events of the session. */
 async function synchronise(db: Db, callSession: RunSessionOperation, id: number): Promise<void> {
-  await callSession(id, (session) => session.contacts?.synchronise());
-  await saveBlocklist(db, id, await callSession(id, (session) => session.contacts?.blocked()));
+  await callSession(id, (session) => session.contacts.synchronise());
+  await saveBlocklist(db, id, await callSession(id, (session) => session.contacts.blocked()));
 }
 
 /** The stored address of a person. */

@@ -16,7 +16,7 @@ interface InfoDeps {
 
 /** The network's data about a person, stored with the known data. */
 export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
-  const told = await deps.runOperation(owner.id, (session) => session.contacts?.info(jid));
+  const told = await deps.runOperation(owner.id, (session) => session.contacts.info(jid));
   const info = cleanJson(told);
   const { push_name, verified_name, is_business, business, about, picture_url } = info;
   await meet(deps.conversations, owner, info);

@@ -52,7 +52,7 @@ async function changeOne(
   change: GroupChange,
 ): Promise<GatewayError | undefined> {
   try {
-    await callSession(owner.id, (session) => session.groups?.update(jid, change));
+    await callSession(owner.id, (session) => session.groups.update(jid, change));
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

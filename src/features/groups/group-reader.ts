@@ -37,7 +37,7 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   const refreshList = (owner: PairedGroupInstance) =>
     ask(owner.id, "*", async () => {
       const askedAt = await readDatabaseTime(db);
-      const groups = await runOperation(owner.id, (session) => session.groups?.list());
+      const groups = await runOperation(owner.id, (session) => session.groups.list());
       await db.transaction().execute(async (trx) => {
         const jids = groups.map((group) => group.jid);
         await saveGroups(trx, owner, groups, askedAt);
@@ -58,7 +58,7 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
     ask(owner.id, jid, async () => {
       const askedAt = await readDatabaseTime(db);
-      const group = await runOperation(owner.id, (session) => session.groups?.get(jid));
+      const group = await runOperation(owner.id, (session) => session.groups.get(jid));
       await saveGroups(db, owner, [group], askedAt);
     });
 

@@ -61,7 +61,7 @@ function readHandlers(
     },
 
     async getGroupInvite({ input: { id, jid } }) {
-      const code = await runOperation(id, (session) => session.groups?.invite(jid as Jid));
+      const code = await runOperation(id, (session) => session.groups.invite(jid as Jid));
       return { jid, code, url: `https://chat.whatsapp.com/${code}` };
     },
   };
@@ -76,7 +76,7 @@ function memberHandlers(
     async createGroup({ input: { id, name, participants, description } }) {
       const owner = await getInstance(db, id);
       const people = await readPeople(deps, owner, participants);
-      const made = await runOperation(id, (session) => session.groups?.create(name, people));
+      const made = await runOperation(id, (session) => session.groups.create(name, people));
       const { jid } = made.group;
       await saveGroups(db, owner, [made.group]);
       const changes = description ? [{ description }] : [];
@@ -89,7 +89,7 @@ function memberHandlers(
       const owner = await getInstance(db, id);
       const group = jid as Jid;
       const people = await readPeople(deps, owner, participants);
-      const call = runOperation(id, (session) => session.groups?.updateParticipants(group, action, people));
+      const call = runOperation(id, (session) => session.groups.updateParticipants(group, action, people));
       const results = (await call).map(toParticipantResultView);
       const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
       const change = { participants: { action, who } };
@@ -99,13 +99,13 @@ function memberHandlers(
     },
 
     async joinGroup({ input: { id, code } }) {
-      const jid = await runOperation(id, (session) => session.groups?.join(code));
+      const jid = await runOperation(id, (session) => session.groups.join(code));
       await markGroupListStale(db, id);
       return { jid };
     },
 
     async leaveGroup({ input: { id, jid } }) {
-      await runOperation(id, (session) => session.groups?.leave(jid as Jid));
+      await runOperation(id, (session) => session.groups.leave(jid as Jid));
       await deleteGroup(db, id, jid);
       return { jid };
     },

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { z } from "zod";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
-import type { SessionOperations } from "../../network/driver.ts";
+import type { ReachableSession } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Aliases } from "../../platform/http/route.ts";
 import type { Log } from "../../platform/log/log.ts";
@@ -25,7 +25,7 @@ export interface IntegrationDeps {
   /** Finds the address that the network uses for a number. */
   numbers: Pick<NumberResolver, "resolve">;
   /** The live session of an instance, on this node or another, while it is connected. */
-  findSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findSession(instanceId: number): Promise<ReachableSession | undefined>;
   /**
    * Opens the file of a message, after its download if necessary; throws the GatewayError with the reason if
    * it is unavailable.

@@ -1,5 +1,5 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { SessionOperations } from "../../network/driver.ts";
+import type { ReachableSession } from "../../network/driver.ts";
 import type { OperationResult, PasskeyOperations, PasskeyState } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
@@ -13,7 +13,7 @@ export interface PasskeyDeps {
   db: Db;
   engine: Pick<Engine, "subscribe">;
   /** The session of an instance that is being paired, on this node or another. */
-  findPairingSession(instanceId: number): Promise<SessionOperations | undefined>;
+  findPairingSession(instanceId: number): Promise<ReachableSession | undefined>;
   timeoutMs: number;
 }
 
@@ -72,7 +72,7 @@ async function ask<Value>(
   const { state } = toPasskey(row);
   if (state === "none" || (wanted !== undefined && state !== wanted)) throw notWaiting(row, state);
   const session = await findPairingSession(id);
-  if (!session?.passkey) throw sessionUnreachable();
+  if (!session) throw sessionUnreachable();
   unwrapOperationResult(await withTimeout(call(session.passkey), timeoutMs));
 }
 

@@ -1,4 +1,4 @@
-import type { SessionOperations } from "../../network/driver.ts";
+import type { ReachableSession } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
@@ -55,7 +55,7 @@ export {
 
 export interface MessageDeps extends Omit<HandleSendDeps & ActionRequesterDeps, "readInstance"> {
   /** The live session of an instance, on this node or another, while it is connected. */
-  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<ReachableSession | undefined>;
 }
 
 type MessageHandlers = Handlers<typeof messagesContract>;

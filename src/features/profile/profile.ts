@@ -16,7 +16,7 @@ export interface ProfileDeps extends PictureSource {
 export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContract> {
   const { db, runOperation } = deps;
   const readProfile = async (id: number) => {
-    const profile = await runOperation(id, (session) => session.profile?.get());
+    const profile = await runOperation(id, (session) => session.profile.get());
     const { push_name, picture_url } = profile;
     await saveProfileOnInstance(db, id, {
       ...(push_name && { profile_name: push_name }),
@@ -31,20 +31,20 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
     },
 
     async setProfileName({ input: { id, name } }) {
-      await runOperation(id, (session) => session.profile?.setName(name));
+      await runOperation(id, (session) => session.profile.setName(name));
       await saveProfileOnInstance(db, id, { profile_name: name });
       return { name };
     },
 
     async setProfileStatus({ input: { id, text } }) {
-      await runOperation(id, (session) => session.profile?.setAbout(text));
+      await runOperation(id, (session) => session.profile.setAbout(text));
       const about = text || null;
       return { about, status: about };
     },
 
     async setProfilePhoto({ input }) {
       const picture = await readPhoto(deps, input);
-      await runOperation(input.id, (session) => session.profile?.setPicture(picture));
+      await runOperation(input.id, (session) => session.profile.setPicture(picture));
       // Only the network knows the address of the new picture.
       await saveProfileOnInstance(db, input.id, { profile_picture_url: null });
       const picture_url = picture && (await readProfile(input.id).catch(() => null))?.picture_url;

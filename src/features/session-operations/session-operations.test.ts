@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../../network/driver.ts";
+import { createLocalSession } from "../../network/remote-session.ts";
 import type { OperationResult } from "../../network/session-operations.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { createSessionOperationRunner } from "./session-operations.ts";
@@ -12,13 +13,13 @@ function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
 function asking(session: Session | undefined) {
   return createSessionOperationRunner({
     requireConnected: async () => undefined,
-    findSession: async () => session,
+    findSession: async () => session && createLocalSession(session),
     timeoutMs: 20,
   });
 }
 
 const invite = (answer: OperationResult<string>) =>
-  asking(sessionThat(async () => answer))(1, (session) => session.groups?.invite("1@g.us" as never));
+  asking(sessionThat(async () => answer))(1, (session) => session.groups.invite("1@g.us" as never));
 
 describe("what is asked of a session", () => {
   test("is answered with what the network said", async () => {
@@ -45,7 +46,7 @@ describe("what is asked of a session", () => {
       code: "SEND_FAILED",
     });
     const silent = asking(sessionThat(() => new Promise(() => undefined)));
-    await expect(silent(1, (session) => session.groups?.invite("1@g.us" as never))).rejects.toMatchObject({
+    await expect(silent(1, (session) => session.groups.invite("1@g.us" as never))).rejects.toMatchObject({
       code: "SEND_TIMEOUT",
     });
   });
@@ -58,14 +59,14 @@ describe("what is asked of a session", () => {
 
   test("is NOT_SUPPORTED where the network lacks it", async () => {
     const call = asking(sessionThat(async () => ({ outcome: "done", value: "" })));
-    await expect(call(1, (session) => session.profile?.get())).rejects.toMatchObject({
+    await expect(call(1, (session) => session.profile.get())).rejects.toMatchObject({
       code: "NOT_SUPPORTED",
       status: 501,
     });
   });
 
   test("needs an instance that is connected, and a session on this node", async () => {
-    await expect(asking(undefined)(1, (session) => session.profile?.get())).rejects.toMatchObject({
+    await expect(asking(undefined)(1, (session) => session.profile.get())).rejects.toMatchObject({
       code: "UNAVAILABLE",
       retryAfterSeconds: 5,
     });
@@ -74,7 +75,7 @@ describe("what is asked of a session", () => {
       findSession: async () => undefined,
       timeoutMs: 20,
     });
-    await expect(call(1, (session) => session.profile?.get())).rejects.toMatchObject({
+    await expect(call(1, (session) => session.profile.get())).rejects.toMatchObject({
       code: "INSTANCE_NOT_CONNECTED",
     });
   });

@@ -1,4 +1,4 @@
-import type { SessionOperations } from "../../network/driver.ts";
+import type { ReachableSession } from "../../network/driver.ts";
 import type { OperationErrorCode, OperationResult } from "../../network/session-operations.ts";
 import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
@@ -7,17 +7,14 @@ export interface SessionOperationDeps {
   /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
   requireConnected: (instanceId: number) => Promise<unknown>;
   /** The live session of an instance, on this node or another, while it is connected. */
-  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<ReachableSession | undefined>;
   timeoutMs: number;
 }
 
-/**
- * Asks something of an instance's live session that leaves no row behind. `undefined` from `call`: the network lacks the
- * capability (NOT_SUPPORTED). The network's refusal is thrown with the code that it stands for.
- */
+/** Runs an operation on an instance's live session. A refusal, also NOT_SUPPORTED, is thrown with its code. */
 export type RunSessionOperation = <Value>(
   instanceId: number,
-  call: (session: SessionOperations) => Promise<OperationResult<Value>> | undefined,
+  call: (session: ReachableSession) => Promise<OperationResult<Value>>,
 ) => Promise<Value>;
 
 export function createSessionOperationRunner({
@@ -29,10 +26,7 @@ export function createSessionOperationRunner({
     await requireConnected(instanceId);
     const session = await findSession(instanceId);
     if (!session) throw sessionUnreachable();
-    const asked = call(session);
-    if (!asked)
-      throw new GatewayError("NOT_SUPPORTED", "The instance's network does not support this operation.");
-    return unwrapOperationResult(await withTimeout(asked, timeoutMs));
+    return unwrapOperationResult(await withTimeout(call(session), timeoutMs));
   };
 }
 

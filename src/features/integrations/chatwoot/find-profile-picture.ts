@@ -15,7 +15,7 @@ export async function findProfilePicture(
   { jid, is_group }: ChatwootPerson,
 ): Promise<string | undefined> {
   if (is_group) return undefined;
-  const asking = findSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
+  const asking = findSession(instanceId).then((session) => session?.contacts.info(jid as Jid));
   const told = await withTimeout(
     asking.catch(() => undefined),
     PATIENCE_MS,

@@ -202,6 +202,6 @@ async function takeTyping(
   const chat = await findChatByConversation(deps.db, integration, String(conversation.id));
   const session = chat && (await deps.findSession(integration.instance_id));
   const presence = event === "conversation_typing_on" ? "typing" : "paused";
-  await session?.setPresence?.(presence, chat?.chat as Jid)?.catch(() => {});
+  await session?.setPresence(presence, chat?.chat as Jid).catch(() => {});
   return { end: "done" };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Jid, Presence, SendResult, SessionOperations } from "../../../network/driver.ts";
+import type { Jid, Presence, ReachableSession, SendResult } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import {
@@ -8,13 +8,14 @@ import {
   type RecipientInput,
   resolveRecipient,
 } from "../../contacts/contacts.ts";
+import { sessionUnreachable } from "../../session-operations/session-operations.ts";
 import { SEND_ERROR } from "../send/send-error.ts";
 import { type ReadInstance, requireConnected } from "../send/sending-instance.ts";
 
 export interface PresenceDeps {
   readInstance: ReadInstance;
   /** The live session of an instance, on this node or another, while it is connected. */
-  findSession: (instanceId: number) => Promise<SessionOperations | undefined>;
+  findSession: (instanceId: number) => Promise<ReachableSession | undefined>;
   ackTimeoutMs: number;
   conversations: Conversations;
   numbers: NumberResolver;
@@ -55,15 +56,9 @@ function isSpelling(presence: PresenceInput["presence"]): presence is keyof type
 
 async function presenter({ findSession, ackTimeoutMs }: PresenceDeps, id: number) {
   const session = await findSession(id);
-  if (!session) {
-    throw new GatewayError("UNAVAILABLE", "The session cannot be reached now. Try again in a moment.", {
-      retryAfterSeconds: 5,
-    });
-  }
+  if (!session) throw sessionUnreachable();
   return async (presence: Presence, jid?: Jid): Promise<void> => {
-    const shown = session.setPresence?.(presence, jid);
-    if (!shown) throw new GatewayError("NOT_SUPPORTED", SEND_ERROR.notSupported.message);
-    requireShown(await withTimeout(shown, ackTimeoutMs));
+    requireShown(await withTimeout(session.setPresence(presence, jid), ackTimeoutMs));
   };
 }
 

@@ -1,0 +1,17 @@
+/**
+ * The result of a send or an action. `not_sent`: it never reached the network, so a retry is safe.
+ * `is_offline`: there was no connection, so the result says nothing about the message. `unknown`: it may have
+ * reached the network, so only a retry with the same id is safe.
+ */
+export type SendResult =
+  | { outcome: "accepted"; at: Date /** For a file: the data for `downloadMedia`. */; media_ref?: unknown }
+  | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
+  | { outcome: "not_sent"; reason: string; is_offline?: boolean }
+  | { outcome: "unknown"; reason: string };
+
+export type SendErrorCode =
+  | "RECIPIENT_NOT_FOUND"
+  | "REACHOUT_TIMELOCK"
+  | "SEND_FAILED"
+  | "CONFLICT"
+  | "NOT_SUPPORTED";
