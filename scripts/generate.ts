@@ -6,10 +6,12 @@ import { listSettings, type SettingInfo } from "../src/platform/config/config.ts
 import { packageRoot } from "../src/platform/config/package-version.ts";
 import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { dependenciesPage } from "./dependencies.ts";
+import { errorPage } from "./error-page.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
   "docs/contributing/dependencies.md": dependenciesPage,
+  "docs/reference/errors.md": errorPage,
   ".env.example": envExample,
   "openapi.json": () => `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`,
 };

@@ -33,6 +33,7 @@ it("--check writes nothing and names each file that is out of date", async () =>
   const files = [
     "docs/reference/configuration.md",
     "docs/contributing/dependencies.md",
+    "docs/reference/errors.md",
     ".env.example",
     "openapi.json",
   ];
@@ -41,7 +42,7 @@ it("--check writes nothing and names each file that is out of date", async () =>
 });
 
 it("writes all of them, and the same again", async () => {
-  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(4);
+  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(5);
   expect(await generate("--into", folder)).toEqual({ code: 0, said: "" });
   await appendFile(join(folder, ".env.example"), "X=1\n");
   expect(await generate("--into", folder, "--check")).toEqual({

@@ -1,7 +1,8 @@
 import type { Jid } from "../../network/driver.ts";
 import type { GroupChange } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
+import type { ErrorCode } from "../../platform/error-codes.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { applyGroupUpdate, type GroupInstance } from "./save-groups.ts";
 

@@ -34,6 +34,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["accounts", "Accounts"],
   ],
   reference: [
+    ["errors", "Errors"],
     ["events", "Events and payloads"],
     ["configuration", "Configuration"],
     ["limits", "Limits"],

@@ -1,6 +1,7 @@
 import type { ReachableSession } from "../../network/driver.ts";
 import type { OperationErrorCode, OperationResult } from "../../network/session-operations.ts";
-import { type ErrorCode, GatewayError } from "../../platform/gateway-error.ts";
+import type { ErrorCode } from "../../platform/error-codes.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
 
 export interface SessionOperationDeps {

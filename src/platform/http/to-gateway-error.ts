@@ -1,5 +1,6 @@
 import { isDatabaseUnavailable, isTransientDatabaseError } from "../db/database.ts";
-import { type ErrorCode, GatewayError } from "../gateway-error.ts";
+import type { ErrorCode } from "../error-codes.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ["VALIDATION_ERROR", "The address is not a valid URL."],

@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from "../gateway-error.ts";
+import { ERROR_CODES } from "../error-codes.ts";
 import type { RouteAccess } from "../http/route.ts";
 
 /** A binary body. */
@@ -28,7 +28,11 @@ const REFUSAL = {
   type: "object",
   properties: {
     success: { const: false },
-    code: { enum: Object.keys(ERROR_STATUS), description: "Stable code of the error; use it in programs." },
+    code: {
+      enum: Object.keys(ERROR_CODES),
+      description:
+        "Stable code of the error; use it in programs. `/docs/waygate/errors` explains each code.",
+    },
     message: { type: "string", description: "Description of the error for people; it may change." },
     error: { type: "string", description: "The same as `message`." },
     details: {

@@ -1,5 +1,6 @@
 import type { SendResult } from "../../../network/driver.ts";
-import { ERROR_STATUS, type ErrorCode, GatewayError } from "../../../platform/gateway-error.ts";
+import { ERROR_CODES, type ErrorCode } from "../../../platform/error-codes.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
 import { SANDBOX_OFF } from "../../instances/instances.ts";
 
 /** Why a send or an action failed, as its row and its event store it. */
@@ -102,5 +103,5 @@ export function sendErrorToGatewayError(
 }
 
 function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERROR_STATUS, code);
+  return Object.hasOwn(ERROR_CODES, code);
 }

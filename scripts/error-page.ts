@@ -1,0 +1,103 @@
+import { PAIRING_ERROR_CODES, pairingError } from "../src/network/whatsapp/pairing/pairing-error.ts";
+import { ERROR_CODES, MESSAGE_ERROR_CODES, TOOL_ERROR_CODES } from "../src/platform/error-codes.ts";
+
+const HEAD = `# Errors
+
+<!-- Written by \`npm run generate\` from src/platform/error-codes.ts and src/network/whatsapp/pairing/pairing-error.ts. -->
+
+A request that fails has a status of 400 or more and this body:
+
+\`\`\`json
+{
+  "success": false,
+  "code": "VALIDATION_ERROR",
+  "message": "number: Required",
+  "error": "number: Required",
+  "details": { "fields": [{ "field": "number", "issue": "Required" }] },
+  "request_id": "01M7VZ7A9ZBG8NWRNYBYXP4FZP"
+}
+\`\`\`
+
+Let your program decide by \`code\`: codes are stable. \`message\` is a sentence for people and can change; \`error\` repeats
+it. \`details\` is absent when the code says everything. \`request_id\` finds the request in the gateway's log. With \`Accept:
+application/problem+json\` the body has the form of RFC 9457 and the same \`code\`.
+
+If a repetition can help later, the response has the header \`Retry-After\` with the seconds to wait. Send an
+\`Idempotency-Key\` with every send: then a repetition never sends twice (see
+[Async and idempotency](../guides/asynchronous-sends.md)).
+
+## Codes of responses
+
+| Code | Status | Meaning | What to do |
+|---|---|---|---|
+`;
+
+const FAILED_MESSAGES = `
+## Codes of failed messages
+
+A failed message has \`error\` with \`code\`, \`message\` and \`retryable\`. Its row shows it, and so does
+[\`message.failed\`](events/message.failed.md). The code is one of the table above, or of this one. Send again only if
+\`retryable\` is true.
+
+| Code | Meaning | What to do |
+|---|---|---|
+`;
+
+const PAIRING = `
+## Codes of failed pairings
+
+\`pairing_error\` of an instance and [\`instance.pairing_failed\`](events/instance.pairing_failed.md) carry one of these codes, with
+the same sentences. [Pairing a phone](../guides/pairing.md) shows the whole procedure.
+
+| Code | Meaning | What to do |
+|---|---|---|
+`;
+
+const TOOLS = `
+## Codes of the assistant tools
+
+The [assistant tools](../guides/assistant-tools.md) return the codes of responses, and these two:
+
+| Code | Meaning | What to do |
+|---|---|---|
+`;
+
+const ELSEWHERE = `
+## Codes on other pages
+
+| Codes | Page |
+|---|---|
+| \`blockers\` of \`/health\` | [Production readiness](../operation/production-readiness.md) |
+| \`last_disconnect_reason\` of an instance | [States of a session](session-states.md) |
+| \`status_reason\` of a campaign | [States of a campaign](campaign-states.md) |
+`;
+
+/** docs/reference/errors.md. */
+export function errorPage(): string {
+  const responses = Object.entries(ERROR_CODES).map(
+    ([code, { status, meaning, advice }]) => `| \`${code}\` | ${status} | ${meaning} | ${advice} |\n`,
+  );
+  const messages = toRows(MESSAGE_ERROR_CODES);
+  const tools = toRows(TOOL_ERROR_CODES);
+  const pairings = PAIRING_ERROR_CODES.map((code) => {
+    const { message, action } = pairingError(code);
+    return `| \`${code}\` | ${message} | ${action} |\n`;
+  });
+  return [
+    HEAD,
+    ...responses,
+    FAILED_MESSAGES,
+    ...messages,
+    PAIRING,
+    ...pairings,
+    TOOLS,
+    ...tools,
+    ELSEWHERE,
+  ].join("");
+}
+
+function toRows(codes: Readonly<Record<string, { meaning: string; advice: string }>>): string[] {
+  return Object.entries(codes).map(
+    ([code, { meaning, advice }]) => `| \`${code}\` | ${meaning} | ${advice} |\n`,
+  );
+}
