@@ -7,11 +7,13 @@ import { packageRoot } from "../src/platform/config/package-version.ts";
 import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
+import { eventPages } from "./event-pages.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
   "docs/contributing/dependencies.md": dependenciesPage,
   "docs/reference/errors.md": errorPage,
+  ...eventPages(),
   ".env.example": envExample,
   "openapi.json": () => `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`,
 };

@@ -23,22 +23,28 @@ function navigationHtml({ current, query = "" }: GuideView): string {
   const search = `<form role="search" action="/docs/waygate/search"><input type="search" name="q" aria-label="Search the guide"
 placeholder="Search the guide" maxlength="200" value="${escapeHtml(query)}"><button type="submit">Search</button></form>`;
   const groups = [...new Set(GUIDE.map(({ group }) => group))].map((group) => {
-    const pages = GUIDE.filter((one) => one.group === group);
+    const pages = GUIDE.filter((one) => one.group === group && isListed(one, current));
     return groupHtml(
       group,
-      pages.map((page) => entryHtml(guidePath(page.slug), page.title, page.slug === current)),
+      pages.map((page) => entryHtml(guidePath(page.slug), page.title, page.slug === current, page.parent)),
     );
   });
   const legal = Object.values(LEGAL_PAGES).map(({ path, title }) => entryHtml(path, title, path === current));
   return `<nav class="pages" aria-label="Guide">${search}<details><summary>Pages of the guide</summary>${groups.join("")}${groupHtml("Legal", legal)}</details></nav>`;
 }
 
+/** Pages below another are listed while one of them, or that other, is shown. */
+function isListed({ parent }: GuidePage, current: string | undefined): boolean {
+  if (parent === undefined || parent === current) return true;
+  return GUIDE.some((page) => page.slug === current && page.parent === parent);
+}
+
 function groupHtml(title: string, entries: readonly string[]): string {
   return `<p>${title}</p><ul>${entries.join("")}</ul>`;
 }
 
-function entryHtml(path: string, title: string, isCurrent: boolean): string {
-  return `<li><a href="${path}"${isCurrent ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+function entryHtml(path: string, title: string, isCurrent: boolean, parent?: string): string {
+  return `<li${parent === undefined ? "" : ' class="below"'}><a href="${path}"${isCurrent ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
 }
 
 /** Links to the pages before and after. */

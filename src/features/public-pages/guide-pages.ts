@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
 
 /** A page of the guide; `file` is its Markdown below `docs/`. */
 export interface GuidePage {
@@ -6,6 +7,8 @@ export interface GuidePage {
   title: string;
   group: string;
   file: string;
+  /** Slug of the page below which the navigation lists this one. */
+  parent?: string;
 }
 
 /** Slugs and titles of each folder of `docs/`, in the order of the navigation. */
@@ -70,13 +73,26 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** Every page of the guide, in reading order. */
 export const GUIDE: readonly GuidePage[] = Object.entries(GROUPS).flatMap(([folder, pages]) =>
-  pages.map(([slug, title]) => ({
-    slug,
-    title,
-    group: TITLES[folder] ?? folder,
-    file: slug === "events" ? "reference/events/README.md" : `${folder}/${slug}.md`,
-  })),
+  pages.flatMap(([slug, title]) => {
+    const group = TITLES[folder] ?? folder;
+    return slug === "events"
+      ? eventPages(title, group)
+      : [{ slug, title, group, file: `${folder}/${slug}.md` }];
+  }),
 );
+
+function eventPages(title: string, group: string): GuidePage[] {
+  const index = { slug: "events", title, group, file: "reference/events/README.md" };
+  const names = [...EVENT_NAMES, ...STREAM_EVENTS].sort();
+  const pages = names.map((name) => ({
+    slug: name,
+    title: name,
+    group,
+    file: `reference/events/${name}.md`,
+    parent: index.slug,
+  }));
+  return [index, ...pages];
+}
 
 /** What the operator must publish; `file` lies below `docs/`, the operator's own text in the data directory. */
 export const LEGAL_PAGES = {

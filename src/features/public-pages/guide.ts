@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
@@ -51,16 +51,5 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
 
 async function render(folder: string, page: GuidePage): Promise<string> {
   const text = await readFile(join(folder, page.file), "utf8");
-  const payloads = page.slug === "events" ? await readPayloads(join(folder, "reference/events")) : "";
-  return markdownToHtml(`${text}${payloads}`, page.file);
-}
-
-/** The payloads beside the page of the events, as a part of it. */
-async function readPayloads(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => /^[a-z]+\.[a-z_]+\.json$/.test(name)).sort();
-  const parts = names.map(
-    async (name) =>
-      `### ${name.slice(0, -5)}\n\n\`\`\`json\n${await readFile(join(folder, name), "utf8")}\`\`\`\n`,
-  );
-  return `\n## Payloads\n\n${(await Promise.all(parts)).join("\n")}`;
+  return markdownToHtml(text, page.file);
 }

@@ -55,8 +55,6 @@ function stateTable(diagram: string): string {
 
 /** Undefined for a document that is no page of the guide. */
 function resolveLink(file: string, href: string): string | undefined {
-  const [, payload] = /^([a-z]+\.[a-z_]+)\.json$/.exec(href) ?? [];
-  if (payload !== undefined) return `#${headingId(payload, new Map())}`;
   return /^(https:\/\/|#|\/)/.test(href) ? href : resolveGuideLink(file, href);
 }
 

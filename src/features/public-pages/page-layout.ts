@@ -91,6 +91,7 @@ nav.pages summary { cursor: pointer; font-weight: 700; }
 nav.pages ul { list-style: none; margin: 0; padding: 0; }
 nav.pages p { color: var(--quiet); font-size: 0.85rem; font-weight: 700; margin: 0.9rem 0 0.1rem; }
 nav li { margin: 0; }
+nav li.below { font-size: 0.9rem; margin-left: 0.8rem; }
 nav.pages form { display: flex; gap: 0.4rem; margin-bottom: 0.6rem; }
 nav.pages input { background: var(--paper); border: 1px solid var(--quiet); border-radius: 4px; color: var(--ink); flex: 1; font: inherit;
   min-width: 0; padding: 0.25rem 0.5rem; }

@@ -30,8 +30,7 @@ const REFUSAL = {
     success: { const: false },
     code: {
       enum: Object.keys(ERROR_CODES),
-      description:
-        "Stable code of the error; use it in programs. `/docs/waygate/errors` explains each code.",
+      description: "Stable code of the error; use it in programs. `/docs/waygate/errors` explains each code.",
     },
     message: { type: "string", description: "Description of the error for people; it may change." },
     error: { type: "string", description: "The same as `message`." },

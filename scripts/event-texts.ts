@@ -1,0 +1,156 @@
+import type { EVENT_NAMES, STREAM_EVENTS } from "../src/features/events/contract.ts";
+
+type PageName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
+
+interface EventText {
+  /** When the gateway records it; goes on after "Recorded when". */
+  when: string;
+  notes?: readonly string[];
+  /** Meanings of fields that differ from FIELD_MEANINGS. */
+  fields?: Readonly<Record<string, string>>;
+}
+
+const MORE_MESSAGES =
+  "More fields of a message are on the page [Events and payloads](README.md#fields-of-a-message).";
+
+/** The words of the page of each event. */
+export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
+  "message.received": {
+    when: "somebody writes to the instance, in a chat or in a group",
+    notes: [
+      "The message is stored before WhatsApp gets a receipt. A file follows later: see [`media.ready`](media.ready.md).",
+      MORE_MESSAGES,
+    ],
+  },
+  "message.sent": {
+    when: "the network takes a message of the instance, sent by the API, by a campaign, by an integration or on the phone",
+    notes: ["`origin` of the message says who sent it.", MORE_MESSAGES],
+  },
+  "message.failed": {
+    when: "an async send ends without success; a sync send reports its failure in the response instead",
+    notes: ["[Errors](../errors.md#codes-of-failed-messages) explains each `error.code`.", MORE_MESSAGES],
+  },
+  "message.delivered": {
+    when: "messages reach the phone of the recipient; in a group once per member",
+  },
+  "message.read": {
+    when: "messages are read, by the other side or on the instance's own phone; in a group once per reader",
+  },
+  "message.edited": { when: "a message is edited", fields: { text: "The new text or caption." } },
+  "message.deleted": { when: "a message is deleted for everyone" },
+  "message.reaction": { when: "somebody reacts to a message, or takes the reaction back" },
+  "media.ready": {
+    when: "the file of a received message is stored and can be downloaded",
+    notes: ["[Files](../../guides/media.md) shows how to download it."],
+    fields: { id: "Id of the message in the gateway." },
+  },
+  "instance.connected": { when: "the session of the instance opens" },
+  "instance.disconnected": {
+    when: "the session ends",
+    notes: ["[States of a session](../session-states.md) lists every reason."],
+  },
+  "instance.reconnecting": { when: "the connection is lost and the gateway restores it by itself" },
+  "instance.logged_out": {
+    when: "the phone or the network unlinks the instance",
+    notes: ["Pair the instance again: see [Pairing a phone](../../guides/pairing.md)."],
+  },
+  "instance.qr": {
+    when: "a QR code waits to be scanned, and each time a new code replaces it",
+    fields: {
+      reason:
+        "`new`; or `refreshed`: WhatsApp replaced the code during the scan, and the phone must scan once more.",
+    },
+  },
+  "instance.qr_expired": { when: "nobody scans the QR codes of a pairing" },
+  "instance.passkey_required": { when: "the network asks for a passkey before it links" },
+  "instance.passkey_confirmation": {
+    when: "a person must compare a code with the one on the phone",
+    fields: { code: "The code to compare." },
+  },
+  "instance.pairing_failed": {
+    when: "an attempt to link a phone fails",
+    notes: ["[Errors](../errors.md#codes-of-failed-pairings) lists every code."],
+    fields: { code: "Why it failed.", message: "What happened." },
+  },
+  "instance.attention": {
+    when: "the network asks a person to do something, or the session may end",
+    fields: { code: "What the network asks for.", message: "What to do, for people." },
+  },
+  "group.updated": {
+    when: "a group of the instance changes",
+    notes: [
+      "`change` has what changed: `subject`, `description`, `announce`, `locked`, `participants` with `action` and `who`, `group` (the whole group, when the instance joins it) or `left: true`. An empty `change` means that something else changed, such as the picture.",
+    ],
+    fields: { by: "Who changed it; null: not reported.", jid: "The group." },
+  },
+  "call.received": { when: "somebody calls the instance" },
+  "campaign.completed": { when: "a campaign ends" },
+  "campaign.progress": { when: "the state or the totals of a campaign change, at most every 2 seconds" },
+  "integration.paused": {
+    when: "an integration replies too often in a chat, because another bot most likely writes there",
+    notes: [
+      "The integration is silent in that chat until `paused_until`. Each pause is twice as long as the one before.",
+    ],
+    fields: { reason: "`reply_limit`.", limit: "Replies that the integration may send before the pause." },
+  },
+  "webhook.sent": { when: "a delivery to a webhook succeeds" },
+  "webhook.retrying": { when: "a delivery fails and is tried again" },
+  "webhook.failed": {
+    when: "a delivery is given up, or the gateway switches a webhook off",
+    notes: [
+      "When the gateway warns of a webhook or switches it off, `data.reason` is `endpoint_failing` or `endpoint_disabled`.",
+    ],
+  },
+};
+
+/** What each field of `data` has, unless its event says otherwise. */
+export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
+  action: "What the person who links can do.",
+  at: "When it happened, ISO 8601 in UTC.",
+  attempt: "Number of this attempt, from 1.",
+  by: "Who did it; null: not reported.",
+  call_id: "Id of the call on the network.",
+  campaign: "The campaign: id, name, status and the reason of the status.",
+  challenge: "What the passkey must sign.",
+  change: "What changed.",
+  conversation: "The chat of the message.",
+  direction: "`inbound` or `outbound`: whose messages these are.",
+  error: "Why it failed: `code`, `message` and `retryable`. For a webhook: a sentence.",
+  event: "Name of the delivered event.",
+  event_id: "Id of the delivered event.",
+  expires_at: "Until when it is valid.",
+  from: "Who calls.",
+  from_me: "Whether the instance sent the message.",
+  hint: "What to tell the person who scans; null: nothing special.",
+  jid: "The chat, group or person on the network.",
+  jobId: "Id that the response of the async send had; absent for other sends.",
+  lid: "The person's address that hides the phone number; null: unknown.",
+  limit: "The limit that was reached.",
+  max_attempts: "After how many attempts the gateway gives up.",
+  media: "The file: id, status, address, type, size and hash.",
+  message: "The message.",
+  message_id: "Id of the message on the network.",
+  message_ids: "Ids of the messages on the network.",
+  next_retry_at: "When the next attempt begins; null: none follows.",
+  participant: "In a group: the member who read or received it.",
+  paused_until: "Until when the integration is silent in this chat.",
+  pauses: "How many pauses there were in a row.",
+  pendingMessageId: "Message id that the response of the async send had; absent for other sends.",
+  phone: "Phone number in digits; null: unknown.",
+  provider: "The integration: `n8n`, `typebot` or `chatwoot`.",
+  qr: "The QR code as a picture, a data URL.",
+  qr_code: "The text of the QR code.",
+  reaction: "The emoji; null when the reaction was taken back.",
+  reason: "Why, as a stable word; null: none.",
+  removed: "Whether the reaction was taken back.",
+  sender: "Who reacted.",
+  since: "Since when.",
+  status: "Status of the instance.",
+  status_code: "HTTP status of the receiver; null: no response.",
+  text: "The text.",
+  totals: "Recipients by state.",
+  url: "Address of the webhook, masked where it can carry a secret.",
+  video: "Whether it is a video call.",
+  webhook_id: "Id of the webhook.",
+  will_retry: "Whether the gateway connects again by itself.",
+};
