@@ -14,7 +14,10 @@ export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "co
       return {
         ...cutWords(content.caption),
         content: {
-          ...{ kind: "media", media_type, mime_type, size },
+          kind: "media",
+          media_type,
+          mime_type,
+          size,
           ...(file_name !== undefined && { file_name: cut(file_name) }),
           ...(sha256 !== undefined && { sha256 }),
           ...(seconds !== undefined && { seconds }),
@@ -25,7 +28,9 @@ export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "co
       const { latitude, longitude, name, address } = content;
       return {
         content: {
-          ...{ kind: "location", latitude, longitude },
+          kind: "location",
+          latitude,
+          longitude,
           ...(name !== undefined && { name: cut(name) }),
           ...(address !== undefined && { address: cut(address) }),
         },

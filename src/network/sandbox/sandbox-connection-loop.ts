@@ -43,9 +43,12 @@ export class SandboxConnectionLoop {
     this.#report = options.report;
     this.#pairingPhone = pairingPhone;
     this.#activeAt = options.activeAt;
+    const { report, isTransientError, instance_id } = options;
     const { timing, log } = hub;
     this.#failures = new SessionStartRetry({
-      ...options,
+      report,
+      isTransientError,
+      instance_id,
       timing,
       log,
       reportDurably: (event) => this.#tell(event),

@@ -132,7 +132,9 @@ function dialSocks(url: URL, lookup: LookupFunction | undefined): ReturnType<typ
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port) || SOCKS_PORT;
   const dial = socksConnector({
-    ...{ host, port, type: url.protocol === "socks4:" ? 4 : 5 },
+    host,
+    port,
+    type: url.protocol === "socks4:" ? 4 : 5,
     ...(url.username && { userId: decodeURIComponent(url.username) }),
     ...(url.password && { password: decodeURIComponent(url.password) }),
   });

@@ -1,11 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type {
-  CredentialStore,
-  NetworkEvent,
-  OpenSessionOptions,
-  PairingError,
-  SessionStartFailure,
-} from "../driver.ts";
+import type { NetworkEvent, OpenSessionOptions, PairingError, SessionStartFailure } from "../driver.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { SocketClose } from "./connection/baileys-socket.ts";
@@ -42,7 +36,6 @@ type Next = "at_once" | "later" | { waitMs: number } | "end";
 export class WhatsAppConnectionLoop {
   readonly #options: WhatsAppConnectionLoopOptions;
   readonly #hub: WhatsAppRuntime;
-  readonly #credentials: CredentialStore;
   readonly #failures: SessionStartRetry;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
@@ -62,10 +55,12 @@ export class WhatsAppConnectionLoop {
   constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
     this.#hub = options.runtime;
-    this.#credentials = options.credentials;
+    const { report, isTransientError, instance_id } = options;
     const { timing, log } = options.runtime;
     this.#failures = new SessionStartRetry({
-      ...options,
+      report,
+      isTransientError,
+      instance_id,
       timing,
       log,
       reportDurably: (event) => this.#tell(event),
@@ -133,7 +128,7 @@ export class WhatsAppConnectionLoop {
     try {
       const library = await this.#options.loadBaileys();
       fault = "credentials_unreadable";
-      const kept = await this.#credentials.load();
+      const kept = await this.#options.credentials.load();
       if (this.#isStopped()) return "end";
       this.#isPairing = !kept;
       const creds = kept && library.readCredentials(kept);
@@ -148,10 +143,15 @@ export class WhatsAppConnectionLoop {
 
   async #pair({ pair }: BaileysModule): Promise<Next> {
     const { signal } = this.#stop;
+    const { runtime, pairingPhone, deviceName, proxy, lookup, isTransientError } = this.#options;
     const result = await pair({
-      ...this.#options,
-      store: this.#credentials,
-      phone: this.#options.pairingPhone,
+      runtime,
+      store: this.#options.credentials,
+      phone: pairingPhone,
+      deviceName,
+      proxy,
+      lookup,
+      isTransientError,
       shown: this.#shownCodes,
       signal,
       report: (event, isStale) => this.#tell(event, isStale),
@@ -191,15 +191,8 @@ export class WhatsAppConnectionLoop {
 
   async #tellFailed(error: PairingError): Promise<Next> {
     const isExpired = error.code === "qr_expired" || error.code === "code_expired";
-    if (isExpired) await this.#tell({ type: "qr_expired", error });
-    else
-      await this.#tell({
-        type: "disconnected",
-        reason: "pairing_failed",
-        will_retry: false,
-        detail: error.message,
-        error,
-      });
+    const failed = { reason: "pairing_failed", will_retry: false, detail: error.message } as const;
+    await this.#tell(isExpired ? { type: "qr_expired", error } : { type: "disconnected", ...failed, error });
     return "end";
   }
 
@@ -207,9 +200,21 @@ export class WhatsAppConnectionLoop {
     const leave = await this.#hub.connectionRateLimiter.acquire(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
-      const { keys } = this.#credentials;
+      const { keys } = this.#options.credentials;
       if (!keys) throw new Error("The credentials have no key store.");
-      const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
+      const { runtime, report, findSent, proxy, lookup, markOnline } = this.#options;
+      const caches = this.#caches;
+      const connection = await Connection.begin({
+        runtime,
+        caches,
+        keys,
+        creds,
+        report,
+        findSent,
+        proxy,
+        lookup,
+        markOnline,
+      });
       this.#opening = connection;
       if (this.#isStopped()) await connection.close();
       if (await connection.opened()) {
@@ -237,7 +242,8 @@ export class WhatsAppConnectionLoop {
     if (this.#isStopped() || code === PAIRING_LOST_CODE) return "end";
     const follow = disconnectActionOf(code);
     if (follow === "unlinked") {
-      await this.#forget();
+      // If the deletion fails, the next login gets the same error and repeats it.
+      await withTimeout(this.#options.credentials.erase(), this.#hub.timing.closeMs);
       await this.#tell({ type: "logged_out", reason: "unlinked" });
       return "end";
     }
@@ -272,11 +278,6 @@ export class WhatsAppConnectionLoop {
       ...(this.#isPairing && !canRetry && { error: { code: "client_outdated", message, action } }),
     });
     return canRetry ? "at_once" : "end";
-  }
-
-  /** The identity is void. If the deletion fails, the next login gets the same error and repeats it. */
-  async #forget(): Promise<void> {
-    await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
   }
 
   // The gateway must learn the session's state, so a failed report is repeated.

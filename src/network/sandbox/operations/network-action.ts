@@ -34,7 +34,8 @@ export async function runNetworkAction<Result>(
   const result = await inTransaction(pool, (client) =>
     work({
       ...who,
-      ...{ client, account_id },
+      client,
+      account_id,
       async deliver(phones, chat, letter, { except = 0 } = {}) {
         const { rows } = await client.query<{ device: number }>(
           `insert into sandbox.mailbox (device, chat, kind, body)

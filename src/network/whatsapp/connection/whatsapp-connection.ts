@@ -13,11 +13,11 @@ import {
   type ConnectionOperations,
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
-import { NumberLookup } from "../operations/number-lookup.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
+import { NumberLookup } from "../outbound/number-lookup.ts";
 import { Outbox } from "../outbound/outbox.ts";
 import { PendingAcks } from "../outbound/pending-acks.ts";
 import { createSessionTransport, type SessionTransport } from "../session-transport.ts";
@@ -62,8 +62,13 @@ export class WhatsAppConnection {
   /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
+    const { runtime, caches, keys, creds, report } = options;
     const desk = new ConnectionContext({
-      ...options,
+      runtime,
+      caches,
+      keys,
+      creds,
+      report,
       onLost: () =>
         connection?.endWith({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
       onPeerMessage: (entry) => connection?.handlePeerMessage(entry),

@@ -1,5 +1,4 @@
-import type { Session } from "../../driver.ts";
-import { rejectPhoneCall } from "../wire/phone-calls.ts";
+import type { Jid, Session } from "../../driver.ts";
 import { createChatOperations } from "./chat-operations.ts";
 import { createContactOperations } from "./contact-operations.ts";
 import { createGroupOperations } from "./group-operations.ts";
@@ -26,4 +25,14 @@ export function createConnectionOperations(
     rejectCall: (call_id, from) => pending.run(() => rejectPhoneCall(desk, call_id, from)),
     endAll: () => pending.rejectAll(),
   };
+}
+
+/** Rejects it under the address from which it rings, which may differ from the person's main address. */
+async function rejectPhoneCall(
+  { sock, ringingCalls }: OperationContext,
+  id: string,
+  from: Jid,
+): Promise<null> {
+  await sock.rejectCall(id, ringingCalls.get(id)?.from ?? from);
+  return null;
 }

@@ -16,11 +16,11 @@ import { isGroupJid } from "../../jid.ts";
 import { allowConcurrentSends } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import type { NumberLookup } from "../operations/number-lookup.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { MemberAddresses } from "./member-addresses.ts";
+import type { NumberLookup } from "./number-lookup.ts";
 import { type PendingAcks, sendFailureOf } from "./pending-acks.ts";
 import { uploadMedia } from "./upload-media.ts";
 

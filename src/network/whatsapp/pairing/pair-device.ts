@@ -126,7 +126,11 @@ class Pairing {
     const { phone, shown: codesShown, runtime } = this.#options;
     if (phone === undefined) return undefined;
     return new PairingCode({
-      ...{ stream: this.#stream, secret: this.#secret, timing: runtime.timing, phone, codesShown },
+      stream: this.#stream,
+      secret: this.#secret,
+      timing: runtime.timing,
+      phone,
+      codesShown,
       show: (code, expires_at) => this.#report({ type: "pairing_code", code, expires_at }),
       warn: (error) => this.#report({ type: "pairing_failed", error }),
       fail: (error) => this.#finish({ end: "failed", error }),
@@ -208,7 +212,9 @@ class Pairing {
     const { runtime, onCeremony } = this.#options;
     const { noiseKey, signedIdentityKey } = this.#secret.creds;
     const ceremony = new PasskeyCeremony({
-      ...{ stream: this.#stream, secret: this.#secret, timing: runtime.timing },
+      stream: this.#stream,
+      secret: this.#secret,
+      timing: runtime.timing,
       keys: { noisePublic: noiseKey.public, identityPublic: signedIdentityKey.public },
       report: (passkey) => this.#report({ type: "passkey_required", passkey }),
       fail: (failure, detail) => {

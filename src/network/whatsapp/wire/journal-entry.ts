@@ -55,7 +55,12 @@ export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry 
   const { s, e, i, n, p, k } = JSON.parse(body) as Body;
   const plaintext = Buffer.from(p, "base64");
   return {
-    ...{ id, stanza: s, enc: e, index: i, count: n, plaintext },
+    id,
+    stanza: s,
+    enc: e,
+    index: i,
+    count: n,
+    plaintext,
     hasSenderKey: (k & 1) === 1,
     isSenderKeyOnly: (k & 2) === 2,
   };
@@ -78,7 +83,11 @@ export function toJournalEntry(
   const hasSenderKey = message.senderKeyDistributionMessage != null;
   return {
     id: journalEntryId(enc.content),
-    ...{ stanza, index, count, enc: enc.attrs, hasSenderKey },
+    stanza,
+    index,
+    count,
+    enc: enc.attrs,
+    hasSenderKey,
     plaintext: Buffer.from(plaintext),
     isSenderKeyOnly: hasSenderKey && named.length === 1,
   };

@@ -74,7 +74,9 @@ function readInvite({ groupInviteMessage: invite }: Message): GroupInvite | unde
   if (!invite?.inviteCode || !group) return undefined;
   const expires = invite.inviteExpiration ? toNumber(invite.inviteExpiration) : 0;
   return {
-    ...{ group, code: truncateText(invite.inviteCode, ID_MAX), name: bounded(invite.groupName, ID_MAX) },
+    group,
+    code: truncateText(invite.inviteCode, ID_MAX),
+    name: bounded(invite.groupName, ID_MAX),
     expires_at: isTime(expires) ? new Date(expires * 1000).toISOString() : null,
   };
 }

@@ -36,7 +36,13 @@ export async function readInboundMessage(
   return {
     type: "message",
     message: {
-      ...{ id, chat, chat_type: isGroupJid(chat) ? "group" : "contact", from_me, sender, content, at },
+      id,
+      chat,
+      chat_type: isGroupJid(chat) ? "group" : "contact",
+      from_me,
+      sender,
+      content,
+      at,
       ...(offline && { offline }),
     },
   };
@@ -156,7 +162,10 @@ export async function readUndecryptedMessage(
   return {
     type: "message",
     message: {
-      ...{ id: key.id as MessageId, chat, chat_type: isGroup ? "group" : "contact", sender },
+      id: key.id as MessageId,
+      chat,
+      chat_type: isGroup ? "group" : "contact",
+      sender,
       from_me: key.fromMe === true,
       content: { kind: "text", text: "" },
       at: parseTimestamp(String(message.messageTimestamp ?? "")),

@@ -67,7 +67,9 @@ function writePreview({
   thumbnail,
 }: LinkPreview): proto.Message.IExtendedTextMessage {
   return {
-    ...{ matchedText: url, title, description },
+    matchedText: url,
+    title,
+    description,
     previewType: proto.Message.ExtendedTextMessage.PreviewType.NONE,
     ...(thumbnail && { jpegThumbnail: Buffer.from(thumbnail, "base64") }),
   };

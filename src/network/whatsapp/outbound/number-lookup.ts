@@ -2,8 +2,8 @@ import type { WASocket } from "baileys";
 import type { Jid } from "../../driver.ts";
 import { isGroupJid, phoneOfJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import type { DeviceCache } from "../outbound/device-cache.ts";
 import { userOf } from "../wire/plain-jid.ts";
+import type { DeviceCache } from "./device-cache.ts";
 
 export interface NumberLookupOptions {
   sock: WASocket;
