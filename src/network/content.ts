@@ -87,8 +87,8 @@ export interface ContactCard {
 
 export interface ContactContent extends ContactCard {
   kind: "contact";
-  /** Inbound: the other cards of the message. */
-  additional?: ContactCard[];
+  /** Inbound: the other cards of the message. The log stores it under this name. */
+  more?: ContactCard[];
 }
 
 /** The message that a reply quotes. */
@@ -108,7 +108,7 @@ export interface QuotedMessage {
 export type QuotedContent =
   | Omit<MediaContent, "bytes" | "ref" | "caption">
   | LocationContent
-  | Omit<ContactContent, "vcard" | "additional">;
+  | Omit<ContactContent, "vcard" | "more">;
 
 export interface EditOptions {
   id: MessageId;

@@ -120,7 +120,7 @@ export function toMessageView(row: MessageRow) {
     mentioned: toMentioned(content),
     media: content.kind === "media" ? toMediaView(row, content) : null,
     location: content.kind === "location" ? toLocationView(content) : null,
-    contacts: content.kind === "contact" ? [content, ...(content.additional ?? [])].map(toCardView) : null,
+    contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
     choice: content.kind === "text" ? (content.choice ?? null) : null,
     group_invite: content.kind === "text" ? (content.invite ?? null) : null,
     ad: content.ad ?? null,

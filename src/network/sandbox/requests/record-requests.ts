@@ -107,7 +107,7 @@ export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Pr
   const items = arrivals.map((arrival, ord) => ({ ...arrival, ord }));
   const { rows } = await pool.query<{
     outcomes: RequestOutcome[];
-    wakes: RecordedRequests["wakeups"] | null;
+    wakeups: RecordedRequests["wakeups"] | null;
   }>({
     name: "sandbox-arrivals",
     text: RECORD_ARRIVALS,
@@ -115,7 +115,7 @@ export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Pr
   });
   const [row] = rows;
   if (!row) throw new Error("The sandbox network gave no answer to an arrival.");
-  return { outcomes: row.outcomes, wakeups: row.wakes ?? [] };
+  return { outcomes: row.outcomes, wakeups: row.wakeups ?? [] };
 }
 
 /** A session's read receipts for messages. */

@@ -87,11 +87,11 @@ const VCARD_MAX = 65_536;
 function readContact({ contactMessage, contactsArrayMessage }: Message): Content | undefined {
   const [first, ...others] = contactMessage ? [contactMessage] : (contactsArrayMessage?.contacts ?? []);
   if (!first) return undefined;
-  const additional = others
+  const more = others
     .slice(0, CARDS_MAX - 1)
     .filter(({ vcard }) => (vcard?.length ?? 0) <= VCARD_MAX)
     .map(readCard);
-  return { kind: "contact", ...readCard(first), ...(additional.length > 0 && { additional }) };
+  return { kind: "contact", ...readCard(first), ...(more.length > 0 && { more }) };
 }
 
 function readCard({ displayName, vcard }: proto.Message.IContactMessage): ContactCard {
