@@ -58,6 +58,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
   contributing: [
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
+    ["real-programs", "Testing against real programs"],
     ["real-phone-checklist", "With a real phone"],
   ],
 };

@@ -69,6 +69,16 @@ test("the index of docs/ and the README link every page of the guide", async () 
   expect(missing.map(({ file }) => file)).toEqual([]);
 });
 
+test.each(GUIDE.filter(({ group }) => group === "Guides"))(
+  "the guide $slug says what it is, when to use it, how, and what can go wrong, in this order",
+  async ({ file }) => {
+    const text = await readFile(join(ROOT, "docs", file), "utf8");
+    const headings = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").match(/^## .*$/gm);
+    expect(headings).toEqual(["## When to use it", "## How", "## What can go wrong"]);
+    expect(text).toMatch(/^# .+\n\n[^#\n]/);
+  },
+);
+
 test("every page shows the groups in its navigation, and the legal pages", async () => {
   const html = await guide.page("webhooks");
   const groups = [...html.matchAll(/<p>(\w+)<\/p><ul>/g)].map(([, group]) => group);

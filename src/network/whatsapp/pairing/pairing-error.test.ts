@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PAIRING_ERROR_CODES, pairingError } from "./pairing-error.ts";
 
 const page = readFileSync(new URL("../../../../docs/guides/pairing.md", import.meta.url), "utf8");
-const section = page.split("## When it does not work")[1]?.split("\n## ")[0] ?? "";
+const section = page.split("## What can go wrong")[1]?.split("\n## ")[0] ?? "";
 const table = [...section.matchAll(/^\| `([a-z_]+)` \|[^|]+\|[^|]+\|$/gm)].map(([, code]) => code);
 
 describe("a pairing that failed", () => {
