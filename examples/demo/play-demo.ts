@@ -56,7 +56,7 @@ async function play(demo: DemoContext, dataDir: string): Promise<void> {
   output.step("Stop");
   const exitCode = await gateway.stop();
   if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and exited with ${exitCode}.`);
-  output.print("The gateway has stopped gracefully, with exit code 0. The scratch data is deleted.");
+  output.print("The gateway has stopped gracefully, with exit code 0.");
   output.printAside("Everything that was promised happened. To run it for yourself: npm start");
 }
 

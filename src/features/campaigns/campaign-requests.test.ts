@@ -32,7 +32,11 @@ const QUICK = { min_delay_ms: 0, max_delay_ms: 0 };
 
 async function createCampaign(input: Partial<Parameters<Client["createCampaign"]>[0]> = {}): Promise<number> {
   const { data } = await owner.createCampaign({
-    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello", ...QUICK, ...input },
+    name: "Spring",
+    instance_id: shop.id,
+    message_template: "Hello",
+    ...QUICK,
+    ...input,
   });
   return data.id;
 }
@@ -107,18 +111,29 @@ describe("an Idempotency-Key", () => {
 describe("a campaign", () => {
   test.each(["", true, "fast", -1, 1.5, []])("takes no delay of %j", async (min_delay_ms) => {
     const { status, body } = await call("POST /api/campaigns", {
-      ...{ name: "Fast", instance_id: shop.id, message_template: "Hi", min_delay_ms },
+      name: "Fast",
+      instance_id: shop.id,
+      message_template: "Hi",
+      min_delay_ms,
     });
     expect([status, body.details.fields[0].field]).toEqual([400, "min_delay_ms"]);
   });
 
   test("takes numbers as the texts of a form", async () => {
     const { body } = await call("POST /api/campaigns", {
-      ...{ name: "Form", instance_id: String(shop.id), message_template: "Hi" },
-      ...{ min_delay_ms: "10", max_delay_ms: "20", daily_limit: "5", stop_on_error_rate: "0.5" },
+      name: "Form",
+      instance_id: String(shop.id),
+      message_template: "Hi",
+      min_delay_ms: "10",
+      max_delay_ms: "20",
+      daily_limit: "5",
+      stop_on_error_rate: "0.5",
     });
     expect(body.data).toMatchObject({
-      ...{ min_delay_ms: 10, max_delay_ms: 20, daily_limit: 5, stop_on_error_rate: 0.5 },
+      min_delay_ms: 10,
+      max_delay_ms: 20,
+      daily_limit: 5,
+      stop_on_error_rate: 0.5,
     });
   });
 
@@ -126,7 +141,9 @@ describe("a campaign", () => {
     const png = `data:image/png;base64,${PNG.toString("base64")}`;
     for (const file of [{ media: png }, { media_url: png }]) {
       const { body } = await call("POST /api/campaigns", {
-        ...{ name: "File", instance_id: shop.id, ...file },
+        name: "File",
+        instance_id: shop.id,
+        ...file,
       });
       expect(body.data.media).toMatchObject({ type: "image", size: PNG.length });
     }
@@ -197,7 +214,10 @@ describe("a campaign", () => {
     await owner.createAccount({ name: "Plain", user_name: "Plain", plan_id: plan.id, ...login });
     const { token } = await gateway.anonymous.login(login);
     for (const http of [
-      ...["GET /api/campaigns", "POST /api/campaigns", "GET /api/campaigns/1", "PATCH /api/campaigns/1"],
+      "GET /api/campaigns",
+      "POST /api/campaigns",
+      "GET /api/campaigns/1",
+      "PATCH /api/campaigns/1",
       ...["recipients", "start", "pause", "cancel", "preview"].map((step) => `POST /api/campaigns/1/${step}`),
       "GET /api/campaigns/1/report",
     ]) {
@@ -215,8 +235,9 @@ const PNG = Buffer.from(
 
 test("the file of a campaign is kept once, and each of its messages has it", async () => {
   const id = await createCampaign({
-    ...{ media: { base64: PNG.toString("base64"), file_name: "dot.png" } },
-    ...{ min_delay_ms: 3_600_000, max_delay_ms: 3_600_000 },
+    media: { base64: PNG.toString("base64"), file_name: "dot.png" },
+    min_delay_ms: 3_600_000,
+    max_delay_ms: 3_600_000,
   });
   const refused = newPhone().replace(/.{4}$/, "0001");
   await owner.addRecipients({ id, numbers: [newPhone(), refused, newPhone()] });

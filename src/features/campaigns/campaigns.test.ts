@@ -39,7 +39,11 @@ type CampaignInput = Partial<Parameters<Client["createCampaign"]>[0]>;
 
 async function createCampaign(input: CampaignInput = {}): Promise<number> {
   const { data } = await owner.createCampaign({
-    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello {{name}}", ...QUICK, ...input },
+    name: "Spring",
+    instance_id: shop.id,
+    message_template: "Hello {{name}}",
+    ...QUICK,
+    ...input,
   });
   return data.id;
 }
@@ -96,8 +100,15 @@ test("a campaign reaches every recipient once, with the variables in place, and 
   const report = await owner.getCampaignReport({ id, limit: 2 });
   if (!report.data) throw new Error("the report came as a file");
   expect(report.data.totals).toEqual({
-    ...{ total: 5, pending: 0, queued: 0, sent: 5, delivered: 5, read: 5 },
-    ...{ failed: 0, cancelled: 0, skipped: 0 },
+    total: 5,
+    pending: 0,
+    queued: 0,
+    sent: 5,
+    delivered: 5,
+    read: 5,
+    failed: 0,
+    cancelled: 0,
+    skipped: 0,
   });
   expect(report.data.recipients).toHaveLength(2);
   expect(report.pagination.has_more).toBe(true);
@@ -326,7 +337,10 @@ describe("a campaign under way", () => {
   test("pauses while its instance is disconnected, and continues by itself", async () => {
     const other = await gateway.connectInstance({ name: "Away" });
     const id = await createCampaign({
-      ...{ instance_id: other.id, min_delay_ms: 8_000, max_delay_ms: 8_000, message_template: "Hi" },
+      instance_id: other.id,
+      min_delay_ms: 8_000,
+      max_delay_ms: 8_000,
+      message_template: "Hi",
     });
     await owner.addRecipients({ id, numbers: newPhones(4) });
     await owner.startCampaign({ id });
@@ -347,7 +361,10 @@ describe("a campaign under way", () => {
 
   test("stops when too many sends fail", async () => {
     const id = await createCampaign({
-      ...{ min_delay_ms: 30, max_delay_ms: 30, stop_on_error_rate: 0.5, message_template: "Hi" },
+      min_delay_ms: 30,
+      max_delay_ms: 30,
+      stop_on_error_rate: 0.5,
+      message_template: "Hi",
     });
     await owner.addRecipients({ id, numbers: Array.from({ length: 330 }, () => numberEnding("0001")) });
     await owner.startCampaign({ id });
@@ -409,7 +426,8 @@ describe("a campaign under way", () => {
       "base64",
     );
     const id = await createCampaign({
-      ...{ message_template: "For {{name}}", media: { base64: png.toString("base64") } },
+      message_template: "For {{name}}",
+      media: { base64: png.toString("base64") },
     });
     const phones = newPhones(3);
     await owner.addRecipients({
@@ -428,7 +446,10 @@ describe("a campaign under way", () => {
 
   test("reports progress to streams, and completion to subscribed webhooks", async () => {
     await shop.client.createWebhook({
-      ...{ id: shop.id, name: "Done", url: "http://127.0.0.1:9/", events: ["campaign.completed"] },
+      id: shop.id,
+      name: "Done",
+      url: "http://127.0.0.1:9/",
+      events: ["campaign.completed"],
     });
     const id = await createCampaign({ message_template: "Hi" });
     await owner.addRecipients({ id, numbers: newPhones(2) });
@@ -582,7 +603,9 @@ test("the CSV report is safe to open in a spreadsheet", async () => {
 test("without a queue a campaign cannot be started", async () => {
   await gateway.restart({ WAYGATE_QUEUE: "off" });
   const { data } = await gateway.owner.createCampaign({
-    ...{ name: "Late", instance_id: shop.id, message_template: "Hi" },
+    name: "Late",
+    instance_id: shop.id,
+    message_template: "Hi",
   });
   await gateway.owner.addRecipients({ id: data.id, numbers: newPhones(1) });
   const start = gateway.owner.startCampaign({ id: data.id });

@@ -31,8 +31,12 @@ async function rows<Row extends object = Record<string, unknown>>(
 
 async function createCampaign(input: { consent_purpose?: string } = {}): Promise<number> {
   const { data } = await owner.createCampaign({
-    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello {{name}}" },
-    ...{ min_delay_ms: 0, max_delay_ms: 0, ...input },
+    name: "Spring",
+    instance_id: shop.id,
+    message_template: "Hello {{name}}",
+    min_delay_ms: 0,
+    max_delay_ms: 0,
+    ...input,
   });
   return data.id;
 }
@@ -163,7 +167,9 @@ describe("a lead", () => {
   test("without phone, name and e-mail is refused with the missing fields", async () => {
     for (const nobody of [{}, { tags: ["vip"] }, { phone: null, name: "", email: null }])
       await expect(owner.createLead(nobody)).rejects.toMatchObject({
-        ...{ status: 400, code: "VALIDATION_ERROR", details: { fields: [{ field: "phone" }] } },
+        status: 400,
+        code: "VALIDATION_ERROR",
+        details: { fields: [{ field: "phone" }] },
       });
   });
 });

@@ -11,8 +11,13 @@ const STEADY: SendSchedule = {
 function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<PlanSendsInput> = {}) {
   const start = new Date(from);
   const { moments, nextAt } = planSends({
-    ...{ schedule: { ...STEADY, ...rhythm }, from: start, until: new Date(start.getTime() + 10_000) },
-    ...{ count: 100, plannedToday: 0, random: () => 0.5, ...order },
+    schedule: { ...STEADY, ...rhythm },
+    from: start,
+    until: new Date(start.getTime() + 10_000),
+    count: 100,
+    plannedToday: 0,
+    random: () => 0.5,
+    ...order,
   });
   return { moments: moments.map((at) => at.toISOString()), nextAt: nextAt.toISOString() };
 }

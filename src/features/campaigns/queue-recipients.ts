@@ -142,7 +142,12 @@ function toMessage(
 ): NewMessage {
   const content = contentOf(campaign, text);
   return {
-    ...{ account_id, instance_id, lane, max_messages, content, run_at },
+    account_id,
+    instance_id,
+    lane,
+    max_messages,
+    content,
+    run_at,
     conversation_id: conversation.id,
     message_id: newMessageId(),
     job_id: `job_${ulid()}`,

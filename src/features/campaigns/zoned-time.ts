@@ -12,8 +12,14 @@ function formatOf(tz: string): Intl.DateTimeFormat {
   const known = formats.get(tz);
   if (known) return known;
   const made = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: tz, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+    timeZone: tz,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
   });
   formats.set(tz, made);
   return made;

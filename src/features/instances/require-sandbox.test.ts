@@ -43,8 +43,14 @@ const REFUSED = {
 async function answersOf({ id, key }: { id: number; key: string }): Promise<string[]> {
   const from = "5511987651234";
   const body = {
-    ...{ from, text: "x", message_id: "x", reaction: "x", subject: "x" },
-    ...{ group_jid: "120363111111111111@g.us", action: "add", participants: [from] },
+    from,
+    text: "x",
+    message_id: "x",
+    reaction: "x",
+    subject: "x",
+    group_jid: "120363111111111111@g.us",
+    action: "add",
+    participants: [from],
   };
   const codes = new Set<string>();
   for (const { http, access } of Object.values(contract)) {

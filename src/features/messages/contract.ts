@@ -369,7 +369,10 @@ export const messagesContract = {
     ...send,
     aliases: { ...sendAliases, ...textAliases },
     input: z.object({
-      ...{ id: instanceId, ...recipientFields, ...sendOptions, ...textFields },
+      id: instanceId,
+      ...recipientFields,
+      ...sendOptions,
+      ...textFields,
       text: text
         .optional()
         .describe(

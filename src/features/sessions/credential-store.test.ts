@@ -28,8 +28,14 @@ beforeEach(async () => {
   const { id } = await db
     .insertInto("instance")
     .values({
-      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "sandbox" },
-      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+      account_id,
+      lane: 0,
+      global_lane: 0,
+      name: "Sales",
+      network: "sandbox",
+      webhook_secret: Buffer.alloc(0),
+      metadata: "{}",
+      settings: "{}",
     })
     .returning("id")
     .executeTakeFirstOrThrow();

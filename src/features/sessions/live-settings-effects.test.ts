@@ -16,8 +16,13 @@ const set = (settings: Record<string, unknown>) =>
 
 afterEach(async () => {
   await set({
-    ...{ reject_calls: false, reject_message: null, ignore_groups: false, read_messages: false },
-    ...{ mark_online: false, send_delay_min_ms: 0, send_delay_max_ms: 0 },
+    reject_calls: false,
+    reject_message: null,
+    ignore_groups: false,
+    read_messages: false,
+    mark_online: false,
+    send_delay_min_ms: 0,
+    send_delay_max_ms: 0,
   });
 });
 
@@ -92,7 +97,11 @@ describe("messages of groups", () => {
       text: "Hidden",
     });
     await story.sales.client.sandboxReact({
-      ...{ ...sales(), from, group_jid: GROUP, message_id: hidden.data.message_id, reaction: "👍" },
+      ...sales(),
+      from,
+      group_jid: GROUP,
+      message_id: hidden.data.message_id,
+      reaction: "👍",
     });
     const direct = await story.sales.client.sandboxReceive({ ...sales(), from, text: "Direct" });
     await story.event("message.received", direct.data.message_id);

@@ -45,7 +45,10 @@ async function openShop(settings: { device_name?: string } = {}): Promise<Shop> 
   const client = createClient({ baseUrl: gateway.url, apiKey: api_key });
   const { phone } = await network.control.addPerson({ phone: newPhone() });
   return {
-    ...{ id, client, phone, headers: { "x-api-key": api_key } },
+    id,
+    client,
+    phone,
+    headers: { "x-api-key": api_key },
     status: async () => (await client.getInstanceStatus({ id })).data,
     async events(name) {
       const rows = await gateway.database.db
@@ -171,7 +174,9 @@ describe("a pairing", () => {
     await waitUntil(async () => (await shop.status()).pairing_error?.code === "wrong_code");
     const { data: shown } = await client.getInstanceQr({ id });
     expect(shown).toMatchObject({
-      ...{ status: "qr_pending", pairing_code: data.pairing_code, expires_at: data.expires_at },
+      status: "qr_pending",
+      pairing_code: data.pairing_code,
+      expires_at: data.expires_at,
       pairing_error: { code: "wrong_code" },
     });
     await waitUntil(() => receiver.of("instance.pairing_failed").length === 1);
@@ -191,7 +196,9 @@ describe("a pairing", () => {
     await waitUntil(async () => (await shop.status()).qr_reason === "refreshed");
     const second = known((await client.getInstanceQr({ id })).data);
     expect(second).toMatchObject({
-      ...{ attempt: 1, expires_at: first.expires_at, qr_reason: "refreshed" },
+      attempt: 1,
+      expires_at: first.expires_at,
+      qr_reason: "refreshed",
       hint: expect.stringContaining("once more"),
     });
     expect((await shop.status()).hint).toBe(second.hint);

@@ -22,8 +22,12 @@ const toLoopback: LookupFunction = (_, options, callback) =>
   options.all ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(null, "127.0.0.1", 4);
 
 const FILE: MediaContent = {
-  ...{ kind: "media", media_type: "document", mime_type: "text/plain", file_name: "a.txt" },
-  ...{ size: 3, bytes: new Uint8Array([1, 2, 3]) },
+  kind: "media",
+  media_type: "document",
+  mime_type: "text/plain",
+  file_name: "a.txt",
+  size: 3,
+  bytes: new Uint8Array([1, 2, 3]),
 };
 
 function open(url: string, lookup = toLoopback): RecordingSession {

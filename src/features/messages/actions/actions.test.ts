@@ -337,7 +337,10 @@ describe("the chat that is named beside a message of the log", () => {
     const number = "5541987650007";
     const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
     const answer = await client.react({
-      ...{ ...sales(), message_id: data.message_id ?? "", number: "554187650007", reaction: "👍" },
+      ...sales(),
+      message_id: data.message_id ?? "",
+      number: "554187650007",
+      reaction: "👍",
     });
     expect(answer.data.jid).toBe("554187650007@s.whatsapp.net");
   });
@@ -347,7 +350,9 @@ test("a message that this instance has sent is not marked as read, and its chat 
   const { client } = story.sales;
   const id = await tell();
   await expect(client.markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
-    ...{ code: "CONFLICT", status: 409, details: { reason: "own" } },
+    code: "CONFLICT",
+    status: 409,
+    details: { reason: "own" },
   });
   expect(timesTold("message.read", id)).toBe(0);
 });

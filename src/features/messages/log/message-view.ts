@@ -139,7 +139,8 @@ export function toQuoted(
   to: Jid,
 ): QuotedMessage {
   return {
-    ...{ id, from_me },
+    id,
+    from_me,
     ...(sender && { sender: sender.jid }),
     ...quoteContent(content),
     ...(chat !== to && { chat }),

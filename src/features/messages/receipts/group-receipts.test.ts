@@ -49,8 +49,14 @@ async function report(
   more: Partial<MessageReceipt> = {},
 ) {
   await recorder.record({
-    ...{ instance_id: story.sales.id, chat: group, ids: ids as MessageId[], from_me: true, status },
-    ...{ at: new Date("2026-11-20T12:00:00.000Z"), participant: personOf(phone), ...more },
+    instance_id: story.sales.id,
+    chat: group,
+    ids: ids as MessageId[],
+    from_me: true,
+    status,
+    at: new Date("2026-11-20T12:00:00.000Z"),
+    participant: personOf(phone),
+    ...more,
   });
 }
 
@@ -72,11 +78,22 @@ describe("a message to a group", () => {
     await waitUntil(async () => (await receiptsOf(id)).delivered === 3 && (await receiptsOf(id)).read === 1);
     expect(await statusesOf(id)).toEqual(statuses);
     expect(await receiptsOf(id)).toMatchObject({
-      ...{ message_id: id, jid: group, status: "delivered", addressees: 3, delivered: 3, read: 1, played: 0 },
+      message_id: id,
+      jid: group,
+      status: "delivered",
+      addressees: 3,
+      delivered: 3,
+      read: 1,
+      played: 0,
       receipts: [
         {
-          ...{ jid: jidOf(ANA), lid: lidOf(ANA), phone: ANA, status: "read" },
-          ...{ delivered_at: expect.any(String), read_at: expect.any(String), played_at: null },
+          jid: jidOf(ANA),
+          lid: lidOf(ANA),
+          phone: ANA,
+          status: "read",
+          delivered_at: expect.any(String),
+          read_at: expect.any(String),
+          played_at: null,
         },
         { status: "delivered", read_at: null },
         { status: "delivered", read_at: null },
@@ -102,7 +119,9 @@ describe("a message to a group", () => {
     expect(await readersOf(id)).toEqual([ANA, QUIET]);
     const { data } = await story.event("message.read", id);
     expect(data).toMatchObject({
-      ...{ message_ids: [id], jid: group, direction: "outbound" },
+      message_ids: [id],
+      jid: group,
+      direction: "outbound",
       participant: { jid: jidOf(ANA), lid: lidOf(ANA), phone: ANA },
       message: { message_id: id, is_group: true },
     });
@@ -231,8 +250,13 @@ describe("a message to a group", () => {
     );
     const id = await send();
     const all = phones.slice(1).map((phone) => ({
-      ...{ instance_id: story.sales.id, chat: group, ids: [id as MessageId], from_me: true },
-      ...{ status: "read" as const, at: new Date(), participant: personOf(phone) },
+      instance_id: story.sales.id,
+      chat: group,
+      ids: [id as MessageId],
+      from_me: true,
+      status: "read" as const,
+      at: new Date(),
+      participant: personOf(phone),
     }));
     await Promise.all([...all, ...all].map((receipt) => recorder.record(receipt)));
     const readers = await readersOf(id);

@@ -35,8 +35,13 @@ export async function loadReceiptLedger(
   people: readonly Identity[],
 ): Promise<ReceiptLedger> {
   const book: ReceiptLedger = {
-    ...{ messages, owners: new Map(), listed: new Set(), entries: new Map() },
-    ...{ counts: new Map(), changed: new Set(), gone: new Set() },
+    messages,
+    owners: new Map(),
+    listed: new Set(),
+    entries: new Map(),
+    counts: new Map(),
+    changed: new Set(),
+    gone: new Set(),
   };
   if (messages.length === 0) return book;
   const found = await readMessages(trx, messages);

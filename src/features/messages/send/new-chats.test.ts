@@ -92,7 +92,9 @@ describe("an account that may begin no new chats", () => {
     const before = await rows();
     const headers = { "content-type": "application/json", authorization: `Bearer ${await keyOfOwner()}` };
     const answer = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
-      ...{ method: "POST", headers, body: JSON.stringify(text(await stranger())) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(text(await stranger())),
     });
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);
@@ -172,7 +174,8 @@ async function isPutOff(messageId: string): Promise<boolean> {
 
 async function keyOfOwner(): Promise<string> {
   const { token } = await gateway.anonymous.login({
-    ...{ email: "owner@example.com", password: "correct horse battery staple" },
+    email: "owner@example.com",
+    password: "correct horse battery staple",
   });
   return token;
 }

@@ -472,7 +472,9 @@ describe("the name of a file", () => {
       const url = files.serve(path, redirect(target));
       const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
       expect((await story.arrived(data.message_id ?? "")).media).toMatchObject({
-        ...{ file_name: name, mime_type: "application/pdf", size: SAMPLE.pdf.length },
+        file_name: name,
+        mime_type: "application/pdf",
+        size: SAMPLE.pdf.length,
       });
     }
   });

@@ -188,7 +188,9 @@ describe("message.received", () => {
     };
     const message = { extendedTextMessage: { text: "Still there?", contextInfo } };
     expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
-      ...{ is_forwarded: true, forwarding_score: 1, choice: null },
+      is_forwarded: true,
+      forwarding_score: 1,
+      choice: null,
       ad: { source_type: "ad", ctwa_clid: "ARAk", title: "Sale", source_url: null },
     });
   });
@@ -198,7 +200,9 @@ describe("message.received", () => {
     expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
       text: "Blue",
       choice: { kind: "list", id: "row-3" },
-      ...{ ad: null, is_forwarded: false, group_invite: null },
+      ad: null,
+      is_forwarded: false,
+      group_invite: null,
     });
   });
 

@@ -114,7 +114,10 @@ describe("A gateway", () => {
     await pair();
     expect(new Set(await logins())).toEqual(new Set([FIRST]));
     expect(await versionOf()).toMatchObject({
-      ...{ source: "fetched", searching: true, problem: null, age_seconds: expect.any(Number) },
+      source: "fetched",
+      searching: true,
+      problem: null,
+      age_seconds: expect.any(Number),
       found_at: expect.any(String),
     });
     const headers = { authorization: "Bearer metrics-token-of-the-test" };

@@ -103,7 +103,9 @@ const uploadByBaileys = async (way: SessionTransport, host: string, path: string
   const filePath = join(folder, "file");
   const done = await uploadWithNodeHttp({
     url: `https://${host}${path}`,
-    ...{ filePath, headers: {}, agent: way.fetchAgent as never },
+    filePath,
+    headers: {},
+    agent: way.fetchAgent as never,
   });
   return done === undefined ? 0 : 200;
 };

@@ -140,7 +140,11 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     const id = await send(group, { kind: "text", text: "Lunch?" });
     const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
     expect(await listener.waitForEvent("message_status")).toMatchObject({
-      ...{ chat: group, ids: [id], from_me: true, status: "delivered", participant: member },
+      chat: group,
+      ids: [id],
+      from_me: true,
+      status: "delivered",
+      participant: member,
     });
     await stage.control.push(stage.phone.number, {
       tag: "receipt",
@@ -157,7 +161,11 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
       ],
     });
     expect(await listener.waitForEvent("message_status", 2)).toMatchObject({
-      ...{ chat: group, ids: [id], from_me: true, status: "read", participant: member },
+      chat: group,
+      ids: [id],
+      from_me: true,
+      status: "read",
+      participant: member,
       at: new Date(1795262400_000),
     });
     expect(listener.all("message_status")).toHaveLength(2);

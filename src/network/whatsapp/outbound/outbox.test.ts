@@ -140,7 +140,10 @@ describe("a file", () => {
       const bytes = new Uint8Array([0x52, 0x49, 0x46, 0x46, 1]);
       const file: Content = {
         kind: "media",
-        ...{ media_type: kind, mime_type: "application/x-test", size: 5, bytes },
+        media_type: kind,
+        mime_type: "application/x-test",
+        size: 5,
+        bytes,
         ...(kind === "document" && { file_name: "a.bin", caption: "Look" }),
       };
       const result = await listener.session.send(stage.contact.jid, file, { id: newMessageId() });

@@ -29,7 +29,8 @@ async function show(options: WhatsAppStageOptions = {}, store = keepInMemory()):
   listener.session.connect();
   await listener.waitForEvent("qr");
   return {
-    ...{ listener, store },
+    listener,
+    store,
     async qr(nth) {
       const { qr: text, reason, attempt } = await listener.waitForEvent("qr", nth);
       return { ...parseQr(text), text, reason, attempt };
@@ -69,12 +70,18 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
       const { listener, qr } = await show();
       const id = await stage.control.refreshRegistration({ child });
       expect(await acked(id)).toEqual({
-        ...{ id, to: "s.whatsapp.net", class: "notification", type: "companion_reg_refresh" },
+        id,
+        to: "s.whatsapp.net",
+        class: "notification",
+        type: "companion_reg_refresh",
       });
       const [before, after] = [await qr(1), await qr(2)];
       expect(after).toMatchObject({
-        ...{ ref: before.ref, noiseKey: before.noiseKey, identity: before.identity },
-        ...{ reason: "refreshed", attempt: 1 },
+        ref: before.ref,
+        noiseKey: before.noiseKey,
+        identity: before.identity,
+        reason: "refreshed",
+        attempt: 1,
       });
       expect(before).toMatchObject({ reason: "new", attempt: 1 });
       expect(after.advSecret).not.toBe(before.advSecret);

@@ -49,7 +49,9 @@ class Rehearsal {
       secret: this.#secret(),
       keys: this.keys,
       timing: {
-        ...{ passkeyHandoffMs: 60_000, passkeyResponseMs: 60_000, passkeyConfirmMs: 60_000 },
+        passkeyHandoffMs: 60_000,
+        passkeyResponseMs: 60_000,
+        passkeyConfirmMs: 60_000,
         passkeyFinishMs: 60_000,
         ...timing,
       },

@@ -43,7 +43,8 @@ describe("an account that wants its passkey", () => {
     async (options) => {
       const { listener, linked, passkey } = await scanned({ options });
       expect(await passkey.submitAssertion(await sign(listener))).toEqual({
-        ...{ outcome: "done", value: "awaiting_phone" },
+        outcome: "done",
+        value: "awaiting_phone",
       });
       expect(await linked).toBeGreaterThan(0);
       await listener.waitForEvent("connected");

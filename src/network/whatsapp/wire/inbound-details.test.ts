@@ -31,7 +31,9 @@ describe("an inbound message", () => {
     ];
     expect(await received({ contactsArrayMessage: { displayName: "3 contacts", contacts: cards } })).toEqual({
       kind: "contact",
-      ...{ name: "Bia", phone: "5511988887777", vcard: cards[0]?.vcard },
+      name: "Bia",
+      phone: "5511988887777",
+      vcard: cards[0]?.vcard,
       more: [{ name: "Caio", phone: "5511988886666", vcard: cards[1]?.vcard }],
     });
   });
@@ -90,14 +92,19 @@ describe("an inbound message", () => {
       "an invitation",
       {
         groupInviteMessage: {
-          ...{ groupJid: "120363000000000001@g.us", inviteCode: "AbC", groupName: "Team" },
-          ...{ inviteExpiration: 1_800_000_000, caption: "Come in" },
+          groupJid: "120363000000000001@g.us",
+          inviteCode: "AbC",
+          groupName: "Team",
+          inviteExpiration: 1_800_000_000,
+          caption: "Come in",
         },
       },
       {
         text: "Come in",
         invite: {
-          ...{ group: "120363000000000001@g.us", code: "AbC", name: "Team" },
+          group: "120363000000000001@g.us",
+          code: "AbC",
+          name: "Team",
           expires_at: "2027-01-15T08:00:00.000Z",
         },
       },
@@ -108,21 +115,32 @@ describe("an inbound message", () => {
 
   it("tells the advertisement that it comes from, with bounded words", async () => {
     const externalAdReply = {
-      ...{ title: "Sale", body: "b".repeat(9_000), sourceType: "ad", sourceId: "120210", ctwaClid: "ARAk" },
-      ...{
-        sourceUrl: "https://fb.me/1",
-        sourceApp: "facebook",
-        thumbnail: Buffer.alloc(9_000).toString("base64"),
-      },
+      title: "Sale",
+      body: "b".repeat(9_000),
+      sourceType: "ad",
+      sourceId: "120210",
+      ctwaClid: "ARAk",
+      sourceUrl: "https://fb.me/1",
+      sourceApp: "facebook",
+      thumbnail: Buffer.alloc(9_000).toString("base64"),
     };
     const contextInfo = { externalAdReply, entryPointConversionSource: "ctwa_ad" };
     const content = await received({ extendedTextMessage: { text: "Is it there?", contextInfo } });
     expect(content).toEqual({
-      ...{ kind: "text", text: "Is it there?" },
+      kind: "text",
+      text: "Is it there?",
       ad: {
-        ...{ source_type: "ad", source_id: "120210", source_url: "https://fb.me/1", source_app: "facebook" },
-        ...{ entry_point: "ctwa_ad", title: "Sale", body: "b".repeat(4096), ctwa_clid: "ARAk" },
-        ...{ media_url: null, thumbnail_url: null, ref: null },
+        source_type: "ad",
+        source_id: "120210",
+        source_url: "https://fb.me/1",
+        source_app: "facebook",
+        entry_point: "ctwa_ad",
+        title: "Sale",
+        body: "b".repeat(4096),
+        ctwa_clid: "ARAk",
+        media_url: null,
+        thumbnail_url: null,
+        ref: null,
       },
     });
   });

@@ -20,7 +20,8 @@ describe("a refusal of the network", () => {
 
   it("that nobody knows keeps its number, and trouble of the network's own is no refusal", () => {
     expect(toFailedResult(libraryError("strange", 487))).toMatchObject({
-      ...{ code: "SEND_FAILED", reason: "The network refused the request (487)." },
+      code: "SEND_FAILED",
+      reason: "The network refused the request (487).",
     });
     expect(toFailedResult(libraryError("internal-server-error", 500))).toMatchObject({ outcome: "failed" });
   });

@@ -41,10 +41,24 @@ async function allow(max_messages: number | null): Promise<void> {
 /** A send as the routes make it, for a lane that nobody runs. */
 function newMessage(over: Partial<NewMessage> = {}): NewMessage {
   return {
-    ...{ account_id, instance_id: story.sales.id, lane: 0, conversation_id: 0, message_id: newMessageId() },
-    ...{ job_id: "job_test", jid: phoneJid("5511900000007"), origin: "api", mode: "async", type: "text" },
-    ...{ content: { kind: "text", text: "Hi" }, client_message_id: null, track_id: null, metadata: null },
-    ...{ delay_ms: null, hold_ms: 1000, idempotency: null, max_messages: 30 },
+    account_id,
+    instance_id: story.sales.id,
+    lane: 0,
+    conversation_id: 0,
+    message_id: newMessageId(),
+    job_id: "job_test",
+    jid: phoneJid("5511900000007"),
+    origin: "api",
+    mode: "async",
+    type: "text",
+    content: { kind: "text", text: "Hi" },
+    client_message_id: null,
+    track_id: null,
+    metadata: null,
+    delay_ms: null,
+    hold_ms: 1000,
+    idempotency: null,
+    max_messages: 30,
     ...over,
   };
 }
@@ -111,7 +125,10 @@ describe("a month with a limit", () => {
       acceptor.write(newMessage({ max_messages: 2 })),
     ]);
     expect(taken.map((one) => (one.status === "fulfilled" ? typeof one.value : one.reason.code))).toEqual([
-      ...["number", "undefined", "number", "MESSAGE_QUOTA_EXCEEDED"],
+      "number",
+      "undefined",
+      "number",
+      "MESSAGE_QUOTA_EXCEEDED",
     ]);
     expect(await used()).toEqual([2]);
   });

@@ -62,7 +62,10 @@ export function quotaExceeded({ limit, used }: ExceededQuota): GatewayError {
       retryAfterSeconds: Math.ceil((resets_at.getTime() - Date.now()) / 1000),
       details: {
         quota: "max_messages",
-        ...{ limit, used, left: Math.max(0, limit - used), resets_at: resets_at.toISOString() },
+        limit,
+        used,
+        left: Math.max(0, limit - used),
+        resets_at: resets_at.toISOString(),
       },
     },
   );

@@ -41,7 +41,10 @@ export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Prom
     await Promise.all(
       stranded.map((send) =>
         outcomes.record({
-          ...{ id: send.id, job: send.job, status: "failed", at: new Date() },
+          id: send.id,
+          job: send.job,
+          status: "failed",
+          at: new Date(),
           error: send.has_begun ? SEND_ERROR.unknownOutcome : reasonOf(send),
           only_if_not_submitted: !send.has_begun,
         }),
