@@ -121,7 +121,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   expires_at: "Until when it is valid.",
   from: "Who calls.",
   from_me: "Whether the instance sent the message.",
-  hint: "What to tell the person who scans; null: nothing special.",
+  hint: "Advice for the person who scans; null: none.",
   jid: "The chat, group or person on the network.",
   jobId: "Id that the response of the async send had; absent for other sends.",
   lid: "The person's address that hides the phone number; null: unknown.",

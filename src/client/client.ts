@@ -105,7 +105,7 @@ export class WaygateError extends Error {
     const { code, message, details } = (
       typeof body === "object" && body !== null ? body : {}
     ) as Partial<WaygateError>;
-    super(message ?? `The gateway answered with status ${status}.`);
+    super(message ?? `The gateway responded with status ${status}.`);
     this.code = code ?? `HTTP_${status}`;
     this.status = status;
     this.details = details;

@@ -14,7 +14,7 @@ const button = z.object({ id: optionId, text: label });
 const row = z.object({ id: optionId, title: label, description: label.optional() });
 const section = z.object({ title: label.optional(), rows: z.array(row).min(1).max(100) });
 
-const FALLBACK = "Sent as numbered text (`fallback: true`), because this network shows none; the answer";
+const FALLBACK = "Sent as numbered text (`fallback: true`), because this network shows none; the result";
 
 export const SEND_TOOLS: readonly Tool[] = [
   tool({
@@ -50,7 +50,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     description: `Send a text with up to three choices. ${FALLBACK} maps each number to its id.`,
     input: withRecipient({
       text,
-      buttons: z.array(button).min(1).max(3, "has at most 3 buttons; send_list takes more"),
+      buttons: z.array(button).min(1).max(3, "has at most 3 buttons; send_list accepts more"),
       title: label.optional(),
       footer: label.optional(),
     }),
@@ -75,7 +75,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     name: "send_reply",
     kind: "send",
     isForeign: false,
-    description: "Answer a message with a text that quotes it.",
+    description: "Reply to a message with a text that quotes it.",
     input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
     run: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
       client.sendReply({ id: instanceId(id), message_id: messageId, ...given }, options),

@@ -21,7 +21,7 @@ export async function findPasswordProblem(
   const check = (words: string[]) => estimateEnds(estimator, password, [PRODUCT, ...words]);
   const found = check(own.flatMap(wordsOf));
   if (found.score >= STRONG) return undefined;
-  if (check([]).score >= STRONG) return `must not be made of the name or the e-mail; ${ADVICE}`;
+  if (check([]).score >= STRONG) return `must not consist of the name or the e-mail; ${ADVICE}`;
   if (/repeat/i.test(found.feedback.warning ?? ""))
     return `repeats the same characters or a common word; ${ADVICE}`;
   return `is too common; ${ADVICE}`;

@@ -98,10 +98,10 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
 }
 
 function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">): string {
-  if (disabled_at !== null) return "was switched off";
+  if (disabled_at !== null) return "was disabled";
   return last_status === null
     ? "fails: its receiver cannot be reached"
-    : `fails: its receiver answered ${last_status}`;
+    : `fails: its receiver responded with ${last_status}`;
 }
 
 /** Accounts that use 90 % or more of their storage; inbound files will soon not be stored. */

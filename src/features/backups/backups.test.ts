@@ -199,7 +199,7 @@ describe("a restore", () => {
   test("brings up a gateway that keeps still until an operator releases what was pending", async () => {
     const target = await emptyDatabase();
     const delivered = good.received.map(({ body }) => body.event_id);
-    expect(await restore(file, target)).toContain("Held back: 1 sends, 2 deliveries");
+    expect(await restore(file, target)).toContain("On hold: 1 sends, 2 deliveries");
     expect(await count(target.database, "credential where registration is not null")).toBe(0);
     await expect(restore(file, target)).rejects.toThrow("not empty");
     broken.answer(200);

@@ -128,7 +128,7 @@ async function openFile(
   const handle = await open(join(directory, file)).catch(() => undefined);
   const stream = handle?.createReadStream() ?? (node === null ? undefined : await readFromNode(node, file));
   if (stream) return stream;
-  const sentence = `The file is not in the backup directory of this node, and ${node}, which made it, cannot be asked.`;
+  const sentence = `The file is in the backup directory of ${node}, which cannot be reached. Start that node, or copy the file from there.`;
   throw new GatewayError("CONFLICT", sentence, { details: { node } });
 }
 

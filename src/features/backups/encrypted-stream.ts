@@ -67,7 +67,7 @@ function readHeader(header: Buffer, backupKey: string): { header: Buffer; key: B
   const id = header.subarray(MAGIC.length, MAGIC.length + KEY_ID_BYTES).toString("hex");
   if (id !== backupKeyId(backupKey)) {
     throw new BackupFileError(
-      `The backup was made with another backup key (${id}). Set WAYGATE_BACKUP_KEY to that one.`,
+      `The backup was made with another backup key (${id}). Set WAYGATE_BACKUP_KEY to that key.`,
     );
   }
   const salt = header.subarray(MAGIC.length + KEY_ID_BYTES);

@@ -182,7 +182,8 @@ async function fail(db: Db, id: string, reason: string): Promise<void> {
 }
 
 function inWords(error: unknown): string {
-  if (isDiskFull(error)) return "There was no room left in the backup directory.";
+  if (isDiskFull(error))
+    return "The backup directory was full. Free disk space, or set WAYGATE_BACKUP_DIR to a larger disk.";
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -57,8 +57,8 @@ async function dropLeftOvers(admin: pg.Client, prefix: string): Promise<void> {
 function whyNot(error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   return code === NO_RIGHT
-    ? "It was not restored for a check: the role of DATABASE_URL may not create databases (alter role ... createdb)."
-    : `It was not restored for a check: no scratch database could be made (${message}).`;
+    ? "It was not verified: the role of DATABASE_URL may not create databases (alter role ... createdb)."
+    : `It was not verified: no temporary database could be created (${message}).`;
 }
 
 async function compare(

@@ -191,7 +191,7 @@ describe("failed recipients", () => {
     await age(8);
     await expect(owner.retryFailedRecipients({ id })).rejects.toMatchObject({
       ...{ code: "CAMPAIGN_STATE", details: { status: "completed", status_reason: "file_gone" } },
-      message: expect.stringContaining("its file is no longer kept"),
+      message: expect.stringContaining("its file is no longer stored"),
     });
     expect((await show(id)).totals).toMatchObject({ failed: 1, pending: 0 });
   });

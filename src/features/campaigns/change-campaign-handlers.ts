@@ -130,7 +130,8 @@ export async function changeIdempotently<Answer>(
 export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
 
 export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
-  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  if (queue === "off")
+    throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
   const roles = await Promise.all([engine.hasLiveNode("worker"), engine.hasLiveNode("sessions")]);
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
 }

@@ -36,7 +36,7 @@ export function endedCampaignHandlers({
           .$castTo<CampaignRow>()
           .executeTakeFirstOrThrow();
       });
-      const message = archived ? "Campaign archived" : "Campaign taken back from the archive";
+      const message = archived ? "Campaign archived" : "Campaign restored from the archive";
       return new OkResponse(toCampaignView(row), { message });
     },
 

@@ -51,7 +51,7 @@ async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
   const file = campaign.media?.shared;
   if (file === undefined || (await keepOutgoing(trx, file))) return;
   const what =
-    "retried: its file is no longer kept. Create a campaign with the file for the recipients that failed";
+    "retried: its file is no longer stored. Create a campaign with the file for the failed recipients";
   throwInvalidState({ ...campaign, status_reason: "file_gone" }, what);
 }
 

@@ -108,7 +108,7 @@ export const chatsContract = {
     http: "GET /api/v1/instances/:id/chats/:jid/messages",
     access: "instance",
     tag,
-    summary: "List the messages of a chat, the newest first; `:jid` takes a jid, a LID or a number",
+    summary: "List the messages of a chat, newest first; `:jid` accepts a JID, a LID or a number",
     message: "Messages",
     aliases: filterAliases,
     input: z.object({ id: instanceId, jid: boundedText(120).min(1), ...messageFilter }),

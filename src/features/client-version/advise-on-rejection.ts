@@ -8,7 +8,7 @@ export function adviseOnRejection(
   next: ClientVersion | undefined,
   problem: string | null | undefined,
 ): Pick<ClientVersionRejection, "message" | "action"> {
-  const refused = `WhatsApp refuses version ${version.join(".")} of its web client`;
+  const refused = `WhatsApp rejects version ${version.join(".")} of its web client`;
   if (next) return { message: `${refused}.`, action: `The gateway tries ${next.join(".")}.` };
   if ("pinned" in policy) {
     return {

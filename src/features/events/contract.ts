@@ -106,7 +106,7 @@ export const eventsContract = {
     http: "GET /api/v1/instances/:id/webhook-events/:eventId",
     access: "instance",
     tag: "Webhooks",
-    summary: "Get one event with its payload; `:eventId` takes `id` or `event_id`",
+    summary: "Get one event with its payload; `:eventId` accepts `id` or `event_id`",
     message: "Event",
     input: z.object({ id: instanceId, eventId: boundedText(64).min(1) }),
     output: eventRow.extend({ payload: z.unknown() }),

@@ -30,7 +30,7 @@ const description = boundedText(2048);
 
 const participants = z
   .array(z.union([digitsOrJid, z.object({ id: digitsOrJid }).transform((person) => person.id)]))
-  .min(1, "must name somebody")
+  .min(1, "must name at least one person")
   .max(MAX_MEMBERS, `may name ${MAX_MEMBERS} people`)
   .describe("Digits with country and area code, or jids.");
 
@@ -84,7 +84,7 @@ const group = z.object({
   created_at: isoTime.nullable(),
   participants: z.array(participant),
   refreshed_at: isoTime.describe(
-    "When the network was last asked; changes since then are in it as they were told.",
+    "When the group was last fetched from the network; later changes that the network reported are included.",
   ),
 });
 
@@ -92,7 +92,9 @@ const personResult = z.object({
   jid: z.string(),
   status: z
     .number()
-    .describe("The network's: 200 done, 403 refuses invitations, 404 unknown, 409 is in it already."),
+    .describe(
+      "The network's status: 200 done, 403 does not accept invitations, 404 unknown, 409 already a member.",
+    ),
   success: z.boolean(),
   error: z.string().nullable(),
 });
@@ -109,7 +111,7 @@ export const groupsContract = {
     tag,
     summary: "List the groups that the instance is in, as they are known; `refresh=true` asks the network",
     description:
-      "The network is asked once a minute at most; until then the answer is what is known, with its age.",
+      "The gateway asks the network at most once per minute; otherwise it returns the stored group with its age.",
     message: "Groups",
     aliases: { participants: ["getParticipants", "get_participants"] },
     input: z.object({
@@ -141,7 +143,7 @@ export const groupsContract = {
     input: z.object({ id, name, participants, description: description.optional() }),
     output: group.extend({
       results: z.array(personResult),
-      errors: z.array(settingError).describe("What could not be set of a group that was made."),
+      errors: z.array(settingError).describe("Settings of the new group that could not be applied."),
     }),
   }),
   updateGroupParticipants: route({
@@ -158,7 +160,7 @@ export const groupsContract = {
     http: "POST /api/v1/instances/:id/groups/settings",
     access,
     tag,
-    summary: "Change name, description, image or who may do what; tells which were applied and which refused",
+    summary: "Change name, description, image or permissions; returns which were applied and which refused",
     message: "Settings",
     upload: "image",
     bodyLimitBytes: PICTURE_BODY_BYTES,

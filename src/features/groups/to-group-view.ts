@@ -21,7 +21,7 @@ export function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
 
 const WORDS: Record<number, string> = {
   401: "has blocked this number",
-  403: "lets nobody add them: send the invitation link",
+  403: "does not allow others to add them: send the invitation link",
   404: "is not on the network or not in the group",
   405: "is the group's creator",
   408: "has left the group a short while ago",

@@ -26,7 +26,7 @@ export async function checkClientVersion(
   const words = `${state.version}, ${state.source}`;
   const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
   if (await outgoing.findBlockReason(origin, "operator")) {
-    const fix = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp refuses versions after some months.`;
+    const fix = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp rejects versions after some months.`;
     return {
       label: WHAT,
       grade: "warn",

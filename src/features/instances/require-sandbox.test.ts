@@ -36,7 +36,7 @@ const clientOf = ({ key }: { key: string }) => createClient({ baseUrl: test.url,
 const REFUSED = {
   code: "FORBIDDEN",
   status: 403,
-  message: expect.stringContaining("The sandbox network is switched off for this account."),
+  message: expect.stringContaining("The sandbox network is disabled for this account."),
 };
 
 /** What each route of the sandbox answers to an empty body, or to one with everything in it. */

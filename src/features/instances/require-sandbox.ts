@@ -13,7 +13,7 @@ export interface SandboxPolicy {
 export const SANDBOX_NOT_ALLOWED = "sandbox_not_allowed";
 
 export const SANDBOX_OFF =
-  "The sandbox network is switched off for this account. Create the instance with network whatsapp, or ask the operator of this gateway to allow the sandbox (WAYGATE_SANDBOX).";
+  "The sandbox network is disabled for this account. Create the instance with network whatsapp, or ask the operator of this gateway to allow the sandbox (WAYGATE_SANDBOX).";
 
 export async function mayUseSandbox({ db, sandbox }: SandboxPolicy, account_id: number): Promise<boolean> {
   return sandbox === "on" || (sandbox === "owner" && (await isOwner(db, account_id)));

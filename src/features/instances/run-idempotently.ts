@@ -62,7 +62,7 @@ export async function findStoredResponse(
       "The Idempotency-Key was already used with another body. Use a new key for a new request.",
     );
   }
-  if (!first.answer) throw new Error("An answer was claimed and committed without being kept.");
+  if (!first.answer) throw new Error("The Idempotency-Key was claimed and committed without a response.");
   return {
     answer: deserialize(
       Buffer.from(box.open(first.answer, answerPlace({ account_id, route, key })), "base64"),

@@ -92,9 +92,9 @@ async function changed(
 }
 
 const NOT_WAITING: Record<PasskeyView["state"], string> = {
-  none: "No passkey is asked for now. Connect the instance and scan its QR; the event instance.passkey_required tells when one is.",
+  none: "WhatsApp requests no passkey now. Connect the instance and scan its QR code; the event instance.passkey_required reports a request.",
   required: "The challenge is not signed yet. Send the assertion first.",
-  awaiting_phone: "The challenge is signed already. The phone has to answer now.",
+  awaiting_phone: "The challenge is already signed. Wait for the phone.",
   confirmation_required: "The challenge is signed already. Compare the code and confirm it.",
   finishing: "The code is confirmed already. The phone is linking.",
 };

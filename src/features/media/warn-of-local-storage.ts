@@ -17,6 +17,6 @@ export async function warnOfLocalStorage(
   if (others.length > 0)
     log.warn(
       { nodes: others.length + 1 },
-      `files are kept in ${store.description}, and other nodes ask this one for them: set WAYGATE_MEDIA to a bucket, or to a folder that all nodes mount, to have them without it`,
+      `files are stored in ${store.description}, and other nodes can read them only while this node runs: set WAYGATE_MEDIA to a bucket, or to a folder that all nodes mount`,
     );
 }

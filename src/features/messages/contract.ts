@@ -527,7 +527,7 @@ export const messagesContract = {
     http: "GET /api/v1/instances/:id/messages/:messageId",
     access: "instance",
     tag,
-    summary: "Get one message; `:messageId` takes `message_id` or the numeric `id`",
+    summary: "Get one message; `:messageId` accepts `message_id` or the numeric `id`",
     message: "Message",
     input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
     output: storedMessage.extend({

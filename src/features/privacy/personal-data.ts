@@ -233,7 +233,7 @@ export const PERSONAL_DATA = {
   },
   suppression: {
     plain: "account_id reason created_at",
-    retained: { columns: "digest", because: "whoever has opted out is never to be written to again" },
+    retained: { columns: "digest", because: "people who have opted out must never be written to again" },
   },
   campaign: {
     plain:

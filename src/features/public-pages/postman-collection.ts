@@ -32,7 +32,7 @@ const KEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const VARIABLES = [
   { key: "base_url", value: "http://127.0.0.1:3000", description: "Address of the gateway." },
   { key: "api_key", value: "", description: "API key of an instance." },
-  { key: "token", value: "", description: "What POST /api/auth/login answers as token." },
+  { key: "token", value: "", description: "The token of POST /api/auth/login." },
   { key: "admin_token", value: "", description: "WAYGATE_ADMIN_TOKEN." },
   { key: "instance_id", value: "1", description: "The instance that the requests are about." },
 ];

@@ -192,7 +192,7 @@ const resent = z.object({
 });
 
 const TEST_REFUSAL =
-  "A receiver that cannot be reached or does not answer 2xx: 502 `SEND_FAILED`, with the same fields in `details`.";
+  "If the receiver cannot be reached or does not respond with 2xx: 502 `SEND_FAILED`, with the same fields in `details`.";
 
 const webhookId = rowId;
 

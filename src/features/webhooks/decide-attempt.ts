@@ -68,7 +68,7 @@ export function isSuccess(outcome: FetchOutcome): boolean {
 
 /** One sentence for logs and lists. */
 export function describeFailure(outcome: FetchOutcome): string {
-  return outcome.outcome === "response" ? `The receiver answered ${outcome.status}.` : outcome.error;
+  return outcome.outcome === "response" ? `The receiver responded with ${outcome.status}.` : outcome.error;
 }
 
 /** A 4xx that a repetition will hardly change counts double towards the breaker. */

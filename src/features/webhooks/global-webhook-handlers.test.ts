@@ -172,7 +172,7 @@ describe("the global webhook", () => {
     await say("Gone");
     await waitUntil(async () => !(await story.gateway.admin.getGlobalWebhook()).data.enabled);
     expect((await story.gateway.admin.getGlobalWebhook()).data.disabled_reason).toBe(
-      "The receiver answered 410.",
+      "The receiver responded with 410.",
     );
     expect((await put({ enabled: true })).data).toMatchObject({ enabled: true, disabled_reason: null });
   });

@@ -219,12 +219,17 @@ describe("410", () => {
     const [notice] = await watcher.waitFor(({ body }) => body.data.reason === "endpoint_disabled");
     expect(notice?.body).toMatchObject({
       event: "webhook.failed",
-      data: { webhook_id: webhook.id, error: "The receiver answered 410.", event_id: null, attempt: null },
+      data: {
+        webhook_id: webhook.id,
+        error: "The receiver responded with 410.",
+        event_id: null,
+        attempt: null,
+      },
     });
     const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
     expect(data.find(({ id }) => id === webhook.id)).toMatchObject({
       is_active: false,
-      disabled_reason: "The receiver answered 410.",
+      disabled_reason: "The receiver responded with 410.",
     });
     expect(await delivery(event_id, webhook.id)).toMatchObject({ status: "failed", attempts: 1 });
     await say("Not for it");

@@ -103,7 +103,9 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
     if (isManual && verdict.decision === "delivered") engine.wake([job.lane.id], { changed: true });
     if (verdict.decision === "failed" && verdict.isGone) {
       const { webhook, event } = loaded;
-      engine.wake(await disableWebhook(db, webhook.id, event.instance_id, "The receiver answered 410."));
+      engine.wake(
+        await disableWebhook(db, webhook.id, event.instance_id, "The receiver responded with 410."),
+      );
     }
   };
 }

@@ -22,7 +22,7 @@ export async function ensurePostgresCluster(
   const version = (await readFile(join(home.data, "PG_VERSION"), "utf8")).trim();
   if (version === String(binaries.major)) return;
   throw new Error(
-    `The database in ${home.data} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}. ` +
+    `The database in ${home.data} was created by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}. ` +
       `Set PG_BIN_DIR to the programs of a PostgreSQL ${version}, take a backup with it, and restore that into a new ` +
       "data directory.",
   );

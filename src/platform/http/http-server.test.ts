@@ -310,7 +310,7 @@ describe("answers", () => {
     });
     expect(body.details).toBeUndefined();
     const line = lines.find(({ level, request_id }) => level === "error" && request_id === body.request_id);
-    expect(JSON.stringify(line)).toContain("does not fit its contract");
+    expect(JSON.stringify(line)).toContain("does not match its contract");
   });
 
   test("undeclared fields beside data are refused when the output is strict, and dropped when it is not", async () => {

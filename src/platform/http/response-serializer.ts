@@ -28,7 +28,7 @@ export function createResponseSerializer(name: string, route: Route, strict: boo
         ? answer
         : { data: answer, options: {} satisfies OkResponseOptions };
     const shape: Shape | undefined = isAccepted ? route.accepted : route;
-    if (!shape) throw new Error(`Route ${name} answers 202, but its contract declares no such answer.`);
+    if (!shape) throw new Error(`Route ${name} returns 202, but its contract declares no such response.`);
     const output = parseOutput(name, shape.output, data);
     const body = route.bare
       ? output
@@ -61,7 +61,7 @@ function beside(
 function parseOutput(name: string, shape: z.ZodType, value: unknown): unknown {
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Error(`The answer of route ${name} does not fit its contract: ${parsed.error.message}`);
+  throw new Error(`The response of route ${name} does not match its contract: ${parsed.error.message}`);
 }
 
 /** The body of an error; as RFC 9457 if the caller requests `application/problem+json`. */

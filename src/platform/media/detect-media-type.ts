@@ -91,7 +91,7 @@ const WORDS: Record<Exclude<SendMediaType, "document">, string> = {
   video: "a video",
   audio: "audio",
   ptt: "audio",
-  sticker: "a WebP, PNG or JPEG picture, of which a sticker is made",
+  sticker: "a WebP, PNG or JPEG picture for a sticker",
 };
 
 /** An SVG: only browsers display it, and it can contain scripts. */

@@ -9,8 +9,8 @@ type Json = Record<string, unknown>;
 
 const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions.
 
-Every answer is an envelope: \`success\`, \`message\`, \`data\`; a refusal carries \`code\`, \`message\`, \`details\` and \`request_id\`.
-Unknown fields are ignored. Lists come newest first, with \`limit\` and \`cursor\`.`;
+Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has \`code\`, \`message\`, \`details\` and \`request_id\`.
+Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\`.`;
 
 /** The OpenAPI 3.1 document of a contract; the output is deterministic. */
 export function createOpenApiDocument(contract: Contract): Record<string, unknown> {
@@ -68,8 +68,7 @@ function operation(name: string, route: Route, schemas: JsonSchemas): Record<str
 }
 
 function standingNote({ role, feature }: Route): string {
-  const agents =
-    role === "admin" ? "Requires the role `admin`: users with the role `agent` are refused." : "";
+  const agents = role === "admin" ? "Requires the role `admin`; users with the role `agent` get 403." : "";
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
   return [agents, plan].filter(Boolean).join(" ");
 }
@@ -119,7 +118,7 @@ function responses(route: Route, schemas: JsonSchemas): Record<string, unknown> 
   return {
     "200": ok,
     ...(route.accepted && {
-      "202": answer("Taken, and done later", {
+      "202": answer("Accepted; processed later", {
         "application/json": { schema: envelope(route.accepted, schemas) },
       }),
     }),

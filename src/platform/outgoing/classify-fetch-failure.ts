@@ -32,7 +32,7 @@ const TEXT: Readonly<Record<Exclude<FetchFailureCode, "invalid_url">, string>> =
   dns: "The host name could not be resolved.",
   refused: "The connection was refused.",
   reset: "The connection was closed before the response.",
-  tls: "No secure connection could be made.",
+  tls: "No secure connection could be established.",
   timeout_connect: "No connection within the time limit.",
   timeout_total: "No response within the time limit.",
   protocol: "The request or its response is not valid HTTP.",

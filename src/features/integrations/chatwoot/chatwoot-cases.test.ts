@@ -119,7 +119,7 @@ describe("kinds of messages", () => {
     await receive({ from: BIA, media });
     const shown = await story.waitForMessage(({ content }) => content?.startsWith("look") ?? false);
     expect(shown).toMatchObject({
-      content: "look\n[image.jpg: larger than Chatwoot takes]",
+      content: "look\n[image.jpg: larger than Chatwoot accepts]",
       attachments: [],
     });
   });

@@ -188,7 +188,7 @@ async function postInto(
   const posted = await chatwoot.postMessage(conversation_id, message, file);
   faultPoint("chatwoot:after-post");
   if (posted.ok || posted.error.reason !== "too_large" || !file) return posted;
-  const content = `${post.content}\n[${file.file_name}: larger than Chatwoot takes]`.trim();
+  const content = `${post.content}\n[${file.file_name}: larger than Chatwoot accepts]`.trim();
   return chatwoot.postMessage(conversation_id, { ...message, content });
 }
 

@@ -1,7 +1,7 @@
 import { addressScopeOf, parseIp } from "../../../platform/outgoing/ip-address.ts";
 
 const TRAP =
-  "Chatwoot 4.14 and later refuses to call private addresses, so every message of an agent would show as failed. Set " +
+  "Chatwoot 4.14 and later does not call private addresses, so every message of an agent would show as failed. Set " +
   "SAFE_FETCH_ALLOW_PRIVATE_NETWORK=true in Chatwoot (4.14.1 and later), or WAYGATE_BASE_URL to a public address.";
 
 /** Why a Chatwoot of this version probably cannot call our URL; undefined if there is no known obstacle. */

@@ -150,7 +150,8 @@ function describe(answer: unknown): string {
   const [item] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
   if (typeof item !== "object" || item === null) return "The workflow's response contains nothing to send.";
   const message = "message" in item && typeof item.message === "string" ? item.message : "";
-  if (NOT_A_REPLY.test(message)) return `n8n has answered "${message}", so the workflow has said nothing.`;
+  if (NOT_A_REPLY.test(message))
+    return `n8n responded with "${message}", so the workflow itself returned nothing.`;
   const names = Object.keys(item)
     .slice(0, 10)
     .map((name) => cleanText(name).slice(0, 40));

@@ -14,7 +14,7 @@ export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: Typ
   const said = describeOutcome(outcome);
   if (outcome.outcome === "failed") {
     if (outcome.failure !== "blocked") return said;
-    return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
+    return `${said} If Typebot runs in your own network, the operator of the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
   }
   if (isPage(outcome)) return `${NOT_A_VIEWER} Messages wait for an hour.`;
   if (outcome.truncated) return "The bot's response was incomplete.";

@@ -76,7 +76,8 @@ async function requireSendable(
   mode: SendRequest["mode"],
 ): Promise<SendingInstance> {
   if (mode === "sync") return requireConnected(readInstance, instanceId);
-  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  if (queue === "off")
+    throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
   if (!(await engine.hasLiveNode("sessions"))) throw queueUnavailable("No message worker is running.");
   return requirePaired(readInstance, instanceId);
 }

@@ -114,7 +114,7 @@ export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Pr
     values: [JSON.stringify(items)],
   });
   const [row] = rows;
-  if (!row) throw new Error("The sandbox network gave no answer to an arrival.");
+  if (!row) throw new Error("the sandbox network returned no result for an inbound message");
   return { outcomes: row.outcomes, wakeups: row.wakeups ?? [] };
 }
 

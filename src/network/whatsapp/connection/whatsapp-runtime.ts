@@ -59,6 +59,6 @@ export class WhatsAppRuntime {
 
 const OUTDATED: ClientVersionRejection = {
   canRetry: false,
-  message: "WhatsApp refuses this version of its web client.",
+  message: "WhatsApp rejects this version of its web client.",
   action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.",
 };

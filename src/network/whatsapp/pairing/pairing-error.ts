@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
   passkey_failed: {
     message: "WhatsApp or the phone aborted the confirmation with the passkey.",
-    action: "Connect again and begin anew. If it happens again, update Waygate.",
+    action: "Connect again and start from the beginning. If it happens again, update Waygate.",
   },
   passkey_cancelled: {
     message: "The confirmation with the passkey was cancelled.",

@@ -162,7 +162,7 @@ async function download(
   const onChunk = (piece: Buffer) => file.write(piece);
   const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, tenant, onChunk });
   if (outcome.outcome === "failed") throw downloadRefusal(outcome, field, maxBytes);
-  if (outcome.status !== 200) throw downloadFailed(`the address answered ${outcome.status}.`);
+  if (outcome.status !== 200) throw downloadFailed(`the address responded with ${outcome.status}.`);
   const { headers } = outcome;
   return {
     mime_type: toMimeType(headers["content-type"]),
