@@ -41,7 +41,7 @@ test("the last allowed try is final, and without retries so is the first", () =>
   expect(decideAttempt(refused, 10, plan).decision).toBe("failed");
   expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
     decision: "failed",
-    reason: "The receiver answered 500.",
+    reason: "The receiver responded with 500.",
   });
 });
 

@@ -168,7 +168,7 @@ describe("a failing delivery", () => {
       attempts: 2,
       next_retry_at: null,
       response_status: 500,
-      error: "The receiver answered 500.",
+      error: "The receiver responded with 500.",
     });
   });
 
@@ -406,8 +406,10 @@ describe("a test delivery", () => {
     await expect(shop.client.testDefaultWebhook({ id: shop.id })).rejects.toMatchObject({
       status: 502,
       code: "SEND_FAILED",
-      message: expect.stringMatching(/^The test event was not delivered\. The receiver answered 418\. ./),
-      details: { success: false, status_code: 418, error: "The receiver answered 418." },
+      message: expect.stringMatching(
+        /^The test event was not delivered\. The receiver responded with 418\. ./,
+      ),
+      details: { success: false, status_code: 418, error: "The receiver responded with 418." },
     });
     const [log] = await logs();
     expect(log).toMatchObject({ trigger: "test", success: false, status_code: 418 });
