@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
+import { resultWithin } from "../result-within.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
-import { withTimeout } from "../with-timeout.ts";
 import { type LoggedInDevice, logIn, unlinkDevice } from "./connection/log-in.ts";
 import { type CloseReason, SandboxConnection } from "./connection/sandbox-connection.ts";
 import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
@@ -75,7 +75,7 @@ export class SandboxConnectionLoop {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#connection?.close();
-    await withTimeout(this.#ended, this.#hub.timing.closeMs);
+    await resultWithin(this.#ended, this.#hub.timing.closeMs);
   }
 
   terminate(): void {
@@ -138,7 +138,7 @@ export class SandboxConnectionLoop {
       return "again";
     } catch (error) {
       this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be stored");
-      await withTimeout(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
+      await resultWithin(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
       await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
       return "end";
     }
@@ -196,7 +196,7 @@ export class SandboxConnectionLoop {
         await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
         return "end";
       case "unlinked":
-        await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
+        await resultWithin(this.#credentials.erase(), this.#hub.timing.closeMs);
         await this.#tell({ type: "logged_out", reason: "unlinked" });
         return "end";
       case "banned":

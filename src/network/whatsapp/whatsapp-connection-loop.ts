@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { NetworkEvent, OpenSessionOptions, PairingError, SessionStartFailure } from "../driver.ts";
+import { resultWithin } from "../result-within.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
-import { withTimeout } from "../with-timeout.ts";
 import type { SocketClose } from "./connection/baileys-socket.ts";
 import {
   backoffMs,
@@ -100,7 +100,7 @@ export class WhatsAppConnectionLoop {
     this.#stop.abort();
     const connection = this.#opening;
     if (connection) await connection.close();
-    await withTimeout(this.#ended, this.#hub.timing.closeMs);
+    await resultWithin(this.#ended, this.#hub.timing.closeMs);
   }
 
   /** Acts like the death of the process: nothing is reported or stored any more. */
@@ -243,7 +243,7 @@ export class WhatsAppConnectionLoop {
     const follow = disconnectActionOf(code);
     if (follow === "unlinked") {
       // If the deletion fails, the next login gets the same error and repeats it.
-      await withTimeout(this.#options.credentials.erase(), this.#hub.timing.closeMs);
+      await resultWithin(this.#options.credentials.erase(), this.#hub.timing.closeMs);
       await this.#tell({ type: "logged_out", reason: "unlinked" });
       return "end";
     }

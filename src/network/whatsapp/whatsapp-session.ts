@@ -11,9 +11,9 @@ import type {
   Session,
 } from "../driver.ts";
 import { forwardOperations } from "../operation-groups.ts";
+import { resultWithin } from "../result-within.ts";
 import type { OperationResult } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
-import { withTimeout } from "../with-timeout.ts";
 import type { BaileysModule } from "./connection/load-baileys.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
@@ -146,7 +146,7 @@ export class WhatsAppSession implements Session {
       pairingPhone: undefined,
       previousEnded: Promise.resolve(),
     });
-    const connection = await withTimeout(last.online, this.#hub.timing.logoutMs);
+    const connection = await resultWithin(last.online, this.#hub.timing.logoutMs);
     await connection?.unlink();
     await last.stop();
   }

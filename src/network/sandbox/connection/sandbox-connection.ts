@@ -1,5 +1,5 @@
 import type { NetworkEvent, SendResult } from "../../driver.ts";
-import { withTimeout } from "../../with-timeout.ts";
+import { resultWithin } from "../../result-within.ts";
 import type { SocketState } from "../inbox/device-inbox.ts";
 import { InboxConsumer } from "../inbox/inbox-consumer.ts";
 import type { RequestOutcome } from "../requests/record-requests.ts";
@@ -73,10 +73,10 @@ export class SandboxConnection {
   /** Closes from the gateway's side: waits for current reports, then notifies the network. */
   async close(): Promise<void> {
     const { closeMs } = this.#hub.timing;
-    await withTimeout(this.#drain.finish(), closeMs);
+    await resultWithin(this.#drain.finish(), closeMs);
     if (!this.#isOpen) return;
     this.#end("closed");
-    await withTimeout(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
+    await resultWithin(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
   }
 
   /** Drops the socket without notifying the network, as a killed process does. */

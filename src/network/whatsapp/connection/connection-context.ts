@@ -1,6 +1,6 @@
 import type { GroupMetadata } from "baileys";
 import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
-import { withTimeout } from "../../with-timeout.ts";
+import { resultWithin } from "../../result-within.ts";
 import { EventReporter } from "../inbound/event-reporter.ts";
 import { type DecryptedMessage, InboundJournal } from "../inbound/inbound-journal.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
@@ -86,7 +86,7 @@ export class ConnectionContext {
   /** Waits for the current work; the next connection handles the rest. */
   async drain(): Promise<void> {
     const finished = this.reporter.drain().then(() => this.keyStore.drain());
-    await withTimeout(finished, this.#options.runtime.timing.finishMs);
+    await resultWithin(finished, this.#options.runtime.timing.finishMs);
   }
 
   /**
@@ -96,9 +96,9 @@ export class ConnectionContext {
   async flush(): Promise<void> {
     const { closeMs } = this.#options.runtime.timing;
     this.keyStore.close();
-    await withTimeout(this.reporter.drain(), closeMs);
+    await resultWithin(this.reporter.drain(), closeMs);
     this.reporter.close();
-    await withTimeout(this.keyStore.saveRemaining(), closeMs);
+    await resultWithin(this.keyStore.saveRemaining(), closeMs);
   }
 
   /** Acts like the death of the process: pending work never resolves. */

@@ -1,7 +1,7 @@
 import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
 import type { Identity, OpenSessionOptions } from "../../driver.ts";
+import { resultWithin } from "../../result-within.ts";
 import { truncateText } from "../../truncate-text.ts";
-import { withTimeout } from "../../with-timeout.ts";
 import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
 import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
@@ -197,7 +197,7 @@ export class WhatsAppConnection {
       content: [removal],
     });
     // The network may close the connection instead of responding.
-    await withTimeout(Promise.race([query, this.closed]), timing.logoutMs);
+    await resultWithin(Promise.race([query, this.closed]), timing.logoutMs);
   }
 
   /** Acts like the death of the process: pending work never resolves, and the network is not notified. */
@@ -267,7 +267,7 @@ export class WhatsAppConnection {
   }
 
   async #lockedUntil(): Promise<Date | undefined> {
-    const lock = await withTimeout(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
+    const lock = await resultWithin(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
     return lock?.isActive ? lock.timeEnforcementEnds : undefined;
   }
 

@@ -1,6 +1,6 @@
 import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
 import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
-import { withTimeout } from "../../with-timeout.ts";
+import { resultWithin } from "../../result-within.ts";
 import {
   type BaileysSocket,
   CONNECTION_LOST_CODE,
@@ -117,7 +117,7 @@ class Pairing {
     await this.#storing;
     await this.#secret.close();
     // Current reports end before the end of the connection is reported.
-    await withTimeout(Promise.all([this.#stream.whenIdle(), ...this.#reports]), runtime.timing.closeMs);
+    await resultWithin(Promise.all([this.#stream.whenIdle(), ...this.#reports]), runtime.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.codesShown ?? this.#shownQrs, socketClose };
   }

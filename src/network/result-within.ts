@@ -1,5 +1,5 @@
-/** Waits at most this many milliseconds for work; undefined if it failed or was too slow. */
-export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+/** The result of the work, or undefined if it failed or took longer than this many milliseconds. */
+export async function resultWithin<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);
