@@ -195,7 +195,8 @@ describe("JSON that is no response of a call above it", () => {
     const { text } = blockOf("docs/reference/errors.md");
     const id = (await gateway.connectInstance()).id;
     const response = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
-      ...{ method: "POST", body: '{"text":"Hello"}' },
+      method: "POST",
+      body: '{"text":"Hello"}',
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     });
     expect(shapeDifferences(JSON.parse(text), await response.json())).toEqual([]);

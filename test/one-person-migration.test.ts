@@ -64,7 +64,12 @@ async function insertConsents(): Promise<void> {
     await rows(
       `insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, channel, created_at)
        values (1, $1, $2, $3, 'opt_in', $4, $5, date '2026-01-01' + $6::int)`,
-      ...[phone === null ? 3 : null, phone, purpose, granted, channel ?? null, day],
+      phone === null ? 3 : null,
+      phone,
+      purpose,
+      granted,
+      channel ?? null,
+      day,
     );
   }
 }

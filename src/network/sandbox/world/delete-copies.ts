@@ -71,8 +71,15 @@ export async function deleteAccountData({ client, account_id }: SandboxNetwork):
 
 /** Tables that refer to a device come before `device`. */
 const ACCOUNT_TABLES = [
-  ...["message", "media", "group_member", "group_chat", "chat_state", "address_book", "person"],
-  ...["pairing", "device"],
+  "message",
+  "media",
+  "group_member",
+  "group_chat",
+  "chat_state",
+  "address_book",
+  "person",
+  "pairing",
+  "device",
 ];
 
 /** Unlinks a phone that no instance uses any longer, and deletes its inbox entries and its ledger. */
