@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { createBatchLoader } from "../../engine/batch-loader.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { groupBy } from "./group-by.ts";
 
@@ -44,16 +44,16 @@ const PAGE = 50;
  * events.
  */
 export function createEventFeed(db: Db): EventFeed {
-  const reader = createBatchWriter<FeedScope, EventCounter[]>({
-    write: (all) => readHeads(db, all),
+  const loader = createBatchLoader<FeedScope, EventCounter[]>({
+    load: (all) => readHeads(db, all),
     maxBatch: 1_000,
   });
   return {
-    readCounters: (followed) => reader.write(followed),
+    readCounters: (followed) => loader.load(followed),
     async follow(followed, after, pass, signal) {
       const passed = new Map(after);
       while (!signal.aborted) {
-        const isBehind = await passOn(db, await reader.write(followed), passed, pass, signal);
+        const isBehind = await passOn(db, await loader.load(followed), passed, pass, signal);
         if (!isBehind) await sleep(POLL_MS, undefined, { signal });
       }
     },

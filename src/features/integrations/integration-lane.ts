@@ -14,7 +14,7 @@ export function integrationLane({ db, box }: IntegrationDeps, providers: Provide
 
   async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as IntegrationRef;
-    const loaded = await loader.write(ref);
+    const loaded = await loader.load(ref);
     const provider = loaded && providers[loaded.integration.provider];
     if (!loaded || !provider) return { end: "done" };
     const integration = openIntegration(loaded.integration, box);

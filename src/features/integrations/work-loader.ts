@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { createBatchLoader } from "../../engine/batch-loader.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { IntegrationRow } from "./integration-row.ts";
 
@@ -26,8 +26,8 @@ export interface LoadedIntegrationJob {
 
 /** Reads what jobs refer to, all waiting jobs in one statement; undefined if it is deleted. */
 export function createWorkLoader(db: Db) {
-  return createBatchWriter<IntegrationRef, LoadedIntegrationJob | undefined>({
-    write: (refs) => loadWork(db, refs),
+  return createBatchLoader<IntegrationRef, LoadedIntegrationJob | undefined>({
+    load: (refs) => loadWork(db, refs),
   });
 }
 

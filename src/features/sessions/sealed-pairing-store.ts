@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { createBatchLoader } from "../../engine/batch-loader.ts";
 import { createBatchWriter } from "../../engine/batch-writer.ts";
 import type { Lane } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
@@ -48,15 +49,15 @@ interface CommitRequest {
 const LETTER_DAYS = 30;
 
 export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
-  const reader = createBatchWriter<ReadKeysRequest, Map<string, string>>({
-    write: (reads) => readAll(db, box, reads),
+  const loader = createBatchLoader<ReadKeysRequest, Map<string, string>>({
+    load: (reads) => readAll(db, box, reads),
   });
   const writer = createBatchWriter<CommitRequest, boolean>({
     write: (commits) => commitAll(db, box, node, commits),
   });
   return {
     read: ({ lane, generation }, kind, ids) =>
-      reader.write({ instance: Number(lane.key), generation, kind, ids }),
+      loader.load({ instance: Number(lane.key), generation, kind, ids }),
     readJournal: (claim, ids) => readLetters(db, box, claim, ids),
     commit: (claim, change) => writer.write({ claim, change }),
   };

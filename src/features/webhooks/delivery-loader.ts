@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { createBatchLoader } from "../../engine/batch-loader.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";
@@ -45,8 +45,8 @@ export interface LoadedDelivery {
 
 /** Reads what jobs refer to, all waiting jobs in one statement; undefined if it is deleted. */
 export function createDeliveryLoader(db: Db, box: SecretBox) {
-  return createBatchWriter<DeliveryRef, LoadedDelivery | undefined>({
-    write: (refs) => loadDeliveries(db, box, refs),
+  return createBatchLoader<DeliveryRef, LoadedDelivery | undefined>({
+    load: (refs) => loadDeliveries(db, box, refs),
   });
 }
 

@@ -34,7 +34,7 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
 
   async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as DeliveryRef;
-    const loaded = await loader.write(ref);
+    const loaded = await loader.load(ref);
     if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
     if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
     const body = bodyOf(options, loaded);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import { createBatchLoader } from "../../../engine/batch-loader.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
@@ -33,11 +33,11 @@ const LOOK_EVERY_MS = 100;
 
 /** Reads instances; concurrent reads share one statement. Throws NOT_FOUND. */
 export function createInstanceReader(db: Db): ReadInstance {
-  const reader = createBatchWriter<number, SendingInstance | undefined>({
-    write: (ids) => findInstances(db, ids),
+  const loader = createBatchLoader<number, SendingInstance | undefined>({
+    load: (ids) => findInstances(db, ids),
   });
   return async (id) => {
-    const found = await reader.write(id);
+    const found = await loader.load(id);
     if (!found) throw noInstance();
     return found;
   };

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../../../engine/batch-writer.ts";
+import { createBatchLoader } from "../../../../engine/batch-loader.ts";
 import type { Engine } from "../../../../engine/engine.ts";
 import { type Db, isTransientDatabaseError, type Trx } from "../../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../../platform/db/prepared-statement.ts";
@@ -28,16 +28,16 @@ export interface WaitResult {
 export type AwaitOutcome = (id: number, timeoutMs: number) => Promise<WaitResult>;
 
 export function createOutcomeWaiter({ db, engine, watch, sendHoldMs }: AwaitOutcomeDeps): AwaitOutcome {
-  const decided = createBatchWriter<number, MessageOutcome | undefined>({
-    write: (ids) => findDecided(db, ids),
+  const decided = createBatchLoader<number, MessageOutcome | undefined>({
+    load: (ids) => findDecided(db, ids),
   });
 
   async function awaitOutcome(id: number, timeoutMs: number): Promise<WaitResult> {
-    const outcome = (await watch.waitFor(id, timeoutMs)) ?? (await decided.write(id));
+    const outcome = (await watch.waitFor(id, timeoutMs)) ?? (await decided.load(id));
     if (outcome) return { left: outcome };
     const left = await abandonWait(db, engine, id, sendHoldMs);
     if (left === "never_begun") return { left };
-    return { left: (left === "not_waiting" && (await decided.write(id))) || "unknown" };
+    return { left: (left === "not_waiting" && (await decided.load(id))) || "unknown" };
   }
 
   return (id, timeoutMs) => awaitOutcome(id, timeoutMs).catch(unknownIfTransient);
