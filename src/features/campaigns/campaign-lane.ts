@@ -1,16 +1,34 @@
 import { sql } from "kysely";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db/database.ts";
+import { removeLane } from "../../engine/lane-store.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
+import { recordEvents } from "../events/events.ts";
 import { type CampaignProgress, createCampaignProgress } from "./campaign-progress.ts";
-import type { CampaignRow } from "./campaign-row.ts";
+import type { CampaignRow, CampaignTotals } from "./campaign-row.ts";
 import { chooseRecipients } from "./choose-recipients.ts";
-import { decideCampaign, readCampaignInstanceState } from "./decide-campaign.ts";
+import {
+  type CampaignDecision,
+  type CampaignInstanceState,
+  decideCampaign,
+  readCampaignInstanceState,
+} from "./decide-campaign.ts";
 import { findRecipientChats } from "./queue-recipients.ts";
-import { type CampaignSnapshot, hasTooManyErrors, MAX_PREFETCHED, PREFETCH_MS } from "./run-campaign.ts";
-import { stepCampaign } from "./step-campaign.ts";
+import {
+  addMilliseconds,
+  type CampaignSnapshot,
+  type CampaignStep,
+  hasTooManyErrors,
+  MAX_PREFETCHED,
+  PREFETCH_MS,
+  pauseCampaign,
+  runCampaign,
+} from "./run-campaign.ts";
+import { failOrphanedRecipients, withdrawQueuedSends } from "./withdraw-sends.ts";
+
+const AGAIN_MS = 5_000;
 
 export interface CampaignLaneDeps {
   db: Db;
@@ -47,7 +65,7 @@ async function tick(deps: CampaignLaneDeps, progress: CampaignProgress, job: Job
 
 /** Does the slow work before the campaign is locked: a pause waits for that lock. */
 async function prepare(deps: CampaignLaneDeps, id: number): Promise<CampaignSnapshot> {
-  const campaign = await findCampaign(deps.db, id);
+  const campaign = await selectCampaign(deps.db, id).executeTakeFirst();
   const now = await readNow(deps.db);
   const instance = campaign && (await readCampaignInstanceState(deps.db, campaign.instance_id));
   if (!campaign || !instance || decideCampaign(campaign, instance, now).what !== "run") return {};
@@ -74,6 +92,88 @@ function countNext({ next_at, min_delay_ms }: CampaignRow, now: Date): number {
   return aheadMs < 0 ? 0 : Math.min(MAX_PREFETCHED, Math.ceil(aheadMs / Math.max(1, min_delay_ms)) + 1);
 }
 
-function findCampaign(db: Db, id: number): Promise<CampaignRow | undefined> {
-  return db.selectFrom("campaign").selectAll().where("id", "=", id).$castTo<CampaignRow>().executeTakeFirst();
+interface CampaignStepInput extends CampaignSnapshot {
+  id: number;
+  job: Job;
+  progress: CampaignProgress;
+  /** The totals counted before the campaign was locked. */
+  totals: CampaignTotals | undefined;
+  now: Date;
+}
+
+interface CampaignStepResult {
+  /** Lanes with new jobs, and lanes whose jobs were changed. */
+  added: number[];
+  changed: number[];
+  /** The job is deleted, and its lane with it. */
+  isFinished: boolean;
+}
+
+/**
+ * One step of a campaign, decided and executed in one transaction together with the result of its own job.
+ */
+async function stepCampaign(trx: Trx, input: CampaignStepInput): Promise<CampaignStepResult> {
+  const campaign = await selectCampaign(trx, input.id).forNoKeyUpdate().executeTakeFirst();
+  const instance = campaign && (await readCampaignInstanceState(trx, campaign.instance_id));
+  const decision: CampaignDecision = campaign
+    ? decideCampaign(campaign, instance, input.now)
+    : { what: "over" };
+  const step = campaign
+    ? await applyDecision(trx, input, campaign, instance, decision)
+    : { next: null, lanes: [] };
+  const changed = step.next === null ? [...step.lanes, input.job.lane.id] : step.lanes;
+  if (step.next === null) await endJob(trx, input);
+  else await trx.updateTable("job").set({ run_at: step.next }).where("id", "=", input.job.id).execute();
+  const after = await selectCampaign(trx, input.id).executeTakeFirst();
+  const drafts = after ? await input.progress.eventDrafts(trx, after, input.totals) : [];
+  const eventLanes = await recordEvents(trx, drafts);
+  const added = [...eventLanes, ...(instance ? [instance.lane] : [])];
+  return { added, changed, isFinished: step.next === null };
+}
+
+async function applyDecision(
+  trx: Trx,
+  input: CampaignStepInput,
+  campaign: CampaignRow,
+  instance: CampaignInstanceState | undefined,
+  decision: CampaignDecision,
+): Promise<CampaignStep> {
+  switch (decision.what) {
+    case "over":
+      return { next: null, lanes: [] };
+    case "wait":
+      return { next: decision.until, lanes: [] };
+    case "fail":
+      return fail(trx, campaign);
+    case "hold":
+      return {
+        next: addMilliseconds(input.now, AGAIN_MS),
+        lanes: await pauseCampaign(trx, campaign, decision.reason),
+      };
+    case "run":
+      return instance ? runCampaign(trx, input, campaign, instance) : fail(trx, campaign);
+  }
+}
+
+/** Its instance is deleted. */
+async function fail(trx: Trx, { id }: CampaignRow): Promise<CampaignStep> {
+  await trx
+    .updateTable("campaign")
+    .set({ status: "failed", status_reason: "instance_removed", ended_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+  const lanes = await withdrawQueuedSends(trx, id);
+  await failOrphanedRecipients(trx, id);
+  return { next: null, lanes };
+}
+
+function selectCampaign(db: Db | Trx, id: number) {
+  return db.selectFrom("campaign").selectAll().where("id", "=", id).$castTo<CampaignRow>();
+}
+
+/** The lane is deleted with its job; a new start of the campaign creates a new one. */
+async function endJob(trx: Trx, { id, job }: CampaignStepInput): Promise<void> {
+  await trx.deleteFrom("job").where("lane", "=", job.lane.id).execute();
+  await removeLane(trx, job.lane.id);
+  await trx.updateTable("campaign").set({ lane: null }).where("id", "=", id).execute();
 }

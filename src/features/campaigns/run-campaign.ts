@@ -3,10 +3,9 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { RecipientChoice } from "./choose-recipients.ts";
 import type { CampaignInstanceState } from "./decide-campaign.ts";
-import { planSends, type SendPlan, timeZoneOf } from "./plan-sends.ts";
+import { planSends, type SendPlan, startOfDay } from "./plan-sends.ts";
 import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
 import { withdrawQueuedSends } from "./withdraw-sends.ts";
-import { instantOf, zonedTime } from "./zoned-time.ts";
 
 /** How much work of a campaign waits in the lane of its session. */
 export const PREFETCH_MS = 10_000;
@@ -178,11 +177,9 @@ async function afterTheLast(
 
 /** Since the beginning of the day that contains this moment. */
 async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<number> {
-  const tz = timeZoneOf(campaign);
-  const since = instantOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from campaign_recipient
-    where campaign_id = ${campaign.id} and planned_at >= ${since}`.execute(trx);
+    where campaign_id = ${campaign.id} and planned_at >= ${startOfDay(campaign, at)}`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 
