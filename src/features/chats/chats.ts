@@ -15,6 +15,8 @@ import { listChats } from "./list-chats.ts";
 import { type ChatStateDeps, noChat, readStateChange, setChatState } from "./set-chat-state.ts";
 import { toListedMessage } from "./to-listed-message.ts";
 
+export { recordChatUpdate } from "./record-chat-update.ts";
+
 export interface ChatDeps extends ChatStateDeps {
   conversations: Conversations;
   numbers: NumberResolver;

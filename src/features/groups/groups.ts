@@ -17,6 +17,9 @@ import { createGroupReader, type GroupReader, type PairedGroupInstance } from ".
 import { applyGroupUpdate, deleteGroup, markGroupListStale, saveGroups } from "./save-groups.ts";
 import { toGroupView, toParticipantResultView } from "./to-group-view.ts";
 
+export { createGroupFetcher } from "./group-fetcher.ts";
+export { recordGroupChange } from "./record-group-change.ts";
+
 export interface GroupDeps extends PictureSource {
   db: Db;
   runOperation: RunSessionOperation;

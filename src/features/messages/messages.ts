@@ -6,7 +6,6 @@ import { getInstance } from "../instances/instances.ts";
 import { type ActionRequesterDeps, createActionRequester, queueAction } from "./actions/action-requester.ts";
 import { setPresence } from "./actions/set-presence.ts";
 import type { messagesContract } from "./contract.ts";
-import type { InboundFollower } from "./inbound/inbound-recorder.ts";
 import { listMessages, type MessageFilter } from "./log/list-messages.ts";
 import {
   type MessageRow,
@@ -27,8 +26,13 @@ import { queueUnavailable } from "./send/prepare-send.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
 import { createInstanceReader } from "./send/sending-instance.ts";
 
+export { createAutoReader } from "./inbound/auto-reader.ts";
+export { createInboundRecorder, type InboundFollower } from "./inbound/inbound-recorder.ts";
+export { recordPhoneCall } from "./inbound/record-phone-call.ts";
+export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
+export { createReceiptRecorder, type MessageReceipt } from "./receipts/record-receipts.ts";
+export type { CampaignFollower } from "./send/record-outcome.ts";
 export type {
-  InboundFollower,
   MediaOptions,
   MessageFilter,
   MessageRow,

@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
 import type { SessionOptions } from "../../network/session-registry.ts";
-import type { Config } from "../../platform/config/config.ts";
 import { isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
 import {
@@ -10,6 +9,7 @@ import {
   mayUseSandbox,
   SANDBOX_NOT_ALLOWED,
   SANDBOX_OFF,
+  type SandboxPolicy,
 } from "../instances/instances.ts";
 import type { ConnectionRecorder } from "./connection-recorder.ts";
 import { readSessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
@@ -22,10 +22,9 @@ export interface SessionOpener {
   close(instance: number): Promise<void>;
 }
 
-export interface OpenSessionDeps extends SessionOptionsDeps {
+export interface OpenSessionDeps extends SessionOptionsDeps, SandboxPolicy {
   recorder: ConnectionRecorder;
   log: Log;
-  config: Pick<Config, "sandbox">;
 }
 
 /** Clears the connection state that the previous owner left, and reconnects an instance that wants to be connected. */
@@ -63,7 +62,7 @@ export async function openSession(
   try {
     const options = await readSessionOptions(deps, id);
     if (!options) await deps.recorder.record(id, { type: "failed", reason: "proxy_not_allowed" });
-    else if (network === "sandbox" && !(await isSandboxAllowed(deps, options.account_id)))
+    else if (network === "sandbox" && !(await mayUseSandbox(deps, options.account_id)))
       await deps.recorder.record(id, { type: "failed", reason: SANDBOX_NOT_ALLOWED, detail: SANDBOX_OFF });
     else sessions.open(id, network, options).connect({ pairingPhone });
   } catch (error) {
@@ -75,7 +74,3 @@ export async function openSession(
 
 const NOT_OPENED =
   "The gateway cannot open the session of this instance. Its operator finds the cause in the log.";
-
-function isSandboxAllowed({ db, config }: OpenSessionDeps, account_id: number): Promise<boolean> {
-  return mayUseSandbox({ db, sandbox: config.sandbox }, account_id);
-}

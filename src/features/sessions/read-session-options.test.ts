@@ -87,7 +87,7 @@ describe("the session of an instance", () => {
       outgoing,
       recorder,
       log,
-      config: { sandbox: "on" as const },
+      sandbox: "on" as const,
     };
     await openSession(deps, sessions, { id: instance.id, network: "sandbox" });
     expect(told).toEqual([{ type: "failed", reason: "proxy_not_allowed" }]);

@@ -19,7 +19,7 @@ import { removeInstance } from "./remove-instance.ts";
 export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
   engine: Pick<Engine, "node" | "wake" | "publish" | "markLaneLost">;
   /** Unregisters the webhooks of an instance that will be removed. */
-  dismissIntegrations(instanceId: number): Promise<void>;
+  unregisterIntegrations(instanceId: number): Promise<void>;
 }
 
 const LOGOUT_MS = 10_000;
@@ -90,7 +90,7 @@ async function runDelete(
   instance: Instance,
 ): Promise<JobResult> {
   const { engine } = deps;
-  await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), dismiss(deps, instance)]);
+  await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), unregister(deps, instance)]);
   const lanes = await removeInstance(deps, engine.node.id, lane);
   if (!lanes) {
     engine.markLaneLost(lane.id);
@@ -102,11 +102,11 @@ async function runDelete(
 }
 
 /** Best effort with a timeout: an unreachable side finds later that the instance is gone. */
-async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
-  const dismissing = deps.dismissIntegrations(id).catch((error: unknown) => {
+async function unregister(deps: ControlJobDeps, { id }: Instance): Promise<void> {
+  const unregistering = deps.unregisterIntegrations(id).catch((error: unknown) => {
     deps.log.warn({ err: error, instance_id: id }, "an integration was not unregistered");
   });
-  await withTimeout(dismissing, LAST_LOGOUT_MS);
+  await withTimeout(unregistering, LAST_LOGOUT_MS);
 }
 
 /** Best effort with a timeout: without the network's confirmation the pairing is still deleted here. */

@@ -1,0 +1,116 @@
+import type { Engine, Lane } from "../../engine/engine.ts";
+import type { NetworkDriver, NetworkEvent, Session } from "../../network/driver.ts";
+import type {
+  SessionOptions,
+  SessionRegistry,
+  SessionRegistryOptions,
+} from "../../network/session-registry.ts";
+import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { CONTROL_JOB_GROUP } from "../instances/instances.ts";
+import { createCredentialStore } from "./credential-store.ts";
+import type { SessionOpener } from "./open-session.ts";
+import type { PresenceUpdater } from "./presence-updater.ts";
+import { createSealedPairingStore } from "./sealed-pairing-store.ts";
+import type { RecordSessionEvent, SessionInstance } from "./session-event-recorder.ts";
+
+export interface OwnedSessionsDeps {
+  db: Db;
+  engine: Pick<Engine, "node" | "isSafe" | "findOwnedLane" | "unfinishedGroups">;
+  box: SecretBox;
+  /** Opens the registry of this node's sessions, with the drivers that it has. */
+  openRegistry(options: Omit<SessionRegistryOptions, "drivers">): SessionRegistry;
+  /** Finds a sent message by its id. */
+  findSent: NonNullable<SessionRegistryOptions["findSent"]>;
+  record: RecordSessionEvent;
+  presence: PresenceUpdater;
+  /** Fails the sends that wait for an instance which will not connect again by itself. */
+  failStrandedSoon(): Promise<void>;
+}
+
+/** The sessions whose lanes this node owns; until one is connected, only its control jobs run. */
+export class OwnedSessions implements SessionOpener {
+  readonly #registry: SessionRegistry;
+  readonly #deps: OwnedSessionsDeps;
+  readonly #owners = new Map<number, SessionInstance>();
+  readonly #connected = new Set<number>();
+
+  constructor(deps: OwnedSessionsDeps) {
+    this.#deps = deps;
+    const { db, box, engine, findSent } = deps;
+    const node = engine.node.id;
+    const pairingStore = createSealedPairingStore({ db, box, node });
+    this.#registry = deps.openRegistry({
+      credentials: (id) => createCredentialStore({ db, box, node, lane: this.#laneOf(id), pairingStore }),
+      report: (id, event) => this.#store(id, event),
+      isTransientError: isTransientDatabaseError,
+      findSent,
+    });
+  }
+
+  /** Undefined while this node may not act: after a pause, another node may own its sessions. */
+  connected(id: number): Session | undefined {
+    return this.#connected.has(id) ? this.opened(id) : undefined;
+  }
+
+  /** Like `connected`, but also while the instance is being paired. */
+  opened(id: number): Session | undefined {
+    return this.#deps.engine.isSafe() ? this.#registry.get(id) : undefined;
+  }
+
+  open(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
+    if (!this.#registry.get(id)) this.#deps.presence.opened(id, options.markOnline ?? false);
+    return this.#registry.open(id, network, options);
+  }
+
+  /** A closed session reports no event, so its state is updated here. */
+  async close(id: number): Promise<void> {
+    this.#follow(id, false);
+    await this.#registry.close(id);
+  }
+
+  /** False if the instance no longer exists. */
+  async claim(lane: Lane): Promise<boolean> {
+    const id = Number(lane.key);
+    this.#deps.engine.unfinishedGroups(lane.id, [CONTROL_JOB_GROUP]);
+    const instance = await this.#deps.db
+      .selectFrom("instance")
+      .select("account_id")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (!instance) return false;
+    this.#owners.set(id, { id, account_id: instance.account_id });
+    return true;
+  }
+
+  async lose(lane: Lane): Promise<void> {
+    const id = Number(lane.key);
+    this.#connected.delete(id);
+    this.#owners.delete(id);
+    await this.#registry.close(id);
+  }
+
+  async #store(id: number, event: NetworkEvent): Promise<void> {
+    const owner = this.#owners.get(id);
+    if (!owner) throw new Error(`This node does not own the session of instance ${id}.`);
+    await this.#deps.record(owner, event);
+    if (event.type === "logged_out" || event.type === "banned") await this.#deps.failStrandedSoon();
+    if (event.type === "connected") this.#follow(id, true);
+    else if (DISCONNECTS.has(event.type)) this.#follow(id, false);
+  }
+
+  #follow(id: number, isConnected: boolean): void {
+    if (isConnected) this.#connected.add(id);
+    else this.#connected.delete(id);
+    if (isConnected) this.#deps.presence.connected(id);
+    this.#deps.engine.unfinishedGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
+  }
+
+  #laneOf(id: number): Lane {
+    const lane = this.#deps.engine.findOwnedLane("session", String(id));
+    if (!lane) throw new Error(`This node does not own the session of instance ${id}.`);
+    return lane;
+  }
+}
+
+const DISCONNECTS = new Set<NetworkEvent["type"]>(["disconnected", "logged_out", "banned"]);

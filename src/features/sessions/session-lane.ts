@@ -1,0 +1,65 @@
+import type { Job, JobResult, Lane, LaneKind } from "../../engine/engine.ts";
+import { withTimeout } from "../../platform/limits/with-timeout.ts";
+import { CONTROL_JOB_GROUP } from "../instances/instances.ts";
+import { resumeSession } from "./open-session.ts";
+import type { OwnedSessions } from "./owned-sessions.ts";
+import { type ControlJobDeps, runControlJob } from "./run-control-job.ts";
+
+export interface SessionLaneDeps extends ControlJobDeps {
+  sessions: OwnedSessions;
+  /** What runs the jobs of other features, by the `do` of their reference; all other jobs are control jobs. */
+  runners: ReadonlyMap<string, (job: Job) => Promise<JobResult>>;
+  /** Groups of other features that also run while the lane is paused. */
+  unpaused: readonly string[];
+  failStrandedSends(): Promise<void>;
+  /** Lets the maintenance node do the same at once. */
+  failStrandedSoon(): Promise<void>;
+  /** Resolves once an instance's integrations have no job that can run now, or after the timeout. */
+  waitUntilIntegrationsIdle(instanceId: number, timeoutMs: number): Promise<void>;
+}
+
+/** The lanes of sessions: the owner of an instance's lane has its session open and runs its jobs. */
+export function sessionLane(deps: SessionLaneDeps): LaneKind {
+  const { sessions, runners, unpaused } = deps;
+  return {
+    kind: "session",
+    role: "sessions",
+    // Files use at most four of them.
+    laneConcurrency: 16,
+    unpausedGroups: [CONTROL_JOB_GROUP, ...unpaused],
+    run(job) {
+      const { do: what } = job.ref as { do: string };
+      const run = runners.get(what);
+      return run ? run(job) : control(deps, job, what);
+    },
+    async onClaimed(lane) {
+      if (await sessions.claim(lane)) await resumeSession(deps, sessions, lane);
+    },
+    onLost: (lane) => sessions.lose(lane),
+  };
+}
+
+/** Fails the waiting sends of an instance that is logged out or deleted. */
+async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<JobResult> {
+  if (what === "delete") await reportFailedSends(deps, job.lane);
+  const result = await runControlJob(deps, deps.sessions, job);
+  if (what === "logout") await deps.failStrandedSoon();
+  return result;
+}
+
+const REPORT_MS = 5_000;
+
+/**
+ * Fails an instance's waiting sends before its deletion, while its integrations can still receive the
+ * failures.
+ */
+async function reportFailedSends(deps: SessionLaneDeps, { key }: Lane): Promise<void> {
+  const instance_id = Number(key);
+  const reporting = deps
+    .failStrandedSends()
+    .then(() => deps.waitUntilIntegrationsIdle(instance_id, REPORT_MS))
+    .catch((error: unknown) =>
+      deps.log.warn({ err: error, instance_id }, "some failed sends were not reported"),
+    );
+  await withTimeout(reporting, REPORT_MS);
+}
