@@ -1,5 +1,3 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { create as contentDisposition } from "content-disposition";
@@ -13,6 +11,7 @@ import type { BackupTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { backupsContract } from "./contract.ts";
 import { decideHeldJobs, readHeldJobs } from "./held-jobs.ts";
+import { openBackupFile } from "./open-backup-file.ts";
 import { requestBackup } from "./request-backup.ts";
 
 export { type HeldJobs, readHeldJobs } from "./held-jobs.ts";
@@ -125,8 +124,8 @@ async function openFile(
   file: string,
   node: string | null,
 ): Promise<Readable> {
-  const handle = await open(join(directory, file)).catch(() => undefined);
-  const stream = handle?.createReadStream() ?? (node === null ? undefined : await readFromNode(node, file));
+  const stream =
+    (await openBackupFile(directory, file)) ?? (node === null ? undefined : await readFromNode(node, file));
   if (stream) return stream;
   const sentence = `The file is in the backup directory of ${node}, which cannot be reached. Start that node, or copy the file from there.`;
   throw new GatewayError("CONFLICT", sentence, { details: { node } });

@@ -25,6 +25,7 @@ export { announceRemoval, type HiddenInstance, hideInstance } from "./hide-insta
 export { instanceAuditEntry } from "./instance-audit-entry.ts";
 export {
   findAndLockInstance,
+  findInstance,
   getInstance,
   type InstanceRow,
   lockInstance,
