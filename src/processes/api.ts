@@ -35,6 +35,7 @@ import { profileHandlers } from "../features/profile/profile.ts";
 import { NOT_FOUND_PAGE } from "../features/public-pages/home-page.ts";
 import { publicPagesHandlers } from "../features/public-pages/public-pages.ts";
 import { quickReplyHandlers } from "../features/quick-replies/quick-replies.ts";
+import { createMediaFetcher } from "../features/sandbox/create-media-fetcher.ts";
 import { sandboxHandlers } from "../features/sandbox/sandbox.ts";
 import { createSessionOperationRunner } from "../features/session-operations/session-operations.ts";
 import { connectInstance } from "../features/sessions/connect-instance.ts";
@@ -46,7 +47,6 @@ import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
 import { findPicture } from "../network/sandbox/world/picture-store.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/db/database.ts";
-import { GatewayError } from "../platform/gateway-error.ts";
 import type { Handlers } from "../platform/http/handler.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../platform/http/http-server.ts";
 import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/http/load-shedder.ts";
@@ -86,7 +86,6 @@ const JSON_BODY_BYTES = 1_048_576;
 const BASE64_GROWTH = 1.4;
 /** Limit of large JSON bodies, such as files in base64; parsing takes several times that memory. */
 const MOST_BODY_BYTES = 256 * 1_048_576;
-const SANDBOX_MEDIA_MS = 30_000;
 /** Most statements waiting for a connection; each session that loses the network adds one. */
 const MOST_WAITING_FOR_DATABASE = 1_000;
 
@@ -234,8 +233,12 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       conversations: parts.conversations,
       findSession: parts.nodes.findSession,
       numbers: parts.sessions.numbers,
-      maxBytes: config.mediaMaxBytes,
       converter: parts.media.converter,
+      maxBytes: config.mediaMaxBytes,
+      queue: config.queue,
+      sendHoldMs: config.sendHoldMs,
+      ackTimeoutMs: config.ackTimeoutMs,
+      defaultCountry: config.defaultCountry,
     }),
     ...campaignHandlers({
       db,
@@ -245,8 +248,10 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       defaultCountry: config.defaultCountry,
       outgoing,
       suppression: parts.suppression,
-      maxBytes: config.mediaMaxBytes,
       converter: parts.media.converter,
+      maxBytes: config.mediaMaxBytes,
+      queue: config.queue,
+      defaultCountry: config.defaultCountry,
     }),
     ...crmHandlers({ db, suppression: parts.suppression, defaultCountry: config.defaultCountry }),
     ...quickReplyHandlers(db),
@@ -320,19 +325,6 @@ function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: Ap
     connectInstance: async (id: number) => {
       await connectInstance({ db, engine }, id, { wait_seconds: 0, signal: new AbortController().signal });
     },
-    fetchMedia: async (url: string, holdBytes: (bytes: number) => void) => {
-      const pieces: Buffer[] = [];
-      const onChunk = (piece: Buffer) => {
-        // Counted twice: once as a piece, once in the joined buffer.
-        holdBytes(2 * piece.length);
-        pieces.push(piece);
-      };
-      const limits = { totalMs: SANDBOX_MEDIA_MS, maxBytes: config.mediaMaxBytes };
-      const outcome = await outgoing.download({ url, ...limits, onChunk });
-      if (outcome.outcome === "response" && outcome.status === 200) {
-        return { bytes: Buffer.concat(pieces), mime_type: outcome.headers["content-type"]?.split(";")[0] };
-      }
-      throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file could not be fetched.");
-    },
+    fetchMedia: createMediaFetcher(outgoing, config.mediaMaxBytes),
   };
 }

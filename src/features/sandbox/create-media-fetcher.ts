@@ -1,0 +1,22 @@
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import type { FetchMedia } from "./to-content.ts";
+
+const LONGEST_MS = 30_000;
+
+/** Fetches the files that phones of the sandbox network send, by their address. */
+export function createMediaFetcher(outgoing: Pick<SafeFetch, "download">, maxBytes: number): FetchMedia {
+  return async (url, holdBytes) => {
+    const pieces: Buffer[] = [];
+    const onChunk = (piece: Buffer) => {
+      // Counted twice: once as a piece, once in the joined buffer.
+      holdBytes(2 * piece.length);
+      pieces.push(piece);
+    };
+    const outcome = await outgoing.download({ url, totalMs: LONGEST_MS, maxBytes, onChunk });
+    if (outcome.outcome === "response" && outcome.status === 200) {
+      return { bytes: Buffer.concat(pieces), mime_type: outcome.headers["content-type"]?.split(";")[0] };
+    }
+    throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file could not be fetched.");
+  };
+}
