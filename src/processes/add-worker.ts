@@ -3,7 +3,6 @@ import { deleteOrphanedJobs } from "../engine/job-store.ts";
 import { createSchedules } from "../engine/schedule.ts";
 import { endTrials } from "../features/accounts/end-trials.ts";
 import { finishAccountRemovals } from "../features/accounts/finish-account-removals.ts";
-import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../features/accounts/remove-account-handlers.ts";
 import { countSentMessages } from "../features/admin/count-sent-messages.ts";
 import { appendAuditChain } from "../features/audit/append-audit-chain.ts";
 import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
@@ -29,12 +28,7 @@ import { deleteOrphanedOutgoing } from "../features/messages/send/outgoing-file.
 import { deleteExpiredKeys } from "../features/messages/send/prepare/idempotency-key.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { failInterruptedExports } from "../features/privacy/export-account.ts";
-import {
-  ERASED_TOPIC,
-  FILES_KEY,
-  type PrivacyLaneDeps,
-  privacyLane,
-} from "../features/privacy/privacy-lane.ts";
+import { followErasures, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { repeatErasure } from "../features/privacy/request-erasure.ts";
 import { type Expiring, expireRows } from "../features/retention/retention.ts";
 import { markSeenInstances } from "../features/sessions/mark-seen-instances.ts";
@@ -108,10 +102,7 @@ export function addWorker(parts: WorkerOptions): void {
     ...backupSchedules({
       ...parts.backups,
       engine,
-      repeatErasure: (entry) =>
-        entry.scope === ACCOUNT_REMOVAL_SCOPE
-          ? repeatAccountRemoval({ db, engine }, entry.account_id)
-          : repeatErasure(db, engine, entry),
+      repeatErasure: (entry) => repeatErasure(db, engine, entry),
       quietHourMs: config.backupAt,
       sendHoldMs: config.sendHoldMs,
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
@@ -173,18 +164,19 @@ function forgetAccountOf({ sandbox }: WorkerOptions) {
   return (account_id: number) => createSandboxControl(sandbox.pool, account_id).deleteAccount();
 }
 
-/** An erasure also evicts the cached data of erased persons, on every node. */
 function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions): void {
   const sweepFiles = (): Promise<void> => media.sweep();
-  const deleteOnNetwork: PrivacyLaneDeps["deleteOnNetwork"] = (account_id, phones, messages) =>
-    createSandboxControl(sandbox.pool, account_id)
-      .deleteCopies(phones, messages)
-      .then(() => {});
-  engine.register(privacyLane({ db, engine, deleteOnNetwork, sweepFiles }));
-  engine.subscribe(ERASED_TOPIC, (key) => {
-    if (key === FILES_KEY) void sweepFiles();
-    else conversations.clearCache();
-  });
+  engine.register(
+    privacyLane({
+      db,
+      engine,
+      sweepFiles,
+      deleteOnNetwork: async (account_id, phones, messages) => {
+        await createSandboxControl(sandbox.pool, account_id).deleteCopies(phones, messages);
+      },
+    }),
+  );
+  followErasures(engine, { sweepFiles, clearCaches: () => conversations.clearCache() });
 }
 
 async function forgetIdempotency(db: Db): Promise<void> {

@@ -166,11 +166,11 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
     box,
     outgoing,
     conversations: shared.conversations,
+    numbers: sessions.numbers,
+    findSession: nodes.findSession,
     media,
     version: shared.version,
     log,
-    numbers: sessions.numbers,
-    findSession: nodes.findSession,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
   addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });

@@ -4,6 +4,7 @@ import type { Caller } from "../../platform/http/handler.ts";
 export { requireActiveAccount } from "./authorise.ts";
 export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
+export { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "./remove-account-handlers.ts";
 
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {

@@ -33,8 +33,8 @@ export interface PrivacyLaneDeps {
 }
 
 /** Notifies every node to invalidate its caches of people or, with this key, to delete files. */
-export const ERASED_TOPIC = "erased";
-export const FILES_KEY = "files";
+const ERASED_TOPIC = "erased";
+const FILES_KEY = "files";
 
 /** Short, so that a stopping node does not wait long. */
 const AT_A_STRETCH_MS = 2_000;
@@ -176,4 +176,15 @@ async function throwNamesAway(db: Db, { request }: Anonymisation): Promise<void>
 /** Small tables never reach the threshold of autovacuum. A busy table is left to autovacuum. */
 async function vacuum(db: Db): Promise<void> {
   await sql`vacuum (skip_locked) ${sql.join(ERASED_TABLES.map((table) => sql.table(table)))}`.execute(db);
+}
+
+/** On every node, an erasure also evicts the cached data of the erased people, or deletes their files. */
+export function followErasures(
+  engine: Pick<Engine, "subscribe">,
+  { sweepFiles, clearCaches }: Pick<PrivacyLaneDeps, "sweepFiles"> & { clearCaches(): void },
+): void {
+  engine.subscribe(ERASED_TOPIC, (key) => {
+    if (key === FILES_KEY) void sweepFiles();
+    else clearCaches();
+  });
 }

@@ -4,6 +4,7 @@ import { addJobs } from "../../engine/job-store.ts";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { ErasureLogTable } from "../../tables.ts";
+import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../accounts/accounts.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AnonymisationScope } from "./anonymisation.ts";
 import { NUMBERED_TABLES } from "./anonymise-table-steps.ts";
@@ -66,12 +67,13 @@ export async function readLastRows(db: Db | Trx): Promise<Record<string, number>
   return Object.fromEntries(rows.map(({ name, id }) => [name, id]));
 }
 
-/** Repeats an earlier erasure of data that a restored backup has brought back. */
+/** Repeats an earlier erasure, or the removal of an account, that a restored backup has brought back. */
 export async function repeatErasure(
   db: Db,
-  engine: Pick<Engine, "wake">,
+  engine: Pick<Engine, "wake" | "publish" | "subscribe">,
   { account_id, scope, subject }: Pick<Selectable<ErasureLogTable>, "account_id" | "scope" | "subject">,
 ): Promise<void> {
+  if (scope === ACCOUNT_REMOVAL_SCOPE) return repeatAccountRemoval({ db, engine }, account_id);
   const lane = await db.transaction().execute(async (trx) => {
     const account = await trx.selectFrom("account").select("id").where("id", "=", account_id).execute();
     if (account.length === 0) return undefined;
