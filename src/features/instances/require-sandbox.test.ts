@@ -104,7 +104,7 @@ describe("a sandbox for the owner's account alone", () => {
   it("stops the sandbox instances that another account has, and says why", async () => {
     await waitUntil(async () => (await statusOf(shops)).status === "error");
     const { data } = await clientOf(shops).getInstance({ id: shops.id });
-    expect(data.last_disconnect_reason).toMatch(/^sandbox_not_allowed: The sandbox network is switched off/);
+    expect(data.last_disconnect_reason).toMatch(/^sandbox_not_allowed: The sandbox network is disabled/);
     await expect(send(shops)).rejects.toMatchObject(REFUSED);
     await expect(send(shops, { async: true })).rejects.toMatchObject(REFUSED);
     await expect(clientOf(shops).connectInstance({ id: shops.id })).rejects.toMatchObject({

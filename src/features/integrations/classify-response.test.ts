@@ -35,7 +35,7 @@ describe("the error policy", () => {
   test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
     expect(classifyResponse(answered(404, '{"message":"Session not found."}')).class).toBe("stop");
     expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
-      verdict: "retry",
+      class: "retry",
       isSafe: true,
       isDown: true,
     });

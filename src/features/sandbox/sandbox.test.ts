@@ -29,7 +29,7 @@ beforeAll(async () => {
       connectInstance,
       fetchMedia: async (url) => {
         if (url.includes("gone"))
-          throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The address answered 404.");
+          throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The address responded with 404.");
         return { bytes: Buffer.from("fetched"), mime_type: "text/plain" };
       },
       waitMs: 10_000,

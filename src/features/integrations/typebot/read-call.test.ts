@@ -22,7 +22,7 @@ describe("what an answer says of the bot", () => {
     ["the viewer itself says 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: the bot has surely not been asked: %j", (_, body, durationMs, isSafe) => {
     expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
-      verdict: "retry",
+      class: "retry",
       isDown: true,
       isSafe,
     });
