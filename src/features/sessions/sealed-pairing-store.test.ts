@@ -82,7 +82,9 @@ describe("the keys of a pairing", () => {
       keys.read("session", ["bia.0"]),
     ]);
     expect(moved).toMatchObject({
-      reason: { message: expect.stringMatching(/pairing_key\.secret of \d+ was changed, or was sealed for/) },
+      reason: {
+        message: expect.stringMatching(/pairing_key\.secret of \d+ was changed, or was encrypted for/),
+      },
     });
     expect(whole).toMatchObject({ value: new Map([["bia.0", "other"]]) });
   });
