@@ -113,4 +113,10 @@ describe("a form", () => {
     await expect(parse(end, 10, "multipart/form-data")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(await parse(end, 10, 'multipart/form-data; charset=utf-8; boundary="XX"')).toEqual([]);
   });
+
+  test.each([16, 64, 256, 1024])("ends with a piece of %i KiB of a large file", async (kibibytes) => {
+    const large = Buffer.alloc(700_000, "0123456789\n");
+    const [only] = await parse(Buffer.concat([part(named("f"), large), end]), kibibytes * 1024);
+    expect(only?.content.equals(large)).toBe(true);
+  });
 });

@@ -54,10 +54,10 @@ class PartReader {
   }
 
   /** Parses at once; resolves when the pieces are taken. */
-  add(chunk: Buffer): Promise<void> {
-    return new Promise((resolve) => {
-      this.#parser.write(chunk, () => resolve());
-    });
+  async add(chunk: Buffer): Promise<void> {
+    const written = new Promise((resolve) => this.#parser.write(chunk, resolve));
+    // Dicer does not confirm the chunk that ends the form if the pieces in it filled its buffer.
+    await Promise.race([written, this.#isWhole]);
   }
 
   *take(): Generator<MultipartChunk> {
