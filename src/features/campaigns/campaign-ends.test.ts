@@ -31,7 +31,11 @@ async function limit(plan: Plan): Promise<void> {
 
 async function createCampaign(input: CampaignInput = {}): Promise<number> {
   const { data } = await owner.createCampaign({
-    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello", min_delay_ms: 0, max_delay_ms: 0 },
+    name: "Spring",
+    instance_id: shop.id,
+    message_template: "Hello",
+    min_delay_ms: 0,
+    max_delay_ms: 0,
     ...input,
   });
   return data.id;
@@ -97,7 +101,8 @@ describe("a campaign", () => {
     await owner.startCampaign({ id });
     await waitUntil(async () => (await show(id)).totals.sent > 0);
     await expect(owner.deleteCampaign({ id })).rejects.toMatchObject({
-      ...{ status: 409, code: "CAMPAIGN_STATE" },
+      status: 409,
+      code: "CAMPAIGN_STATE",
       message: "A campaign that is running cannot be deleted. Pause or cancel it first.",
     });
     await owner.pauseCampaign({ id });
@@ -190,7 +195,8 @@ describe("failed recipients", () => {
     ]);
     await age(8);
     await expect(owner.retryFailedRecipients({ id })).rejects.toMatchObject({
-      ...{ code: "CAMPAIGN_STATE", details: { status: "completed", status_reason: "file_gone" } },
+      code: "CAMPAIGN_STATE",
+      details: { status: "completed", status_reason: "file_gone" },
       message: expect.stringContaining("its file is no longer stored"),
     });
     expect((await show(id)).totals).toMatchObject({ failed: 1, pending: 0 });
