@@ -43,6 +43,7 @@ import * as figures from "./0058-figures.ts";
 import * as integrationRefusals from "./0061-integration-refusals.ts";
 import * as waitingFiles from "./0068-waiting-files.ts";
 import * as retention from "./0069-retention.ts";
+import * as tableNames from "./0070-table-names.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -90,4 +91,5 @@ export const migrations: Record<string, Migration> = {
   "0061-integration-refusals": integrationRefusals,
   "0068-waiting-files": waitingFiles,
   "0069-retention": retention,
+  "0070-table-names": tableNames,
 };

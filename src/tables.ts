@@ -963,12 +963,12 @@ export interface Tables {
   account_user: AccountUserTable;
   sign_in: SignInTable;
   instance: InstanceTable;
-  sign_in_guess: SignInFailureTable;
+  sign_in_failure: SignInFailureTable;
   api_key: ApiKeyTable;
   instance_link: InstanceLinkTable;
   credential: CredentialTable;
   pairing_key: PairingKeyTable;
-  pairing_letter: JournalEntryTable;
+  journal_entry: JournalEntryTable;
   connection_log: ConnectionLogTable;
   contact: ContactTable;
   number_check: NumberCheckTable;
@@ -985,7 +985,7 @@ export interface Tables {
   account_idempotency: AccountIdempotencyTable;
   message_usage: MessageUsageTable;
   api_log: ApiLogTable;
-  event_head: EventCounterTable;
+  event_counter: EventCounterTable;
   event: EventTable;
   webhook: WebhookTable;
   delivery: DeliveryTable;
@@ -997,10 +997,10 @@ export interface Tables {
   audit: AuditTable;
   audit_pending: AuditPendingTable;
   audit_seal: AuditSealTable;
-  kept_key: SealedKeyTable;
-  message_tally: MonthlyMessageCountTable;
-  tally_mark: MessageCountCursorTable;
-  tally_open: UncountedMessageTable;
+  sealed_key: SealedKeyTable;
+  monthly_message_count: MonthlyMessageCountTable;
+  message_count_cursor: MessageCountCursorTable;
+  uncounted_message: UncountedMessageTable;
   lead: LeadTable;
   lead_note: LeadNoteTable;
   custom_field: CustomFieldTable;
@@ -1018,7 +1018,7 @@ export interface Tables {
   integration_chat: IntegrationChatTable;
   integration_inbound: IntegrationInboundTable;
   backup: BackupTable;
-  restored: RestoreRecordTable;
+  restore_record: RestoreRecordTable;
   held_job: HeldJobTable;
   erasure_log: ErasureLogTable;
   client_version: ClientVersionTable;

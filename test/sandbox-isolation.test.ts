@@ -95,8 +95,7 @@ const statusOf = async ({ id, client }: Instance) => (await client.getInstanceSt
 
 /** Nothing waits in a mailbox of this account any more. */
 async function quiet(account_id: number): Promise<void> {
-  const mails =
-    "select from sandbox.mailbox m join sandbox.device d on d.id = m.device where account_id = $1";
+  const mails = "select from sandbox.inbox m join sandbox.device d on d.id = m.device where account_id = $1";
   await waitUntil(async () => (await rows(mails, [account_id])).length === 0);
 }
 

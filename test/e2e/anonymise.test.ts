@@ -35,7 +35,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await integrate();
     await story.drained();
     // The receipts of what went out become events too.
-    await waitUntil(async () => (await story.rows("select from sandbox.mailbox limit 1")).length === 0);
+    await waitUntil(async () => (await story.rows("select from sandbox.inbox limit 1")).length === 0);
     await story.drained();
     story.receiver.answer(200);
     before = await count();

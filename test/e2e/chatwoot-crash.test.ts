@@ -73,7 +73,7 @@ describe("an inbox whose gateway is killed", () => {
     const answers = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
     expect((await killed.exited).signal).toBe("SIGKILL");
     // No receipt settles what is in doubt, as if the phones were off.
-    await story.rows("delete from sandbox.mailbox where kind = 'status'");
+    await story.rows("delete from sandbox.inbox where kind = 'status'");
     await story.start();
     // The agent sends all of them again, also those that the dying gateway had taken without a word.
     await chatwoot.settled();

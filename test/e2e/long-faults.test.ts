@@ -36,7 +36,7 @@ describe.concurrent("what takes long", () => {
     // Before the sends, which the network answers 3 s later however long this machine takes.
     await somebody.query("begin; set local idle_in_transaction_session_timeout = 0");
     await somebody.query("select from webhook for update");
-    await somebody.query("select from event_head for update");
+    await somebody.query("select from event_counter for update");
     const numbers = ["5521987650005", "5521987660005"];
     const slow = numbers.map((number) => ({ number, text: `to-${number}` }));
     const accepted = await sendAll(story, instance, slow);
@@ -46,7 +46,7 @@ describe.concurrent("what takes long", () => {
       ).map(({ at }) => at.getTime());
     await waitUntil(async () => (await arrivedAt()).length === slow.length);
     // A receipt would tell what became of a send whose acknowledgement was forgotten.
-    await story.rows("delete from sandbox.mailbox");
+    await story.rows("delete from sandbox.inbox");
     const waiting = `select query_start from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database() order by query_start desc limit 1`;
     const waitingSince = async () =>

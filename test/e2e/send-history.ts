@@ -122,7 +122,7 @@ export async function readStory(
   let before: Ledgers | undefined;
   for (;;) {
     // What the network still holds for the gateway becomes events, and jobs.
-    await waitUntil(async () => (await rows("select from sandbox.mailbox limit 1")).length === 0, 300_000);
+    await waitUntil(async () => (await rows("select from sandbox.inbox limit 1")).length === 0, 300_000);
     await story.drained(300_000);
     const now = await readLedgers({ rows, receiver, ...told });
     if (before && isAsLong(now.events, before.events) && isAsLong(now.receptions, before.receptions))

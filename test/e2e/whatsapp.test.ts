@@ -163,7 +163,7 @@ describe("a gateway on WhatsApp", () => {
     await on.online();
     await on.client().logoutInstance({ id: on.instance.id });
     expect((await on.network.control.person(on.instance.phone)).devices).toEqual([]);
-    const rows = await on.story.rows("select 1 from pairing_key union all select 1 from pairing_letter");
+    const rows = await on.story.rows("select 1 from pairing_key union all select 1 from journal_entry");
     expect(rows).toEqual([]);
   });
 });

@@ -169,7 +169,7 @@ function selectAccounts(db: Db | Trx, reseller: number | undefined) {
         where i.account_id = account.id and i.removed_at is null and i.status = 'connected')`.as(
         "connected_instances",
       ),
-      sql<number>`coalesce((select sent from message_tally m where m.account_id = account.id
+      sql<number>`coalesce((select sent from monthly_message_count m where m.account_id = account.id
         and m.month = date_trunc('month', now() at time zone 'utc')::date), 0)`.as("messages_month"),
       storageBytesSql.as("storage_bytes"),
     ]);

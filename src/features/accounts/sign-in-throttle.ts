@@ -112,7 +112,7 @@ async function count(trx: Trx, { kind, key }: Counter): Promise<void> {
   const age = most === undefined ? sql`g.last_at` : sql`g.started_at`;
   const isOver = sql`${age} + make_interval(secs => ${WINDOW_SECONDS} + ${most === undefined ? waitAfter : sql`0`}) < now()`;
   const { rows } = await sql`
-    insert into sign_in_guess as g (kind, key, failures) values (${kind}, ${key}, 1)
+    insert into sign_in_failure as g (kind, key, failures) values (${kind}, ${key}, 1)
     on conflict (kind, key) do update set
       failures = case when ${isOver} then 1 else g.failures + 1 end,
       started_at = case when ${isOver} then now() else g.started_at end,
@@ -122,7 +122,7 @@ async function count(trx: Trx, { kind, key }: Counter): Promise<void> {
   if (rows.length > 0) return;
   const { rows: refused } = await sql<{ seconds: number }>`
     select extract(epoch from ${age} + make_interval(secs => ${wait}) - now())::float8 as seconds
-    from sign_in_guess g where kind = ${kind} and key = ${key}`.execute(trx);
+    from sign_in_failure g where kind = ${kind} and key = ${key}`.execute(trx);
   throw tooMany(refused[0]?.seconds ?? 1);
 }
 
@@ -140,7 +140,7 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
   await db.transaction().execute(async (trx) => {
     for (const { kind, key } of counters) {
       const left = how === "right" && MOST_IN_WINDOW[kind] === undefined ? sql`0` : sql`failures - 1`;
-      await sql`update sign_in_guess set failures = ${left} where kind = ${kind} and key = ${key}`.execute(
+      await sql`update sign_in_failure set failures = ${left} where kind = ${kind} and key = ${key}`.execute(
         trx,
       );
     }
@@ -150,8 +150,8 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
 /** Deletes stale rows in small steps, faster than attempts can add new ones. */
 async function forgetOld(trx: Trx): Promise<void> {
   await sql`
-    delete from sign_in_guess where (kind, key) in (
-      select kind, key from sign_in_guess where last_at < now() - interval '1 hour'
+    delete from sign_in_failure where (kind, key) in (
+      select kind, key from sign_in_failure where last_at < now() - interval '1 hour'
       limit 20 for update skip locked)`.execute(trx);
 }
 

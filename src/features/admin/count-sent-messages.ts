@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 1_000_000;
 export async function countSentMessages(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // One node at a time: the mark is locked until the commit.
-    await sql`select from tally_mark for update`.execute(trx);
+    await sql`select from message_count_cursor for update`.execute(trx);
     await countDecided(trx);
     await countNew(trx);
   });
@@ -20,7 +20,7 @@ export async function countSentMessages(db: Db): Promise<void> {
 async function countDecided(trx: Trx): Promise<void> {
   await sql`
     with decided as (
-      delete from tally_open o
+      delete from uncounted_message o
       where not exists (select from message m where m.id = o.message and m.status = 'pending')
       returning o.*
     ), counted as (
@@ -33,7 +33,7 @@ async function countDecided(trx: Trx): Promise<void> {
 async function countNew(trx: Trx): Promise<void> {
   await sql`
     with mark as (
-      select message from tally_mark
+      select message from message_count_cursor
     ), upto as (
       select least(mark.message + ${MOST_AT_ONCE}, m.id) as message
       from mark, (
@@ -44,18 +44,18 @@ async function countNew(trx: Trx): Promise<void> {
       from message m, mark, upto
       where m.id > mark.message and m.id <= upto.message and m.direction = 'outbound' and m.origin <> 'phone'
     ), open as (
-      insert into tally_open (message, account_id, month)
+      insert into uncounted_message (message, account_id, month)
       select id, account_id, month from found where status = 'pending'
     ), counted as (
       select account_id, month, count(*) as sent from found
       where status not in ('pending', 'failed', 'cancelled') group by 1, 2
     ), moved as (
-      update tally_mark set message = upto.message from upto where upto.message > tally_mark.message
+      update message_count_cursor set message = upto.message from upto where upto.message > message_count_cursor.message
     )
     ${ADDED}`.execute(trx);
 }
 
 const ADDED = sql`
-    insert into message_tally as t (account_id, month, sent)
+    insert into monthly_message_count as t (account_id, month, sent)
     select c.* from counted c join account a on a.id = c.account_id order by c.account_id, c.month
     on conflict (account_id, month) do update set sent = t.sent + excluded.sent`;

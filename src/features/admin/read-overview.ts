@@ -22,7 +22,7 @@ export async function readOverview(db: Db, scope: AccountScope) {
   const { rows } = await sql<Counts>`
     select a.*, i.*,
       (select count(*) from account_user where ${seen}) as users,
-      (select coalesce(sum(sent), 0)::bigint from message_tally
+      (select coalesce(sum(sent), 0)::bigint from monthly_message_count
         where ${seen} and month = date_trunc('month', now() at time zone 'utc')::date) as messages_month,
       (select count(*) from webhook where removed_at is null and (failing_since is not null or disabled_at is not null)
         and ${seen}) as failed_webhooks

@@ -27,9 +27,9 @@ export async function finishRestore(
   await forgetRegistrations(db);
   await holdJobs(db);
   await pauseCampaigns(db);
-  await run(db, sql`delete from restored`);
+  await run(db, sql`delete from restore_record`);
   await db
-    .insertInto("restored")
+    .insertInto("restore_record")
     .values({ backup: head.id, backup_at: new Date(head.created_at) })
     .execute();
   await addErasures(db, erasures);

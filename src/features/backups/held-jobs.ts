@@ -29,7 +29,7 @@ interface HeldJob {
 /** What a restored database holds back; undefined where it was not restored. */
 export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
   const { rows } = await sql<HeldJobs>`
-    select r.backup, r.backup_at, r.restored_at, r.action, r.decided_at, h.* from restored r, (
+    select r.backup, r.backup_at, r.restored_at, r.action, r.decided_at, h.* from restore_record r, (
       select count(*) filter (where kind = 'session' and ref ->> 'do' = 'send') as sends,
         count(*) filter (where kind = 'webhook') as deliveries,
         count(*) filter (where kind <> 'webhook' and (kind = 'session' and ref ->> 'do' = 'send') is not true) as others
@@ -44,7 +44,7 @@ export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
 export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAction): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ action: HeldJobsAction | null }>`
-      select action from restored where exists (select from held_job) for update`.execute(trx);
+      select action from restore_record where exists (select from held_job) for update`.execute(trx);
     const [found] = rows;
     if (!found) throw new GatewayError("CONFLICT", "No job is on hold.");
     if (found.action !== null && found.action !== action) {
@@ -53,7 +53,7 @@ export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAct
         `The jobs on hold already have the decision ${found.action}, which is being carried out.`,
       );
     }
-    await sql`update restored set action = ${action}, decided_at = coalesce(decided_at, now())`.execute(trx);
+    await sql`update restore_record set action = ${action}, decided_at = coalesce(decided_at, now())`.execute(trx);
     await recordAudit(trx, {
       by,
       action: `restored.${action}`,
@@ -74,7 +74,7 @@ export interface HeldJobsDeps {
 
 /** Carries out what was decided, in batches; goes on after a crash. */
 export async function applyHeldJobsDecision(deps: HeldJobsDeps): Promise<void> {
-  const decided = await deps.db.selectFrom("restored").select("action").executeTakeFirst();
+  const decided = await deps.db.selectFrom("restore_record").select("action").executeTakeFirst();
   if (!decided?.action) return;
   const step = decided.action === "release" ? releaseSome : discardSome;
   while (await step(deps));

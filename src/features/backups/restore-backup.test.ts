@@ -108,7 +108,7 @@ describe("a backup", () => {
   test("comes back row by row as it was, in every type, and its numbers go on above", async () => {
     const target = await empty();
     await restoreBackup(target.url, { path, backupKey: KEY }, []);
-    const settled = ["restored", "audit", "audit_pending"];
+    const settled = ["restore_record", "audit", "audit_pending"];
     const { restored, inventory } = await withConnection(target.url, "test", async (client) => {
       await client.query("set extra_float_digits = 1; set timezone = 'UTC'");
       const inventory = await readInventory(client);

@@ -69,7 +69,7 @@ async function readHeads(db: Db, all: readonly FeedScope[]): Promise<EventCounte
       select id, account_id from instance where id = any(${instances}::bigint[]) and removed_at is null
       union
       select id, account_id from instance where account_id = any(${accounts}::bigint[]) and removed_at is null
-    ) i join event_head h on h.instance_id = i.id
+    ) i join event_counter h on h.instance_id = i.id
     order by h.instance_id`.execute(db);
   const ofInstance = groupBy(rows, (row) => row.instance_id);
   const ofAccount = groupBy(rows, (row) => row.account_id);

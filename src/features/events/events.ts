@@ -124,14 +124,14 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       ) with ordinality as d (event_id, event, instance_id, chat, traits, at, to_nobody, head, tail, ord)
       where ${isWanted}
     ), heads as (
-      select instance_id, last from event_head
+      select instance_id, last from event_counter
       where instance_id in (select instance_id from draft) order by instance_id for update
     ), numbered as (
       select d.*, string_to_array(d.traits, ',') as trait_list,
         h.last + row_number() over (partition by d.instance_id order by d.ord) as sequence
       from draft d join heads h using (instance_id)
     ), bumped as (
-      update event_head e set last = n.last
+      update event_counter e set last = n.last
       from (select instance_id, max(sequence) as last from numbered group by instance_id) n
       where e.instance_id = n.instance_id
     ), recorded as (

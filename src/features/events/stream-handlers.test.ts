@@ -345,13 +345,13 @@ test("streams end when the gateway stops, and resume at the next start", async (
 async function makeEvents(count: number, length: number): Promise<void> {
   const { db } = gateway.database;
   await sql`
-    with head as (select last from event_head where instance_id = ${shop.id})
+    with head as (select last from event_counter where instance_id = ${shop.id})
     insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
     select 'evt_made' || ${shop.id}::text || '_' || n, 'message.received', i.account_id, i.id, head.last + n, 'c', '{}',
       convert_to(json_build_object('sequence', head.last + n, 'data', json_build_object('text', repeat('x', ${length})))::text, 'UTF8'),
       now()
     from head, instance i, generate_series(1, ${count}::integer) n where i.id = ${shop.id}`.execute(db);
-  await sql`update event_head set last = last + ${count} where instance_id = ${shop.id}`.execute(db);
+  await sql`update event_counter set last = last + ${count} where instance_id = ${shop.id}`.execute(db);
 }
 
 /** Long enough for a stream to read everything, if it did. */

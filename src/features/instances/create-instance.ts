@@ -158,6 +158,6 @@ async function insertInstance(trx: Trx, box: SecretBox, given: NewInstance): Pro
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await trx.insertInto("event_head").values({ instance_id: id }).execute();
+  await trx.insertInto("event_counter").values({ instance_id: id }).execute();
   return row;
 }

@@ -215,7 +215,7 @@ describe("removing an instance", () => {
         select unnest(${files}::text[]), 'x', ${accounts[0]?.account_id}`.execute(db());
       const letter = { id: "UNREAD", sender: { phone: from } };
       await sql`
-        insert into sandbox.mailbox (device, chat, kind, body, due_at)
+        insert into sandbox.inbox (device, chat, kind, body, due_at)
         select id, 'chat', 'message', ${JSON.stringify(letter)}, now() + interval '1 day'
         from sandbox.device where phone = ${phone} and linked_at is not null`.execute(db());
       before.push({ id, phone, from, files });
@@ -237,7 +237,7 @@ describe("removing an instance", () => {
     const { rows } = await sql`
       select (select count(*) from sandbox.message where phone in (${phone}, ${from})) as messages,
         (select count(*) from sandbox.media where id = any(${files})) as files,
-        (select count(*) from sandbox.mailbox where device in (${devices}) and due_at > now() + interval '1 hour') as letters,
+        (select count(*) from sandbox.inbox where device in (${devices}) and due_at > now() + interval '1 hour') as letters,
         exists (select from sandbox.ledger where device in (${devices})) as has_log`.execute(db());
     return rows[0];
   }

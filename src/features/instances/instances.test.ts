@@ -190,9 +190,9 @@ describe("creating an instance", () => {
       { id: row.lane, kind: "session", key: String(id) },
       { id: row.global_lane, kind: "webhook", key: `global:${id}` },
     ]);
-    expect(await db.selectFrom("event_head").select("last").where("instance_id", "=", id).execute()).toEqual([
-      { last: 0 },
-    ]);
+    expect(
+      await db.selectFrom("event_counter").select("last").where("instance_id", "=", id).execute(),
+    ).toEqual([{ last: 0 }]);
     await expect.poll(() => gateway.engine.findOwnedLane("session", String(id))).toBeDefined();
   });
 

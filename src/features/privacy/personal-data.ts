@@ -42,7 +42,7 @@ export const PERSONAL_DATA = {
     personal: { name: numberedName("account") },
   },
   sign_in: { plain: "user_id created_at confirmed_at expires_at", secret: "id" },
-  sign_in_guess: { plain: "kind failures started_at last_at", secret: "key" },
+  sign_in_failure: { plain: "kind failures started_at last_at", secret: "key" },
   instance: {
     plain:
       "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
@@ -63,7 +63,7 @@ export const PERSONAL_DATA = {
   instance_link: { plain: "account_id instance_id created_at expires_at", secret: "digest browser" },
   credential: { plain: "instance_id generation updated_at", secret: "secret registration" },
   pairing_key: { plain: "instance_id generation kind", secret: "id secret" },
-  pairing_letter: { plain: "instance_id generation position is_done created_at", secret: "id secret" },
+  journal_entry: { plain: "instance_id generation position is_done created_at", secret: "id secret" },
   connection_log: { plain: "id instance_id account_id status reason created_at" },
   contact: {
     plain: "id account_id instance_id is_business is_blocked created_at updated_at",
@@ -147,15 +147,15 @@ export const PERSONAL_DATA = {
     deleted: { columns: "key fingerprint", parts: ["account"] },
   },
   message_usage: { plain: "account_id month used" },
-  message_tally: { plain: "account_id month sent" },
-  tally_mark: { plain: "id message" },
-  tally_open: { plain: "message account_id month" },
+  monthly_message_count: { plain: "account_id month sent" },
+  message_count_cursor: { plain: "id message" },
+  uncounted_message: { plain: "message account_id month" },
   api_log: {
     plain:
       "id account_id instance_id caller user_id key_last4 method route status code duration_ms request_id created_at",
     personal: { ip: eraseValue("account") },
   },
-  event_head: { plain: "instance_id last" },
+  event_counter: { plain: "instance_id last" },
   event: {
     plain: "id event_id event account_id instance_id sequence traits created_at",
     personal: { chat: pseudonymousAddressIfAny("conversations"), body: EVENT_BODY_TREATMENT },
@@ -189,7 +189,7 @@ export const PERSONAL_DATA = {
   },
   audit_pending: { plain: "audit_id" },
   audit_seal: { plain: "position audit_id hash" },
-  kept_key: { plain: "name", secret: "sealed" },
+  sealed_key: { plain: "name", secret: "sealed" },
   group_chat: {
     plain: "id account_id instance_id announce locked group_created_at read_at is_stale updated_at",
     deleted: { columns: "jid subject description owner participants", parts: ["conversations"] },
@@ -281,7 +281,7 @@ export const PERSONAL_DATA = {
     plain:
       "id status reason trigger file node size checksum key_id rows app_version schema_version created_at started_at finished_at verified_at",
   },
-  restored: { plain: "id backup backup_at restored_at action decided_at" },
+  restore_record: { plain: "id backup backup_at restored_at action decided_at" },
   held_job: {
     plain: "id lane kind prio pos run_at attempts max_attempts",
     deleted: { columns: "grp ref", parts: ["messages"] },

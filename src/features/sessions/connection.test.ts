@@ -588,7 +588,7 @@ describe("removing an instance", () => {
       "message",
       "conversation",
       "event",
-      "event_head",
+      "event_counter",
       "connection_log",
     ] as const) {
       expect([

@@ -69,7 +69,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   // After the lanes: a transaction that records a delivery locks its lane first, and may then record an
   // event.
-  await trx.selectFrom("event_head").select("last").where("instance_id", "=", id).forUpdate().execute();
+  await trx.selectFrom("event_counter").select("last").where("instance_id", "=", id).forUpdate().execute();
   await sql`
     update delivery set status = 'discarded', error = 'The instance was removed.', next_retry_at = null
     where instance_id = ${id} and status in ('pending', 'retrying', 'parked')
@@ -80,7 +80,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   await trx.deleteFrom("lane").where("id", "in", lanes).execute();
   await trx.deleteFrom("webhook").where("instance_id", "=", id).execute();
   await trx.deleteFrom("integration").where("instance_id", "=", id).execute();
-  await trx.deleteFrom("event_head").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("event_counter").where("instance_id", "=", id).execute();
   return lanes;
 }
 

@@ -96,7 +96,7 @@ async function readLetters(
   const instance = Number(lane.key);
   if (ids === undefined) await removeOld(db, instance, generation);
   const rows = await db
-    .selectFrom("pairing_letter")
+    .selectFrom("journal_entry")
     .select(["id", "is_done", "secret"])
     .where("instance_id", "=", instance)
     .where("generation", "=", generation)
@@ -104,13 +104,13 @@ async function readLetters(
     .orderBy("position")
     .execute();
   const open = (id: string, secret: Buffer) =>
-    box.open(secret, encryptionContextOf("pairing_letter", "secret", instance, generation, id));
+    box.open(secret, encryptionContextOf("journal_entry", "secret", instance, generation, id));
   return rows.map(({ id, is_done, secret }) => ({ id, is_done, body: open(id, secret) }));
 }
 
 async function removeOld(db: Db, instance: number, generation: number): Promise<void> {
   await sql`
-    delete from pairing_letter where instance_id = ${instance}
+    delete from journal_entry where instance_id = ${instance}
       and (generation < ${generation} or created_at < now() - make_interval(days => ${LETTER_DAYS}))`.execute(
     db,
   );
@@ -191,7 +191,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
       : box.seal(value, encryptionContextOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
   );
   const bodies = letters.map(({ nth, id, body }) =>
-    box.seal(body, encryptionContextOf("pairing_letter", "secret", ...rowOf(nth), id)),
+    box.seal(body, encryptionContextOf("journal_entry", "secret", ...rowOf(nth), id)),
   );
   return sql`
     key as materialized (
@@ -211,7 +211,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
         and pairing_key.generation = key.generation and pairing_key.kind = key.kind and pairing_key.id = key.id
     ),
     entered as (
-      insert into pairing_letter (instance_id, generation, id, is_done, secret)
+      insert into journal_entry (instance_id, generation, id, is_done, secret)
       select claim.instance, claim.generation, l.id, l.is_done, l.secret
       from unnest(${letters.map(({ nth }) => nth)}::integer[], ${letters.map(({ id }) => id)}::text[],
         ${letters.map((letter) => letter.is_done)}::boolean[], ${bodies}::bytea[])
@@ -220,14 +220,14 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
       on conflict (instance_id, generation, id) do update set is_done = excluded.is_done, secret = excluded.secret
     ),
     forgotten as (
-      delete from pairing_letter using (
+      delete from journal_entry using (
         select claim.instance, claim.generation, f.id
         from unnest(${forgotten.map(({ nth }) => nth)}::integer[], ${forgotten.map(({ id }) => id)}::text[])
           as f (nth, id)
         join claim on claim.nth = f.nth
       ) as old
-      where pairing_letter.instance_id = old.instance and pairing_letter.generation = old.generation
-        and pairing_letter.id = old.id
+      where journal_entry.instance_id = old.instance and journal_entry.generation = old.generation
+        and journal_entry.id = old.id
     )`;
 }
 
@@ -239,7 +239,7 @@ function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Arr
 
 /** Deletes the rows of earlier generations of the pairing, or of all of them. */
 export async function deletePairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
-  for (const table of ["pairing_key", "pairing_letter"] as const) {
+  for (const table of ["pairing_key", "journal_entry"] as const) {
     await db
       .deleteFrom(table)
       .where("instance_id", "=", instance)

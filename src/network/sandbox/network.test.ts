@@ -263,7 +263,7 @@ describe("mailbox", () => {
         .map(({ message }) => message.content.kind === "text" && message.content.text);
       expect(words).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
     }
-    await eventually(async () => expect(await ledger("from sandbox.mailbox")).toEqual([]));
+    await eventually(async () => expect(await ledger("from sandbox.inbox")).toEqual([]));
   });
 
   it("lets the other chats go on while one cannot be stored", async () => {
@@ -321,7 +321,7 @@ describe("what is old", () => {
     await network.pool.query("update sandbox.device set created_at = now() - interval '31 days'");
     await deleteExpiredData(network.pool);
     expect(await ledger("from sandbox.ledger union all select from sandbox.message")).toEqual([]);
-    expect(await ledger("from sandbox.mailbox where chat = '5511966661111@s.whatsapp.net'")).toEqual([]);
+    expect(await ledger("from sandbox.inbox where chat = '5511966661111@s.whatsapp.net'")).toEqual([]);
     expect(await ledger("phone from sandbox.device where unlinked_at is null")).toEqual([
       { phone: "5511977773000" },
     ]);

@@ -9,7 +9,7 @@ import { encryptionContextOf, type SecretBox } from "../secrets/secret-box.ts";
 export async function loadSealedKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
   const found = await findSealed(db, name);
   return toKey(
-    box.open(found ?? (await makeKey(db, box, name)), encryptionContextOf("kept_key", "sealed", name)),
+    box.open(found ?? (await makeKey(db, box, name)), encryptionContextOf("sealed_key", "sealed", name)),
     name,
   );
 }
@@ -17,10 +17,10 @@ export async function loadSealedKey(db: Db | Trx, box: SecretBox, name: string):
 async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
   const sealed = box.seal(
     randomBytes(32).toString("base64url"),
-    encryptionContextOf("kept_key", "sealed", name),
+    encryptionContextOf("sealed_key", "sealed", name),
   );
   await db
-    .insertInto("kept_key")
+    .insertInto("sealed_key")
     .values({ name, sealed })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
@@ -30,7 +30,7 @@ async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buff
 }
 
 async function findSealed(db: Db | Trx, name: string): Promise<Buffer | undefined> {
-  const row = await db.selectFrom("kept_key").select("sealed").where("name", "=", name).executeTakeFirst();
+  const row = await db.selectFrom("sealed_key").select("sealed").where("name", "=", name).executeTakeFirst();
   return row?.sealed;
 }
 

@@ -88,9 +88,15 @@ function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   };
 }
 
+/** Tables that were renamed: their values stay authenticated under the earlier name, so that both versions open them. */
+const SEALED_UNDER: Readonly<Record<string, string>> = {
+  journal_entry: "pairing_letter",
+  sealed_key: "kept_key",
+};
+
 /** Equal bytes for a number and its digits, but different bytes for different contexts. */
 function toBytes({ table, column, key }: EncryptionContext): Buffer {
-  return Buffer.from(JSON.stringify([table, column, ...key.map(String)]));
+  return Buffer.from(JSON.stringify([SEALED_UNDER[table] ?? table, column, ...key.map(String)]));
 }
 
 /**

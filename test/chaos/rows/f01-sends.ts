@@ -68,7 +68,7 @@ async function killUnanswered(story: E2eStory, instance: PairedInstance): Promis
   const arrived = "select 1 from sandbox.ledger where outcome = 'slow'";
   await waitUntil(async () => (await story.rows(arrived)).length >= IN_FLIGHT.sends, 60_000);
   await story.gateway.kill();
-  await story.rows("delete from sandbox.mailbox");
+  await story.rows("delete from sandbox.inbox");
   await story.start();
   return accepted;
 }

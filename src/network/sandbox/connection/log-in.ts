@@ -105,7 +105,7 @@ export async function unlinkDevice(pool: Pool, token: string): Promise<void> {
        where d.id = before.id and d.unlinked_at is null
        returning d.id, d.phone, before.session
      ), emptied as (
-       delete from sandbox.mailbox where device in (select id from unlinked)
+       delete from sandbox.inbox where device in (select id from unlinked)
      )
      insert into sandbox.ledger (device, phone, session, action, outcome, open)
      select id, phone, session, 'logout', 'accepted', 0 from unlinked`,

@@ -46,7 +46,7 @@ export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): 
       from jsonb_to_recordset($1) as r (ord int, device bigint, busy text[])
       left join sandbox.device d on d.id = r.device
       left join lateral (
-        select * from sandbox.mailbox m
+        select * from sandbox.inbox m
         where m.device = r.device and m.due_at <= now() and m.chat <> all (r.busy)
         order by m.due_at, m.id limit ${INBOX_PAGE_SIZE}
       ) m on true
@@ -79,9 +79,9 @@ export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<n
     name: "sandbox-take",
     text: `
       with taken as (
-        delete from sandbox.mailbox where id = any ($1::bigint[]) returning id, device, body
+        delete from sandbox.inbox where id = any ($1::bigint[]) returning id, device, body
       ), told as (
-        insert into sandbox.mailbox (device, chat, kind, body)
+        insert into sandbox.inbox (device, chat, kind, body)
         select d.id, t.body->'receipt'->>'chat', 'status',
                jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered',
                  'by', case when t.body->'receipt'->>'chat' like '%@g.us'
@@ -123,7 +123,7 @@ export async function postInboxEntry(
         select id from sandbox.device
         where phone = $1 and account_id = $6 and linked_at is not null and unlinked_at is null
       ), posted as (
-        insert into sandbox.mailbox (device, chat, kind, body)
+        insert into sandbox.inbox (device, chat, kind, body)
         select id, $2, $3, $4 from reached
         where not exists (
           select from sandbox.address_book where account_id = $6 and owner = $1 and phone = $5 and is_blocked)
@@ -146,7 +146,7 @@ export async function findDevicesWithWork(
       from unnest($1::bigint[], $2::text[]) as s (device, session)
       left join sandbox.device d on d.id = s.device
       where d.session is distinct from s.session
-         or exists (select from sandbox.mailbox m where m.device = s.device and m.due_at <= now())`,
+         or exists (select from sandbox.inbox m where m.device = s.device and m.due_at <= now())`,
     values: [served.map((one) => one.device), served.map((one) => one.session)],
   });
   return rows.map((row) => row.device);

@@ -38,7 +38,7 @@ export async function runNetworkAction<Result>(
       account_id,
       async deliver(phones, chat, letter, { except = 0 } = {}) {
         const { rows } = await client.query<{ device: number }>(
-          `insert into sandbox.mailbox (device, chat, kind, body)
+          `insert into sandbox.inbox (device, chat, kind, body)
            select id, $2, $3, $4 from sandbox.device
            where phone = any ($1) and account_id = $6 and id <> $5 and linked_at is not null and unlinked_at is null order by id
            returning device::float8 as device`,

@@ -96,7 +96,7 @@ const RECORD_ARRIVALS = `
         select from sandbox.device d
         where d.phone = m.phone and d.account_id = m.account_id and d.linked_at is not null and d.unlinked_at is null)
   ), posted as (
-    insert into sandbox.mailbox (device, chat, kind, body, due_at)
+    insert into sandbox.inbox (device, chat, kind, body, due_at)
     select device, chat, letter->>'kind', letter->'body', now() + after_ms * interval '1 millisecond'
     from letter order by ord, nth
   )
@@ -145,7 +145,7 @@ export async function recordReadReceipt(
         select $1, $3, $2, 'read', case when exists (select from reader) then 'accepted' else 'closed' end, r.id, $4
         from jsonb_to_recordset($5) as r (id text)
       ), told as (
-        insert into sandbox.mailbox (device, chat, kind, body)
+        insert into sandbox.inbox (device, chat, kind, body)
         select d.id, m.chat, 'status',
                jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', 'read',
                  'by', case when m.chat like '%@g.us' then jsonb_build_object('phone', $3::text, 'push_name', null) end)

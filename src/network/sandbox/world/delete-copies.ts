@@ -62,7 +62,7 @@ async function findWriters(
 export async function deleteAccountData({ client, account_id }: SandboxNetwork): Promise<void> {
   const devices = "(select id from sandbox.device where account_id = $1)";
   for (const rows of [
-    `sandbox.mailbox where device in ${devices}`,
+    `sandbox.inbox where device in ${devices}`,
     `sandbox.ledger where device in ${devices}`,
     ...ACCOUNT_TABLES.map((table) => `sandbox.${table} where account_id = $1`),
   ])
@@ -92,7 +92,7 @@ export async function deletePhoneData(network: SandboxNetwork, phone: string): P
     [phone, account_id],
   );
   const devices = rows.map(({ id }) => id);
-  await client.query("delete from sandbox.mailbox where device = any ($1::bigint[])", [devices]);
+  await client.query("delete from sandbox.inbox where device = any ($1::bigint[])", [devices]);
   await deleteCopies(network, [phone], []);
   await client.query("delete from sandbox.ledger where device = any ($1::bigint[])", [devices]);
 }

@@ -15,7 +15,7 @@ export async function deleteExpiredData(pool: Pool): Promise<void> {
     [HOST_LOCK_CLASS],
   );
   await pool.query(
-    "delete from sandbox.mailbox m using sandbox.device d where d.id = m.device and d.unlinked_at is not null",
+    "delete from sandbox.inbox m using sandbox.device d where d.id = m.device and d.unlinked_at is not null",
   );
   await pool.query("delete from sandbox.media where expires_at < now()");
   await pool.query("delete from sandbox.pairing where expires_at < now() - interval '1 hour'");
