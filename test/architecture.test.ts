@@ -94,6 +94,46 @@ const MAY_OPEN_SOCKETS = [
   "src/platform/media/s3-media-store.ts",
 ];
 
+/** Several exports of one subject, none of which is the main one: these files are named for the subject. */
+const NAMED_FOR_A_SUBJECT = [
+  // The statements of a table, or of the tables of one thing.
+  "src/engine/job-store.ts",
+  "src/engine/lane-store.ts",
+  "src/features/accounts/account-row.ts",
+  "src/features/webhooks/save-webhook.ts",
+  "src/network/sandbox/inbox/device-inbox.ts",
+  "src/network/sandbox/world/group-store.ts",
+  "src/network/sandbox/world/person-store.ts",
+  "src/network/sandbox/world/picture-store.ts",
+  // Both directions of a format.
+  "src/features/backups/encrypted-stream.ts",
+  "src/features/sessions/qr-code-image.ts",
+  "src/features/webhooks/webhook-signature.ts",
+  "src/network/whatsapp/keys/signal-key-codec.ts",
+  "src/network/whatsapp/pairing/pairing-code-crypto.ts",
+  "src/network/whatsapp/pairing/passkey-crypto.ts",
+  "src/platform/db/pg-copy.ts",
+  "src/platform/http/input/pagination.ts",
+  "src/platform/nodes/node-rpc-message.ts",
+  "src/platform/outgoing/ip-address.ts",
+  // Variants of one thing, side by side.
+  "src/features/health/doctor-checks.ts",
+  "src/features/integrations/chatwoot/post-message-change.ts",
+  "src/features/integrations/typebot/give-up.ts",
+  "src/features/integrations/typebot/typebot-api.ts",
+  "src/features/messages/send/accept/message-quota.ts",
+  "src/features/messages/send/run/send-retries.ts",
+  "src/features/privacy/anonymise-table-steps.ts",
+  "src/features/public-pages/guide-search.ts",
+  "src/features/webhooks/webhook-report-events.ts",
+  "src/network/sandbox/requests/send-results.ts",
+  "src/network/sandbox/world/test-numbers.ts",
+  "src/network/session-operations.ts",
+  "src/platform/config/setting-types.ts",
+  // The program itself exports nothing.
+  "src/main.ts",
+];
+
 /** What of Baileys fetches an address that it is given, or finds in a message. */
 const FETCHING_EXPORTS =
   /^(\*|getHttpStream|getStream|toBuffer|download\w+|extractSyncdPatches|decodePatches|getUrlInfo|fetchLatest\w+|generateWAMessage\w*|generateProfilePicture|generateThumbnail|encryptedStream|getRawMediaUploadData|getWAUploadToServer|uploadWithNodeHttp|updateMessageWithNewMedia)$/;
@@ -109,6 +149,10 @@ const OPENED_BY_BAILEYS = {
   // Downloads with `options.dispatcher`; uploads with `fetchAgent`, and those of other runtimes than Node.
   "Utils/messages-media.js": ["fetch(", "import('https')", "import('http')", ".request({", "fetch("],
 };
+
+const EXPORTED_TYPE = /^export (?:declare )?(?:interface|type|(?:abstract )?class|enum) (\w+)/gm;
+const EXPORTED =
+  /^export (?:declare )?(?:async )?(?:interface|type|(?:abstract )?class|enum|function\*?|const|let) (\w+)/gm;
 
 const everything = ["src", "migrations", "scripts", "examples", "test"].flatMap(readSources);
 const sources = everything.filter(({ path }) => /^(src|examples)\//.test(path) && !path.endsWith(".test.ts"));
@@ -346,6 +390,24 @@ describe("files and names", () => {
     expect([...named, ...files.map(({ path }) => path)]).toEqual([]);
   });
 
+  test("one exported type name means one thing", () => {
+    const owners = new Map<string, string[]>();
+    for (const { path, text } of sources) {
+      for (const [, name = ""] of text.matchAll(EXPORTED_TYPE)) {
+        owners.set(name, [...(owners.get(name) ?? []), path]);
+      }
+    }
+    const twice = [...owners].filter(([, paths]) => paths.length > 1);
+    expect(twice.map(([name, paths]) => `${name}: ${paths.join(", ")}`)).toEqual([]);
+  });
+
+  test("a file is named for its main export: one export has every word of the name", () => {
+    const wrong = sources
+      .filter((file) => file.path.startsWith("src/") && !isNamedForExport(file))
+      .map(({ path }) => path);
+    expect(wrong.toSorted()).toEqual(NAMED_FOR_A_SUBJECT.toSorted());
+  });
+
   test("nothing is exported by default", () => {
     const byDefault = everything.filter(({ text }) =>
       /^export default\b|^export \{[^}]*\bas default\b/m.test(text),
@@ -370,6 +432,37 @@ test("every fix of Baileys begins with the defect, in the installed version, and
   expect(unnamed.map(({ path }) => path)).toEqual([]);
 });
 
+/** The main file of a feature and its contract have their folder's name for a subject. */
+function isNamedForExport({ path, text }: SourceFile): boolean {
+  const [name = "", folder] = path.replace(/\.ts$/, "").split("/").reverse();
+  if (name === "contract" || name === folder) return true;
+  const declared = [...text.matchAll(EXPORTED)].map(([, exported = ""]) => exported);
+  const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = ""]) =>
+    names.split(",").map((one) => one.trim().split(" ").at(-1) ?? ""),
+  );
+  return [...declared, ...listed].some((exported) => {
+    const words = wordsOf(exported);
+    return wordsOf(name).every((word) => words.some((one) => one.startsWith(stemOf(word))));
+  });
+}
+
+/** `createSendRunner` has the words of `run-send`; digits and brands stay whole. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/WhatsApp|OpenApi|N8n/gi, (brand) => brand[0] + brand.slice(1).toLowerCase())
+    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1-$2")
+    .toLowerCase()
+    .split(/[-_]/)
+    .filter((word) => word !== "");
+}
+
+function stemOf(word: string): string {
+  return word.replace(/(ies|[^s]s|[ey])$/, (end) =>
+    end === "ies" ? "" : end.length === 2 ? end.slice(0, 1) : "",
+  );
+}
+
 describe("documents", () => {
   const pages = [
     ...listFiles("docs"),
@@ -391,10 +484,10 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("the architecture fits on a page: 120 lines at most", () => {
+  test("the architecture fits on two pages: 180 lines at most", () => {
     const page = join(ROOT, "ARCHITECTURE.md");
     const lines = existsSync(page) ? readFileSync(page, "utf8").trimEnd().split("\n").length : 0;
-    expect(lines).toBeLessThanOrEqual(120);
+    expect(lines).toBeLessThanOrEqual(180);
   });
 });
 

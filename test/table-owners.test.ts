@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ROOT, readSources, type SourceFile } from "./source-files.ts";
+import { nameOf, partOf, readOwners, readWrites, writesByName } from "./table-owners.ts";
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const sources = readSources("src").filter(({ path }) => !path.endsWith(".test.ts"));
+const owners = readOwners(read("ARCHITECTURE.md"));
+
+/** Written by triggers alone, and the view of the last entries. */
+const WRITTEN_BY_THE_DATABASE = ["consent_state", "storage_usage", "stored_file"];
+
+/** What these write is a list of tables in the file: of an account, an instance, a day, a backup or a person. */
+const BY_NAME = [
+  "accounts/finish-account-removals.ts",
+  "backups/load-backup.ts",
+  "instance-logs/expire-logs.ts",
+  "integrations/delete-stale-integration-data.ts",
+  "platform/partitions.ts",
+  "privacy/anonymise-table-steps.ts",
+  "privacy/delete-row-steps.ts",
+  "sandbox/delete-copies.ts",
+  "secrets/rotate-secrets.ts",
+  "sessions/remove-instance.ts",
+  "sessions/sealed-pairing-store.ts",
+];
+
+/** The tables of the gateway by `src/tables.ts`, and those of the sandbox network by the migrations. */
+function readTables(): Set<string> {
+  const [, list = ""] = read("src/tables.ts").split("export interface Tables {");
+  const own = [...list.matchAll(/^ {2}(\w+): \w+;$/gm)].map(([, name = ""]) => name);
+  const made = readSources("migrations").flatMap(({ text }) => [
+    ...text.matchAll(/create (?:unlogged )?table (sandbox\.\w+)/g),
+  ]);
+  return new Set([...own, ...made.map(([, name = ""]) => name), "sandbox.inbox"]);
+}
+
+const tables = readTables();
+
+/** Which files write a table. */
+function readWriters(files: readonly SourceFile[]): Map<string, SourceFile[]> {
+  const writers = new Map<string, SourceFile[]>();
+  for (const file of files) {
+    for (const table of readWrites(file, tables)) writers.set(table, [...(writers.get(table) ?? []), file]);
+  }
+  return writers;
+}
+
+const writers = readWriters(sources);
+
+describe("a table", () => {
+  it("has one owner in ARCHITECTURE.md", () => {
+    const written = [...writers.keys()].filter((table) => !owners.has(table));
+    expect(written).toEqual([]);
+    expect([...owners.keys()].filter((table) => !tables.has(table))).toEqual([]);
+  });
+
+  it("is written by its owner, and by the files that ARCHITECTURE.md names, and by no other", () => {
+    const found = [...writers].flatMap(([table, files]) =>
+      files
+        .filter(({ path }) => partOf(path) !== owners.get(table)?.owner)
+        .map((file) => `${table}: ${nameOf(file)}`),
+    );
+    const listed = [...owners].flatMap(([table, { others }]) => others.map((file) => `${table}: ${file}`));
+    expect(found.toSorted()).toEqual(listed.toSorted());
+  });
+
+  it("is written by its owner, unless the database writes it", () => {
+    const unwritten = [...owners].filter(
+      ([table, { owner }]) => !writers.get(table)?.some(({ path }) => partOf(path) === owner),
+    );
+    expect(unwritten.map(([table]) => table).toSorted()).toEqual(WRITTEN_BY_THE_DATABASE);
+  });
+
+  it("is written under a name that is a value in the known files only", () => {
+    expect(sources.filter(writesByName).map(nameOf).toSorted()).toEqual(BY_NAME);
+  });
+});
+
+it("reads every form of a statement that writes", () => {
+  const text = [
+    'db.insertInto("message")',
+    "sql`insert into event (id)`",
+    "`update instance i set name = 'x'`",
+    "`update only lane set owner = null`",
+    "`update sandbox.device as d set id = 1`",
+    "`delete from webhook w using x`",
+    "`truncate table lead`",
+    "`copy consent (id) from stdin`",
+    "`select from media for update`",
+    "`on conflict (id) do update set name = excluded.name`",
+    "// delete from plan",
+    "/** Update the account set. */",
+  ].join("\n");
+  expect(readWrites({ path: "src/x.ts", text, imports: [] }, tables)).toEqual([
+    ...["message", "event", "instance", "lane", "sandbox.device", "webhook", "lead", "consent"],
+  ]);
+});
