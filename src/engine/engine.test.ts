@@ -192,16 +192,16 @@ describe("the engine", () => {
     const order: string[] = [];
     const engine = await story.start("a", [
       kindOf(async (job) => note(order, job.grp), {
-        onClaimed: async (lane) => engineRef.current?.unfinishedGroups(lane.id, []),
+        onClaimed: async (lane) => engineRef.current?.limitToGroups(lane.id, []),
       }),
     ]);
     const engineRef = { current: engine };
     const lane = await story.lane("k", "one", [{ grp: "a" }, { grp: "b" }, { grp: "c" }]);
     engine.wake([lane]);
     await expect.poll(() => engine.findOwnedLane("k", "one")).toBeDefined();
-    engine.unfinishedGroups(lane, ["b"]);
+    engine.limitToGroups(lane, ["b"]);
     await expect.poll(() => order).toEqual(["b"]);
-    engine.unfinishedGroups(lane, null);
+    engine.limitToGroups(lane, null);
     await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 

@@ -39,7 +39,7 @@ export interface Engine {
   /** The lane, if this node owns it now. */
   findOwnedLane(kind: string, key: string): Lane | undefined;
   /** Restricts the lane to these groups; null runs all groups. Lasts as long as this node owns the lane. */
-  unfinishedGroups(lane: number, only: readonly string[] | null): void;
+  limitToGroups(lane: number, only: readonly string[] | null): void;
   /**
    * Starts no further job of the lane for this long, except in the kind's `unpaused` groups; 0 ends a pause.
    */
@@ -184,9 +184,9 @@ class LaneEngine implements Engine {
     return this.#owned.laneOf(kind, key);
   }
 
-  unfinishedGroups(lane: number, only: readonly string[] | null): void {
+  limitToGroups(lane: number, only: readonly string[] | null): void {
     const work = this.#owned.get(lane);
-    work?.unfinishedGroups(only);
+    work?.limitToGroups(only);
     if (work) this.#owned.dispatch(work);
   }
 

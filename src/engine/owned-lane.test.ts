@@ -176,12 +176,12 @@ describe("the work of one lane", () => {
 
   it("reads only the groups that are open", () => {
     const work = createWork();
-    work.unfinishedGroups([]);
+    work.limitToGroups([]);
     expect(work.isRunnable()).toBe(false);
-    work.unfinishedGroups(["b"]);
+    work.limitToGroups(["b"]);
     answer(work, [row(1, "a"), row(2, "b")]);
     expect(startAll(work)).toEqual([2]);
-    work.unfinishedGroups(null);
+    work.limitToGroups(null);
     answer(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
@@ -191,7 +191,7 @@ describe("the work of one lane", () => {
     answer(work, [row(1, "a")]);
     work.pause(60_000);
     work.wake();
-    work.unfinishedGroups(null);
+    work.limitToGroups(null);
     expect(work.isRunnable()).toBe(false);
     expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 59_000);
   });
@@ -214,7 +214,7 @@ describe("the work of one lane", () => {
 
   it("runs no group during a pause that is not open", () => {
     const work = createWork({ unpausedGroups: ["urgent"] });
-    work.unfinishedGroups(["a"]);
+    work.limitToGroups(["a"]);
     work.pause(60_000);
     expect(work.isRunnable()).toBe(false);
   });

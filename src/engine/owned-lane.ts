@@ -95,7 +95,7 @@ export class OwnedLane {
     this.#forget();
   }
 
-  unfinishedGroups(only: readonly string[] | null): void {
+  limitToGroups(only: readonly string[] | null): void {
     this.#only = only && new Set(only);
     this.#forget();
   }

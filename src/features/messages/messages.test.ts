@@ -300,7 +300,7 @@ describe("an instance that loses its connection", () => {
       .select("lane")
       .where("id", "=", shop.id)
       .executeTakeFirstOrThrow();
-    gateway.gateway.engine.unfinishedGroups(lane.lane, ["control"]);
+    gateway.gateway.engine.limitToGroups(lane.lane, ["control"]);
     const answer = await shop.client.sendText({ id: shop.id, number: friend, text: "Too late", async: true });
     const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
     await gateway.advance(15 * 60_000 + 1000);

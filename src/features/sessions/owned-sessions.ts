@@ -16,7 +16,7 @@ import type { RecordSessionEvent, SessionInstance } from "./session-event-record
 
 export interface OwnedSessionsDeps {
   db: Db;
-  engine: Pick<Engine, "node" | "isSafe" | "findOwnedLane" | "unfinishedGroups">;
+  engine: Pick<Engine, "node" | "isSafe" | "findOwnedLane" | "limitToGroups">;
   box: SecretBox;
   /** Opens the registry of this node's sessions, with the drivers that it has. */
   openRegistry(options: Omit<SessionRegistryOptions, "drivers">): SessionRegistry;
@@ -72,7 +72,7 @@ export class OwnedSessions implements SessionOpener {
   /** False if the instance no longer exists. */
   async claim(lane: Lane): Promise<boolean> {
     const id = Number(lane.key);
-    this.#deps.engine.unfinishedGroups(lane.id, [CONTROL_JOB_GROUP]);
+    this.#deps.engine.limitToGroups(lane.id, [CONTROL_JOB_GROUP]);
     const instance = await this.#deps.db
       .selectFrom("instance")
       .select("account_id")
@@ -103,7 +103,7 @@ export class OwnedSessions implements SessionOpener {
     if (isConnected) this.#connected.add(id);
     else this.#connected.delete(id);
     if (isConnected) this.#deps.presence.connected(id);
-    this.#deps.engine.unfinishedGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
+    this.#deps.engine.limitToGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
   }
 
   #laneOf(id: number): Lane {

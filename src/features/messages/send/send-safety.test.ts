@@ -422,7 +422,7 @@ describe("a file that waits for its send", () => {
       .select("lane")
       .where("id", "=", story.sales.id)
       .executeTakeFirstOrThrow();
-    story.gateway.gateway.engine.unfinishedGroups(lane, ["control"]);
+    story.gateway.gateway.engine.limitToGroups(lane, ["control"]);
   };
   const age = (id: string) =>
     sql`update outgoing_media set created_at = now() - interval '2 hours' where id = ${id}`.execute(
