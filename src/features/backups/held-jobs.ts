@@ -53,7 +53,9 @@ export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAct
         `The jobs on hold already have the decision ${found.action}, which is being carried out.`,
       );
     }
-    await sql`update restore_record set action = ${action}, decided_at = coalesce(decided_at, now())`.execute(trx);
+    await sql`update restore_record set action = ${action}, decided_at = coalesce(decided_at, now())`.execute(
+      trx,
+    );
     await recordAudit(trx, {
       by,
       action: `restored.${action}`,
