@@ -128,7 +128,6 @@ const NAMED_FOR_A_SUBJECT = [
   "src/features/webhooks/webhook-report-events.ts",
   "src/network/sandbox/requests/send-results.ts",
   "src/network/sandbox/world/test-numbers.ts",
-  "src/network/session-operations.ts",
   "src/platform/config/setting-types.ts",
   // The program itself exports nothing.
   "src/main.ts",
