@@ -407,6 +407,16 @@ describe("files and names", () => {
     expect(wrong.toSorted()).toEqual(NAMED_FOR_A_SUBJECT.toSorted());
   });
 
+  test("no literal is spread into a list or an object: its entries stand there themselves", () => {
+    const spread = everything.flatMap(({ path, text }) => {
+      if (path.startsWith("migrations/")) return [];
+      return [...text.matchAll(/\.\.\.(\{|\["[^\]\n]*\](?=\s*[,\]]))/g)].map(
+        ({ index }) => `${path}:${text.slice(0, index).split("\n").length}`,
+      );
+    });
+    expect(spread).toEqual([]);
+  });
+
   test("nothing is exported by default", () => {
     const byDefault = everything.filter(({ text }) =>
       /^export default\b|^export \{[^}]*\bas default\b/m.test(text),

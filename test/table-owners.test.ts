@@ -94,6 +94,13 @@ it("reads every form of a statement that writes", () => {
     "/** Update the account set. */",
   ].join("\n");
   expect(readWrites({ path: "src/x.ts", text, imports: [] }, tables)).toEqual([
-    ...["message", "event", "instance", "lane", "sandbox.device", "webhook", "lead", "consent"],
+    "message",
+    "event",
+    "instance",
+    "lane",
+    "sandbox.device",
+    "webhook",
+    "lead",
+    "consent",
   ]);
 });

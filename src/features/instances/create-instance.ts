@@ -51,7 +51,8 @@ export async function createInstance(
   await requireAllowedWebhook(deps.outgoing, webhook?.url);
   await requireAllowedProxy(deps.outgoing, input.proxy?.url);
   const columns = {
-    ...{ name: input.name, network },
+    name: input.name,
+    network,
     metadata: JSON.stringify(input.metadata ?? {}),
     settings: JSON.stringify(readSettings({}, input)),
     proxy: input.proxy?.url ?? null,

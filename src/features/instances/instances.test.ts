@@ -213,59 +213,57 @@ describe("reading instances", () => {
     expect(byUser.body.data).toEqual(byKey.body.data);
     const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(byKey.body.data).toEqual({
-      ...{
-        id,
-        account_id,
-        name: "Sales",
-        network: "sandbox",
-        status: "created",
-        connection_status: "created",
-      },
-      ...{
-        phone: null,
-        phone_connected: null,
-        jid: null,
-        lid: null,
-        profile_name: null,
-        profile_picture_url: null,
-      },
+      id,
+      account_id,
+      name: "Sales",
+      network: "sandbox",
+      status: "created",
+      connection_status: "created",
+      phone: null,
+      phone_connected: null,
+      jid: null,
+      lid: null,
+      profile_name: null,
+      profile_picture_url: null,
       webhook_enabled: true,
       webhook: expect.objectContaining({ signing_header: "X-Waygate-Signature" }),
       metadata: {},
       settings: {
-        ...{
-          reject_calls: false,
-          reject_message: null,
-          ignore_groups: false,
-          mark_online: false,
-          read_messages: false,
-        },
-        ...{ send_delay_min_ms: 0, send_delay_max_ms: 0, media_retention_days: null, on_unknown: "resend" },
+        reject_calls: false,
+        reject_message: null,
+        ignore_groups: false,
+        mark_online: false,
+        read_messages: false,
+        send_delay_min_ms: 0,
+        send_delay_max_ms: 0,
+        media_retention_days: null,
+        on_unknown: "resend",
         messages_per_minute: null,
         device_name: null,
       },
       limits: {
-        ...{
-          max_instances: null,
-          max_users: null,
-          max_messages: null,
-          max_campaigns: null,
-          max_leads: null,
-          max_storage_mb: null,
-        },
-        ...{
-          api_rate_limit_per_minute: 600,
-          instance_rate_limit_per_minute: 300,
-          message_rate_limit_per_minute: 120,
-          messages_per_minute: 120,
-        },
+        max_instances: null,
+        max_users: null,
+        max_messages: null,
+        max_campaigns: null,
+        max_leads: null,
+        max_storage_mb: null,
+        api_rate_limit_per_minute: 600,
+        instance_rate_limit_per_minute: 300,
+        message_rate_limit_per_minute: 120,
+        messages_per_minute: 120,
         messages_used: null,
         messages_reset_at: stamp,
       },
       new_chats_locked_until: null,
       attention: null,
-      ...{ last_qr_at: null, connected_at: null, disconnected_at: null, last_seen_at: null },
-      ...{ last_disconnect_reason: null, created_at: stamp, updated_at: stamp },
+      last_qr_at: null,
+      connected_at: null,
+      disconnected_at: null,
+      last_seen_at: null,
+      last_disconnect_reason: null,
+      created_at: stamp,
+      updated_at: stamp,
     });
     expect(byKey.body.data.webhook).not.toHaveProperty("secret");
   });
@@ -276,14 +274,36 @@ describe("reading instances", () => {
     const { body } = await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, key);
     const stamp = expect.any(String);
     expect(body.data).toEqual({
-      ...{ id, name: "Sales", status: "created", connection_status: "created" },
-      ...{ connected: false, logged_in: false, loggedIn: false },
-      ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
-      ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
-      ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null, new_chats_locked_until: null },
+      id,
+      name: "Sales",
+      status: "created",
+      connection_status: "created",
+      connected: false,
+      logged_in: false,
+      loggedIn: false,
+      phone: null,
+      phone_connected: null,
+      phoneConnected: null,
+      jid: null,
+      lid: null,
+      profile_name: null,
+      profileName: null,
+      profile_picture_url: null,
+      profilePictureUrl: null,
+      platform: null,
+      updated_at: stamp,
+      updatedAt: stamp,
+      reason: null,
+      new_chats_locked_until: null,
       attempts: 0,
-      ...{ pairing_error: null, qr_reason: null, hint: null, attention: null },
-      ...{ seconds_since_last_inbound: null, messages_24h: 0, failures_24h: 0, last_errors: [] },
+      pairing_error: null,
+      qr_reason: null,
+      hint: null,
+      attention: null,
+      seconds_since_last_inbound: null,
+      messages_24h: 0,
+      failures_24h: 0,
+      last_errors: [],
     });
   });
 
@@ -355,7 +375,10 @@ describe("changing an instance", () => {
     expect(first.body).toMatchObject({
       message: "Instance updated",
       data: {
-        ...{ id, name: "Front", webhook_enabled: false, metadata: { a: 1 } },
+        id,
+        name: "Front",
+        webhook_enabled: false,
+        metadata: { a: 1 },
         settings: { ignore_groups: true, send_delay_min_ms: 0, send_delay_max_ms: 900 },
       },
     });
@@ -364,7 +387,8 @@ describe("changing an instance", () => {
       metadata: { b: 2 },
     });
     expect(second.body.data).toMatchObject({
-      ...{ name: "Front", metadata: { b: 2 } },
+      name: "Front",
+      metadata: { b: 2 },
       settings: { ignore_groups: false, send_delay_min_ms: 900, send_delay_max_ms: 900 },
     });
     expect((await patch({})).body.data).toMatchObject({
@@ -380,14 +404,20 @@ describe("changing an instance", () => {
     const { body } = await gateway.call(
       `PATCH /api/v1/instances/${id}`,
       {
-        ...{ rejectCall: true, msgCall: "No calls, please.", groupsIgnore: true, alwaysOnline: true },
+        rejectCall: true,
+        msgCall: "No calls, please.",
+        groupsIgnore: true,
+        alwaysOnline: true,
         settings: { readMessages: true, mark_online: false },
       },
       key,
     );
     expect(body.data.settings).toMatchObject({
-      ...{ reject_calls: true, reject_message: "No calls, please.", ignore_groups: true },
-      ...{ mark_online: false, read_messages: true },
+      reject_calls: true,
+      reject_message: "No calls, please.",
+      ignore_groups: true,
+      mark_online: false,
+      read_messages: true,
     });
   });
 
@@ -572,14 +602,12 @@ describe("the routes without a version", () => {
     expect(status).toBe(200);
     const { api_key, id } = answer.data;
     expect(answer).toMatchObject({
-      ...{
-        success: true,
-        message: "Instance created",
-        token: api_key,
-        name: "Second",
-        connected: false,
-        loggedIn: false,
-      },
+      success: true,
+      message: "Instance created",
+      token: api_key,
+      name: "Second",
+      connected: false,
+      loggedIn: false,
       data: { id, name: "Second", status: "created", default_webhook: { url: "https://hook.example/in" } },
       instance: { id, account_id, name: "Second", status: "created", token: api_key },
     });

@@ -125,14 +125,17 @@ describe("connecting", () => {
     const phone = await pair(id);
     const jid = phoneJid(phone);
     expect(await status(id)).toMatchObject({
-      ...{
-        status: "connected",
-        connection_status: "connected",
-        connected: true,
-        logged_in: true,
-        loggedIn: true,
-      },
-      ...{ phone, phone_connected: phone, phoneConnected: phone, jid, platform: "sandbox", reason: null },
+      status: "connected",
+      connection_status: "connected",
+      connected: true,
+      logged_in: true,
+      loggedIn: true,
+      phone,
+      phone_connected: phone,
+      phoneConnected: phone,
+      jid,
+      platform: "sandbox",
+      reason: null,
     });
     const shown = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
     expect(shown.body.data).toMatchObject({
@@ -246,10 +249,14 @@ describe("a connection", () => {
     await network.drop(phone);
     await expect
       .poll(() => eventNames(id))
-      .toEqual([...["instance.qr", "instance.connected", "instance.disconnected", "instance.connected"]]);
+      .toEqual(["instance.qr", "instance.connected", "instance.disconnected", "instance.connected"]);
     expect((await events(id))[2]).toEqual({
-      ...{ event: "instance.disconnected", status: "reconnecting", phone, jid: phoneJid(phone) },
-      ...{ reason: "connection_lost", will_retry: true },
+      event: "instance.disconnected",
+      status: "reconnecting",
+      phone,
+      jid: phoneJid(phone),
+      reason: "connection_lost",
+      will_retry: true,
     });
     await becomes(id, "connected");
   });
@@ -261,7 +268,10 @@ describe("a connection", () => {
     await becomes(id, "logged_out");
     expect(await status(id)).toMatchObject({ logged_in: false, phone: null, jid: null, reason: "unlinked" });
     expect((await events(id)).at(-1)).toMatchObject({
-      ...{ event: "instance.disconnected", status: "logged_out", phone, will_retry: false },
+      event: "instance.disconnected",
+      status: "logged_out",
+      phone,
+      will_retry: false,
     });
     expect((await post(id, "connect")).body.data).toMatchObject({
       status: "qr_pending",
@@ -359,22 +369,21 @@ describe("a connection", () => {
       .executeTakeFirstOrThrow();
     const minutes = (n: number) => new Date(Date.now() + n * 60_000);
     const message = (message_id: string, fields: object) => ({
-      ...{
-        account_id,
-        instance_id: id,
-        conversation_id,
-        message_id,
-        direction: "outbound" as const,
-        from_me: true,
-      },
-      ...{
-        origin: "api" as const,
-        mode: "async" as const,
-        jid: "5511999990009@s.whatsapp.net",
-        type: "text",
-        content: "{}",
-      },
-      ...{ status: "pending" as const, deadline: minutes(15), created_at: minutes(0), ...fields },
+      account_id,
+      instance_id: id,
+      conversation_id,
+      message_id,
+      direction: "outbound" as const,
+      from_me: true,
+      origin: "api" as const,
+      mode: "async" as const,
+      jid: "5511999990009@s.whatsapp.net",
+      type: "text",
+      content: "{}",
+      status: "pending" as const,
+      deadline: minutes(15),
+      created_at: minutes(0),
+      ...fields,
     });
     await db()
       .insertInto("message")
@@ -437,7 +446,9 @@ describe("reconnecting", () => {
     const id = await create();
     const refused = await post(id, "reconnect");
     expect([refused.status, refused.body.code, refused.body.details]).toEqual([
-      ...[409, "INSTANCE_NOT_CONNECTED", { status: "created" }],
+      409,
+      "INSTANCE_NOT_CONNECTED",
+      { status: "created" },
     ]);
     expect((await status(id)).status).toBe("created");
   });
@@ -461,8 +472,12 @@ describe("logging out", () => {
       },
     });
     expect((await events(id)).at(-1)).toEqual({
-      ...{ event: "instance.disconnected", status: "disconnected", phone, jid: phoneJid(phone) },
-      ...{ reason: "logout", will_retry: false },
+      event: "instance.disconnected",
+      status: "disconnected",
+      phone,
+      jid: phoneJid(phone),
+      reason: "logout",
+      will_retry: false,
     });
     const credential = await db()
       .selectFrom("credential")
@@ -561,15 +576,17 @@ describe("removing an instance", () => {
       .insertInto("message")
       .values(
         Array.from({ length: 30 }, (_, n) => ({
-          ...{
-            account_id,
-            instance_id: id,
-            conversation_id,
-            message_id: `M${n}`,
-            direction: "inbound" as const,
-          },
-          ...{ from_me: false, origin: "contact" as const, jid: "x@s.whatsapp.net", type: "text" },
-          ...{ content: JSON.stringify({ text: "secret words" }), status: "received" as const },
+          account_id,
+          instance_id: id,
+          conversation_id,
+          message_id: `M${n}`,
+          direction: "inbound" as const,
+          from_me: false,
+          origin: "contact" as const,
+          jid: "x@s.whatsapp.net",
+          type: "text",
+          content: JSON.stringify({ text: "secret words" }),
+          status: "received" as const,
         })),
       )
       .execute();

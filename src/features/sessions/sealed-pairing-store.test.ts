@@ -26,8 +26,14 @@ beforeEach(async () => {
   const { id } = await db
     .insertInto("instance")
     .values({
-      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "whatsapp" },
-      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+      account_id,
+      lane: 0,
+      global_lane: 0,
+      name: "Sales",
+      network: "whatsapp",
+      webhook_secret: Buffer.alloc(0),
+      metadata: "{}",
+      settings: "{}",
     })
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -50,7 +56,9 @@ const open = (epoch = 1, node = "a") => {
   return { ...store, keys: store.keys ?? expect.fail("no keys") };
 };
 const change = (part: Partial<PairingChange>): PairingChange => ({
-  ...{ keys: [], journal_entries: [], deleted_journal_ids: [] },
+  keys: [],
+  journal_entries: [],
+  deleted_journal_ids: [],
   ...part,
 });
 const key = (id: string, value: string | null, kind = "session") => ({ kind, id, value });
