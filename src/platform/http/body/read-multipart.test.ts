@@ -97,6 +97,20 @@ describe("a form", () => {
     await expect(parse(broken, 3)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
+  test.each([1_000, 16_384, 65_536, 1_000_000])(
+    "ends after a large file in pieces of %i bytes",
+    async (size) => {
+      const file = randomBytes(700_000);
+      const form = Buffer.concat([
+        part(`${named("f")}; filename="f"`, file),
+        end,
+        Buffer.alloc(100_000, "epilogue"),
+      ]);
+      const [only] = await parse(form, size);
+      expect(only?.content.equals(file)).toBe(true);
+    },
+  );
+
   test("is parsed at the pace of its reader: no chunk is read before the last one is taken", async () => {
     let given = 0;
     async function* body() {

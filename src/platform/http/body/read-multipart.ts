@@ -43,18 +43,24 @@ class PartReader {
   readonly #parser: Dicer;
   readonly #isWhole: Promise<boolean>;
   #parts: ArrivingPart[] = [];
+  #isOver = false;
 
   constructor(boundary: string) {
     this.#parser = new Dicer({ boundary, maxHeaderPairs: MOST_HEADERS });
     this.#parser.on("part", (stream) => this.#parts.push(new ArrivingPart(stream)));
-    this.#isWhole = new Promise((resolve) => {
+    this.#isWhole = new Promise<boolean>((resolve) => {
       this.#parser.once("finish", () => resolve(true));
       this.#parser.on("error", () => resolve(false));
+    });
+    void this.#isWhole.then(() => {
+      this.#isOver = true;
     });
   }
 
   /** Parses at once; resolves when the pieces are taken. */
   async add(chunk: Buffer): Promise<void> {
+    // Dicer would keep what follows the end of the form in memory.
+    if (this.#isOver) return;
     const written = new Promise((resolve) => this.#parser.write(chunk, resolve));
     // Dicer does not confirm the chunk that ends the form if the pieces in it filled its buffer.
     await Promise.race([written, this.#isWhole]);
