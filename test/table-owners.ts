@@ -1,9 +1,8 @@
-import { basename } from "node:path";
 import type { SourceFile } from "./source-files.ts";
 
 export interface TableOwner {
   owner: string;
-  /** Files of other parts that write the table too, as `part/file.ts`. */
+  /** Files of other parts that write the table too, as their path below `src`, `features` or `network`. */
   others: string[];
 }
 
@@ -32,7 +31,7 @@ export function writesByName({ text }: SourceFile): boolean {
 }
 
 export function nameOf({ path }: SourceFile): string {
-  return `${partOf(path)}/${basename(path)}`;
+  return path.replace(/^src\/(?:(?:features|network)\/)?/, "");
 }
 
 /** Reads the rows `| tables | owner | other writers |` of a document. */

@@ -21,7 +21,7 @@ export interface Job {
 }
 
 interface JobResultNotes {
-  /** What this attempt shows about the lane's health; read only if the kind has `probation`. */
+  /** What this attempt shows about the lane's health; read only if the kind has `slowStart`. */
   isHealthy?: boolean;
   /** Start no further job of this lane for this many milliseconds. */
   pauseLaneMs?: number;
@@ -52,12 +52,15 @@ export interface LaneKind {
    * Jobs read ahead per lane. Requires that `pos` rises with every new job of a group and `prio` is constant.
    */
   readonly prefetch?: number;
-  /** Starts with one slot, uses `width` once a job ends `proven`, and one slot again after `proven: false`. */
+  /**
+   * Starts with one slot, uses all of `laneConcurrency` once a job reports `isHealthy`, and one slot again after
+   * `isHealthy: false`.
+   */
   readonly slowStart?: boolean;
   /** Groups that also run while their lane is paused. */
   readonly unpausedGroups?: readonly string[];
   /**
-   * Concurrent jobs per node, a quarter of them for lanes not yet healthy. With `probation`, 256 by default.
+   * Concurrent jobs per node, a quarter of them for lanes not yet healthy. With `slowStart`, 256 by default.
    */
   readonly nodeConcurrency?: number;
   /** Called when a node with this role starts, before it claims lanes. A throw fails the start. */
@@ -69,6 +72,6 @@ export interface LaneKind {
    * node. The engine logs a throw and retries.
    */
   onClaimed?(lane: Lane): Promise<void>;
-  /** This node has lost the lane: stop acting for it at once. Can be called while `taken` still runs. */
+  /** This node has lost the lane: stop acting for it at once. Can be called while `onClaimed` still runs. */
   onLost?(lane: Lane): Promise<void>;
 }

@@ -11,7 +11,7 @@ export class OwnedLane {
   readonly kind: LaneKind;
   /** Whether the lane is in its dispatcher's queue. */
   isQueued = false;
-  /** `taken` has resolved. */
+  /** `onClaimed` has resolved. */
   isOpen = false;
   isClosed = false;
   isHealthy: boolean;
