@@ -52,7 +52,7 @@ async function backUp(deps: BackupDeps): Promise<void> {
   await runBackup(deps, id, new AbortController().signal);
   const row = await deps.db.selectFrom("backup").selectAll().where("id", "=", id).executeTakeFirst();
   if (!row?.file) throw new StartError(`The backup failed: ${row?.reason ?? "its row was deleted"}`);
-  tell(`${deps.directory}/${row.file}`, row.size ?? 0, row.rows ?? {}, row.reason);
+  report(`${deps.directory}/${row.file}`, row.size ?? 0, row.rows ?? {}, row.reason);
 }
 
 async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
@@ -60,10 +60,10 @@ async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
   const order = { id: `bkp_${ulid()}`, path, signal: new AbortController().signal };
   const { written, verdict } = await createVerifiedBackup(deps, order).catch(rethrowAsStartError);
   const rows = Object.fromEntries(Object.entries(written.tally).map(([table, { rows }]) => [table, rows]));
-  tell(path, written.size, rows, verdict.result === "good" ? null : verdict.reason);
+  report(path, written.size, rows, verdict.result === "good" ? null : verdict.reason);
 }
 
-function tell(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
+function report(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
   const count = Object.values(rows).reduce((all, one) => all + one, 0);
   console.log(`${path}: ${size} bytes, ${count} rows in ${Object.keys(rows).length} tables.`);
   console.log(

@@ -9,14 +9,14 @@ export interface ProgressPrinter {
 }
 
 /** Prints to standard error, so that standard output holds only the result. */
-export function startProgressPrinter(tell: (line: string) => void = console.error): ProgressPrinter {
+export function startProgressPrinter(report: (line: string) => void = console.error): ProgressPrinter {
   const done = new Map<string, number>();
   let nextAt = performance.now() + EVERY_MS;
   const advanceTo = (count: number, words: string): void => {
     done.set(words, count);
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + EVERY_MS;
-    tell(`... ${count} ${words}`);
+    report(`... ${count} ${words}`);
   };
   return { advanceBy: (count, words) => advanceTo((done.get(words) ?? 0) + count, words), advanceTo };
 }

@@ -9,9 +9,9 @@ import { startProgressPrinter } from "./progress-printer.ts";
 export async function runRotateKeyCommand(env: Env): Promise<void> {
   const { resealed, key_id } = await withCommandContext(env, async ({ database: { db }, box }) => {
     const progress = startProgressPrinter();
-    const tell = (column: string, rows: number) =>
+    const report = (column: string, rows: number) =>
       progress.advanceBy(rows, `secrets looked at, in ${column}`);
-    const rotation = await rotateSecrets(db, box, tell).catch((error: unknown) => {
+    const rotation = await rotateSecrets(db, box, report).catch((error: unknown) => {
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
     });
     await db.transaction().execute((trx) =>

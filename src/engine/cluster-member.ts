@@ -41,7 +41,7 @@ export class ClusterMember {
   readonly #options: ClusterMemberOptions;
   readonly #watch: FailureDetector;
   readonly #connection: HeartbeatConnection;
-  readonly #outage: DatabaseAvailability;
+  readonly #availability: DatabaseAvailability;
   /** Timeout of a heartbeat statement. */
   readonly #timeoutMs: number;
   #goodBeatAt = Number.NEGATIVE_INFINITY;
@@ -58,7 +58,7 @@ export class ClusterMember {
     this.#options = options;
     this.#timeoutMs = Math.max(options.heartbeatMs, 1_000);
     this.#watch = new FailureDetector(options.id, options.deadAfterMs);
-    this.#outage = new DatabaseAvailability(options.log, "beat");
+    this.#availability = new DatabaseAvailability(options.log, "beat");
     this.#connection = new HeartbeatConnection({
       url: options.database.url,
       channel: NOTIFY_CHANNEL,
@@ -99,7 +99,7 @@ export class ClusterMember {
   /** Rejects when the database is unavailable. */
   async start(): Promise<void> {
     try {
-      await this.#beat();
+      await this.#heartbeat();
     } catch (error) {
       await this.stop();
       throw error;
@@ -130,7 +130,7 @@ export class ClusterMember {
       ]);
       await lastWords?.();
     } catch (error) {
-      this.#outage.recordFailure(error);
+      this.#availability.recordFailure(error);
     }
   }
 
@@ -154,18 +154,18 @@ export class ClusterMember {
   async #tryBeat(): Promise<number> {
     const startedAt = performance.now();
     try {
-      await this.#beat();
-      this.#outage.recordSuccess();
+      await this.#heartbeat();
+      this.#availability.recordSuccess();
       return Math.max(0, this.#options.heartbeatMs - (performance.now() - startedAt));
     } catch (error) {
       this.#watch.reset();
-      this.#outage.recordFailure(error);
+      this.#availability.recordFailure(error);
       this.#suspectOthers();
       return Math.min(this.#options.heartbeatMs, 500);
     }
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     const isNew = !this.#connection.isOpen;
     if (isNew) await this.#connection.open();
     if (!this.#isIn || !(await this.#renew())) await this.#enter();

@@ -72,11 +72,11 @@ const LETTING_GO_MS = 2_000;
 
 class LaneEngine implements Engine {
   readonly #options: EngineOptions;
-  readonly #outage: DatabaseAvailability;
+  readonly #availability: DatabaseAvailability;
   readonly #pickers = new Map<string, LaneDispatcher>();
   readonly #owned: OwnedLanes;
   readonly #node: ClusterMember;
-  readonly #hints: NotificationBus;
+  readonly #notifications: NotificationBus;
   readonly #takeOver: LaneTakeover;
   readonly #poll: JobPoller;
   readonly #ownership: OwnershipCheck;
@@ -87,12 +87,12 @@ class LaneEngine implements Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#outage = new DatabaseAvailability(options.log, "engine");
+    this.#availability = new DatabaseAvailability(options.log, "engine");
     this.#node = this.#createNode();
-    this.#hints = this.#createHints();
+    this.#notifications = this.#createHints();
     this.#takeOver = this.#createTakeOver();
     this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.recheckOwnership());
-    const shared = { db: options.database.db, ownedLanes: this.#owned, availability: this.#outage };
+    const shared = { db: options.database.db, ownedLanes: this.#owned, availability: this.#availability };
     this.#balance = new LaneRebalancer({
       ...shared,
       node: options.node_id,
@@ -100,7 +100,7 @@ class LaneEngine implements Engine {
       handoverGraceMs: options.handoverGraceMs ?? 10_000,
       kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
-      notifyOthers: () => this.#hints.publishToOtherNodes(TOPIC.lanes, ALL_KEYS),
+      notifyOthers: () => this.#notifications.publishToOtherNodes(TOPIC.lanes, ALL_KEYS),
       recheckOwnership: () => this.#takeOver.recheckOwnership(),
     });
     this.#poll = new JobPoller({
@@ -127,15 +127,15 @@ class LaneEngine implements Engine {
   register(kind: LaneKind): void {
     if (this.#pickers.has(kind.kind)) throw new Error(`lane kind ${kind.kind} is registered twice`);
     if (!this.#options.roles.includes(kind.role)) return;
-    const picker = new LaneDispatcher(kind, {
+    const dispatcher = new LaneDispatcher(kind, {
       db: this.#options.database.db,
       node: this.#options.node_id,
       log: this.#options.log,
-      availability: this.#outage,
+      availability: this.#availability,
       mayStart: () => this.#mayAct(),
       onLost: (work) => void this.#owned.close(work),
     });
-    this.#pickers.set(kind.kind, picker);
+    this.#pickers.set(kind.kind, dispatcher);
     if (this.#state === "started") this.#takeOver.scanAll();
   }
 
@@ -164,14 +164,14 @@ class LaneEngine implements Engine {
     await withTimeout(allAtRest, graceMs);
     await withTimeout(this.#owned.closeAll(), LETTING_GO_MS);
     await this.#giveBack();
-    await this.#node.stop(() => this.#hints.flush());
+    await this.#node.stop(() => this.#notifications.flush());
   }
 
   wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
     if (this.#state !== "started") return;
     const foreign = this.#wakeOwned(lanes, changed);
     for (const lane of foreign)
-      this.#hints.publishToOtherNodes(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
+      this.#notifications.publishToOtherNodes(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
     this.#takeOver.scan(foreign);
   }
 
@@ -197,11 +197,11 @@ class LaneEngine implements Engine {
   }
 
   publish(topic: string, key: string, detail?: unknown): void {
-    this.#hints.publish(topic, key, detail);
+    this.#notifications.publish(topic, key, detail);
   }
 
   subscribe(topic: string, listener: (key: string, detail?: unknown) => void): () => void {
-    return this.#hints.subscribe(topic, listener);
+    return this.#notifications.subscribe(topic, listener);
   }
 
   async hasLiveNode(role: NodeRole): Promise<boolean> {
@@ -213,16 +213,16 @@ class LaneEngine implements Engine {
   }
 
   inFlight(): number {
-    return [...this.#pickers.values()].reduce((sum, picker) => sum + picker.inFlight, 0);
+    return [...this.#pickers.values()].reduce((sum, dispatcher) => sum + dispatcher.inFlight, 0);
   }
 
   /** Releases these lanes, or all. A lane that cannot be released now stays with this node until it is dead. */
   async #giveBack(only?: number[]): Promise<undefined[]> {
     const { database, node_id } = this.#options;
     await releaseLanes(database.db, node_id, only && { only }).catch((error) =>
-      this.#outage.recordFailure(error),
+      this.#availability.recordFailure(error),
     );
-    this.#hints.publishToOtherNodes(TOPIC.lanes, ALL_KEYS);
+    this.#notifications.publishToOtherNodes(TOPIC.lanes, ALL_KEYS);
     return (only ?? []).map(() => undefined);
   }
 
@@ -241,7 +241,7 @@ class LaneEngine implements Engine {
     return lanes.filter((lane) => !this.#owned.get(lane));
   }
 
-  #heard(key: string, changed: boolean): void {
+  #received(key: string, changed: boolean): void {
     if (this.#state !== "started") return;
     const isAboutAll = key === ALL_KEYS;
     const foreign = this.#wakeOwned(isAboutAll ? this.#owned.ids() : [Number(key)], changed);
@@ -249,10 +249,10 @@ class LaneEngine implements Engine {
     else this.#takeOver.scan(foreign);
   }
 
-  #beat(): void {
+  #heartbeat(): void {
     if (this.#state !== "started") return;
     this.#beats += 1;
-    for (const picker of this.#pickers.values()) picker.dispatch();
+    for (const dispatcher of this.#pickers.values()) dispatcher.dispatch();
     this.#takeOver.scanAll();
     if (this.#beats % CHECK_EVERY_BEATS === 1) void this.#ownership.checkAll();
     if (this.#beats % BALANCE_EVERY_BEATS === 0) void this.#balance.check();
@@ -276,24 +276,24 @@ class LaneEngine implements Engine {
       roles,
       url,
       ...times,
-      onHeartbeat: () => this.#beat(),
+      onHeartbeat: () => this.#heartbeat(),
       onUnsafe: () => void this.#owned.closeAll(),
-      onNotice: (payload) => this.#hints.receiveNotification(payload),
-      onConnected: () => this.#hints.notifyAll(),
+      onNotice: (payload) => this.#notifications.receiveNotification(payload),
+      onConnected: () => this.#notifications.notifyAll(),
     });
   }
 
   #createHints(): NotificationBus {
-    const hints = new NotificationBus({
+    const notifications = new NotificationBus({
       from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
       send: (payload) => this.#node.notify(payload),
       hasOtherNodes: () => this.#node.hasOthers(),
       log: this.#options.log,
     });
-    hints.subscribe(TOPIC.jobs, (key) => this.#heard(key, false));
-    hints.subscribe(TOPIC.changed, (key) => this.#heard(key, true));
-    hints.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.scanAll());
-    return hints;
+    notifications.subscribe(TOPIC.jobs, (key) => this.#received(key, false));
+    notifications.subscribe(TOPIC.changed, (key) => this.#received(key, true));
+    notifications.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.scanAll());
+    return notifications;
   }
 
   #createTakeOver(): LaneTakeover {
@@ -301,7 +301,7 @@ class LaneEngine implements Engine {
     return new LaneTakeover({
       db: database.db,
       node: node_id,
-      availability: this.#outage,
+      availability: this.#availability,
       kinds: () => [...this.#pickers.keys()],
       dead: () => this.#node.dead(),
       ownedIds: () => this.#owned.ids(),

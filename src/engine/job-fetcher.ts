@@ -15,7 +15,7 @@ interface PendingFetch {
 /** Reads jobs for many lanes: one statement runs at a time, and lanes that wait meanwhile share the next. */
 export class JobFetcher {
   readonly #db: Db;
-  readonly #outage: DatabaseAvailability;
+  readonly #availability: DatabaseAvailability;
   readonly #done: (work: OwnedLane) => void;
   readonly #waiting = new Set<OwnedLane>();
   #long: PendingFetch[] = [];
@@ -23,9 +23,9 @@ export class JobFetcher {
   #isReadingLong = false;
 
   /** `done` is called once per added lane, whatever the result. */
-  constructor(db: Db, outage: DatabaseAvailability, done: (work: OwnedLane) => void) {
+  constructor(db: Db, availability: DatabaseAvailability, done: (work: OwnedLane) => void) {
     this.#db = db;
-    this.#outage = outage;
+    this.#availability = availability;
     this.#done = done;
   }
 
@@ -68,13 +68,13 @@ export class JobFetcher {
   ): Promise<void> {
     try {
       const rows = await read(readings.map(({ order }) => order));
-      this.#outage.recordSuccess();
+      this.#availability.recordSuccess();
       const byLane = new Map(readings.map(({ order }) => [order.lane, [] as JobRow[]]));
       for (const row of rows) byLane.get(row.lane)?.push(row);
       for (const { work, order } of readings) work.fetched(byLane.get(order.lane) ?? [], order.limit);
     } catch (error) {
       for (const { work } of readings) work.fetchFailed();
-      await this.#outage.recordFailureAndWait(error);
+      await this.#availability.recordFailureAndWait(error);
     }
     for (const { work } of readings) this.#done(work);
   }

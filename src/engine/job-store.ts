@@ -133,7 +133,7 @@ export async function writeJobDispositions(
   node: string,
   fates: readonly JobDisposition[],
 ): Promise<boolean[]> {
-  const claims = new Map(fates.map((fate) => [laneEpochKey(fate.lane), fate.lane]));
+  const claims = new Map(fates.map((disposition) => [laneEpochKey(disposition.lane), disposition.lane]));
   const items = fates.map(({ job, lane, retry }) => ({ job, lane: lane.id, epoch: lane.epoch, ...retry }));
   const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
     with held as materialized (${lockOwnedLanes(node, [...claims.values()])}),
@@ -150,5 +150,5 @@ export async function writeJobDispositions(
     )
     select id, epoch from held`.execute(db);
   const held = new Set(rows.map(laneEpochKey));
-  return fates.map((fate) => held.has(laneEpochKey(fate.lane)));
+  return fates.map((disposition) => held.has(laneEpochKey(disposition.lane)));
 }

@@ -31,7 +31,7 @@ export class LaneDispatcher {
   readonly #options: LaneDispatcherOptions;
   readonly #reader: JobFetcher;
   readonly #fates: BatchWriter<JobDisposition, boolean>;
-  readonly #proven = new FifoQueue<OwnedLane>();
+  readonly #healthy = new FifoQueue<OwnedLane>();
   readonly #unproven = new FifoQueue<OwnedLane>();
   readonly #running = new Set<Promise<void>>();
   /** Jobs in flight and lanes being read, per part of the budget. */
@@ -61,7 +61,7 @@ export class LaneDispatcher {
     this.#setTimer(work);
     if (work.isQueued || !work.isRunnable()) return;
     work.isQueued = true;
-    (work.isHealthy ? this.#proven : this.#unproven).push(work);
+    (work.isHealthy ? this.#healthy : this.#unproven).push(work);
     this.dispatch();
   }
 
@@ -86,9 +86,9 @@ export class LaneDispatcher {
     if (used >= this.#budget) return undefined;
     const hasRoomForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
     this.#isUnprovensTurn = !this.#isUnprovensTurn;
-    if (!hasRoomForUnproven) return this.#proven.shift();
-    if (this.#isUnprovensTurn) return this.#unproven.shift() ?? this.#proven.shift();
-    return this.#proven.shift() ?? this.#unproven.shift();
+    if (!hasRoomForUnproven) return this.#healthy.shift();
+    if (this.#isUnprovensTurn) return this.#unproven.shift() ?? this.#healthy.shift();
+    return this.#healthy.shift() ?? this.#unproven.shift();
   }
 
   #giveTurn(work: OwnedLane): void {
@@ -121,28 +121,28 @@ export class LaneDispatcher {
   }
 
   async #perform(work: OwnedLane, job: Job): Promise<void> {
-    const ending = await runJob(this.kind, job, this.#options.log);
-    if (ending.end === "give_up") {
+    const result = await runJob(this.kind, job, this.#options.log);
+    if (result.end === "give_up") {
       const about = {
         lane_kind: this.kind.kind,
         lane_key: job.lane.key,
         job_id: job.id,
-        reason: ending.reason,
+        reason: result.reason,
       };
       this.#options.log.warn(about, "a job was abandoned");
     }
-    const isHeld = await this.#write(work, dispositionOf(job, ending));
-    if (ending.isHealthy !== undefined && this.kind.slowStart) work.isHealthy = ending.isHealthy;
-    if (ending.pauseLaneMs !== undefined) work.pause(ending.pauseLaneMs);
-    work.finishJob(job.grp, isRowGone(ending) ? undefined : { waitMs: waitAfter(ending) });
+    const isHeld = await this.#write(work, dispositionOf(job, result));
+    if (result.isHealthy !== undefined && this.kind.slowStart) work.isHealthy = result.isHealthy;
+    if (result.pauseLaneMs !== undefined) work.pause(result.pauseLaneMs);
+    work.finishJob(job.grp, isRowGone(result) ? undefined : { waitMs: waitAfter(result) });
     if (!isHeld) this.#options.onLost(work);
   }
 
   // A lost result would run the job twice, so this waits for the database as long as this node owns the lane.
-  async #write(work: OwnedLane, fate: JobDisposition | undefined): Promise<boolean> {
-    while (fate) {
+  async #write(work: OwnedLane, disposition: JobDisposition | undefined): Promise<boolean> {
+    while (disposition) {
       try {
-        return await this.#fates.write(fate);
+        return await this.#fates.write(disposition);
       } catch (error) {
         await this.#options.availability.recordFailureAndWait(error);
         if (work.isClosed) return false;
@@ -165,12 +165,12 @@ export class LaneDispatcher {
   }
 }
 
-function isRowGone(ending: JobRunResult): boolean {
-  if (ending.end === "settled") return ending.deleted === true;
-  return ending.end === "done" || ending.end === "give_up";
+function isRowGone(result: JobRunResult): boolean {
+  if (result.end === "settled") return result.deleted === true;
+  return result.end === "done" || result.end === "give_up";
 }
 
-function waitAfter(ending: JobRunResult): number | undefined {
-  if (ending.end === "untried") return UNTRIED_WAIT_MS;
-  return ending.end === "retry" && !ending.parkGroup ? millisecondsUntil(ending.at) : undefined;
+function waitAfter(result: JobRunResult): number | undefined {
+  if (result.end === "untried") return UNTRIED_WAIT_MS;
+  return result.end === "retry" && !result.parkGroup ? millisecondsUntil(result.at) : undefined;
 }

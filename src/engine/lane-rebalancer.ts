@@ -35,7 +35,7 @@ export interface LaneRebalancerOptions {
 /** Releases the lanes that exceed this node's share, so that a node that joins gets work. */
 export class LaneRebalancer {
   readonly #options: LaneRebalancerOptions;
-  readonly #given = new Set<number>();
+  readonly #handedOver = new Set<number>();
   readonly #lastGifts = new RebalanceBackoff();
   #isBusy = false;
 
@@ -45,7 +45,7 @@ export class LaneRebalancer {
 
   /** Lanes reserved for other nodes. */
   handedOver(): number[] {
-    return [...this.#given];
+    return [...this.#handedOver];
   }
 
   async check(): Promise<void> {
@@ -100,14 +100,14 @@ export class LaneRebalancer {
   async #give(works: OwnedLane[]): Promise<void> {
     const { db, node, ownedLanes, handoverGraceMs, notifyOthers, recheckOwnership } = this.#options;
     const ids = works.map(({ lane }) => lane.id);
-    for (const id of ids) this.#given.add(id);
+    for (const id of ids) this.#handedOver.add(id);
     try {
       await Promise.all(works.map((work) => ownedLanes.close(work)));
       await releaseLanes(db, node, { only: ids });
       notifyOthers();
     } finally {
       void sleep(handoverGraceMs, undefined, { ref: false }).then(() => {
-        for (const id of ids) this.#given.delete(id);
+        for (const id of ids) this.#handedOver.delete(id);
         // If the database did not release them, this node still owns them, and no claim has checked them
         // meanwhile.
         recheckOwnership();

@@ -12,15 +12,15 @@ function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBu
     hasOtherNodes: () => hasAudience,
     async send(payload) {
       sent.push(payload);
-      for (const hints of [a, b]) hints.receiveNotification(payload);
+      for (const notifications of [a, b]) notifications.receiveNotification(payload);
     },
   });
   return { a, b, sent };
 }
 
-function heardBy(hints: NotificationBus, topic: string): string[] {
+function heardBy(notifications: NotificationBus, topic: string): string[] {
   const keys: string[] = [];
-  hints.subscribe(topic, (key) => keys.push(key));
+  notifications.subscribe(topic, (key) => keys.push(key));
   return keys;
 }
 

@@ -55,9 +55,9 @@ export class NotificationBus {
 
   /** Handles a payload of another node; ignores this node's own payloads. */
   receiveNotification(payload: string): void {
-    const hint = parse(payload);
-    if (!hint || hint.from === this.#options.from) return;
-    for (const [topic, keys] of hint.about) for (const key of keys) this.#call(topic, key);
+    const notification = parse(payload);
+    if (!notification || notification.from === this.#options.from) return;
+    for (const [topic, keys] of notification.about) for (const key of keys) this.#call(topic, key);
   }
 
   /** Notifications may have been lost: every subscriber checks everything. */
@@ -111,15 +111,24 @@ type TopicKeys = [topic: string, keys: string[]];
 
 function parse(payload: string): { from: string; about: TopicKeys[] } | undefined {
   try {
-    const hint: unknown = JSON.parse(payload);
-    return isHint(hint) ? hint : undefined;
+    const notification: unknown = JSON.parse(payload);
+    return isHint(notification) ? notification : undefined;
   } catch {
     // Another program uses the channel.
     return undefined;
   }
 }
 
-function isHint(hint: unknown): hint is { from: string; about: TopicKeys[] } {
-  if (typeof hint !== "object" || hint === null || !("from" in hint) || !("about" in hint)) return false;
-  return Array.isArray(hint.about) && hint.about.every((one) => Array.isArray(one) && Array.isArray(one[1]));
+function isHint(notification: unknown): notification is { from: string; about: TopicKeys[] } {
+  if (
+    typeof notification !== "object" ||
+    notification === null ||
+    !("from" in notification) ||
+    !("about" in notification)
+  )
+    return false;
+  return (
+    Array.isArray(notification.about) &&
+    notification.about.every((one) => Array.isArray(one) && Array.isArray(one[1]))
+  );
 }

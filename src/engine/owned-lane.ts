@@ -68,7 +68,7 @@ export class OwnedLane {
     if (again) this.#dropGroup(grp);
     if (again?.waitMs !== undefined) this.#wait(grp, performance.now() + again.waitMs);
     else if (!this.#ahead.some((row) => row.grp === grp)) this.#mayHaveMore = true;
-    if (this.#busy.size === 0) for (const tell of this.#whenIdle.splice(0)) tell();
+    if (this.#busy.size === 0) for (const report of this.#whenIdle.splice(0)) report();
   }
 
   isIdle(): boolean {
@@ -92,12 +92,12 @@ export class OwnedLane {
     if (!this.kind.prefetch) this.#ahead = [];
     if (!changed) return;
     this.#pausedUntil = 0;
-    this.#forget();
+    this.#remove();
   }
 
   limitToGroups(only: readonly string[] | null): void {
     this.#only = only && new Set(only);
-    this.#forget();
+    this.#remove();
   }
 
   close(): void {
@@ -198,7 +198,7 @@ export class OwnedLane {
     return new Set(unpausedGroups.filter((grp) => this.#only?.has(grp) ?? true));
   }
 
-  #forget(): void {
+  #remove(): void {
     this.#ahead = [];
     this.#waiting.clear();
     this.#nextDueAt = Number.POSITIVE_INFINITY;

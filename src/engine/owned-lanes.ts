@@ -29,8 +29,8 @@ export class OwnedLanes {
 
   claim(lanes: readonly Lane[]): void {
     for (const lane of lanes) {
-      const picker = this.#pickers.get(lane.kind);
-      if (picker) this.#adoptOne(lane, picker);
+      const dispatcher = this.#pickers.get(lane.kind);
+      if (dispatcher) this.#claimOne(lane, dispatcher);
     }
   }
 
@@ -86,7 +86,7 @@ export class OwnedLanes {
       await closed(work.lane.id);
     });
     // A lane lost earlier may still have a running job.
-    const left = [...this.#pickers.values()].map((picker) => picker.whenIdle());
+    const left = [...this.#pickers.values()].map((dispatcher) => dispatcher.whenIdle());
     await Promise.all([...owned, ...left]);
   }
 
@@ -94,11 +94,11 @@ export class OwnedLanes {
     await Promise.all(this.all().map((work) => this.close(work)));
   }
 
-  #adoptOne(lane: Lane, picker: LaneDispatcher): void {
+  #claimOne(lane: Lane, dispatcher: LaneDispatcher): void {
     const before = this.#byId.get(lane.id);
     // The lane was lost and claimed again unnoticed: it reopens once the old one is idle.
     if (before) return void this.close(before);
-    const work = new OwnedLane(lane, picker.kind);
+    const work = new OwnedLane(lane, dispatcher.kind);
     this.#byId.set(lane.id, work);
     this.#byKey.set(keyOf(lane), work);
     void this.#open(work);

@@ -37,14 +37,14 @@ function isLastAttempt(job: Job): boolean {
 }
 
 /** What the engine must write for this result, if anything. */
-export function dispositionOf(job: Job, ending: JobRunResult): JobDisposition | undefined {
-  if (ending.end === "settled" || ending.end === "untried") return undefined;
-  if (ending.end !== "retry") return { job: job.id, lane: job.lane, retry: null };
-  const grp = ending.parkGroup ? singleJobGroup(job.id) : job.grp;
+export function dispositionOf(job: Job, result: JobRunResult): JobDisposition | undefined {
+  if (result.end === "settled" || result.end === "untried") return undefined;
+  if (result.end !== "retry") return { job: job.id, lane: job.lane, retry: null };
+  const grp = result.parkGroup ? singleJobGroup(job.id) : job.grp;
   return {
     job: job.id,
     lane: job.lane,
-    retry: { delay_ms: millisecondsUntil(ending.at), attempts: job.attempts + 1, grp },
+    retry: { delay_ms: millisecondsUntil(result.at), attempts: job.attempts + 1, grp },
   };
 }
 

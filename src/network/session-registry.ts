@@ -47,7 +47,7 @@ export function createSessionRegistry({
   findSent,
   isTransientError,
 }: SessionRegistryOptions): SessionRegistry {
-  const lives = new Map<number, OpenSession>();
+  const connectionLoops = new Map<number, OpenSession>();
 
   const start = (
     instance: number,
@@ -78,20 +78,20 @@ export function createSessionRegistry({
   };
 
   const close = async (instance: number): Promise<void> => {
-    const life = lives.get(instance);
-    if (!life) return;
-    lives.delete(instance);
-    life.end();
-    await life.session.disconnect();
+    const loop = connectionLoops.get(instance);
+    if (!loop) return;
+    connectionLoops.delete(instance);
+    loop.end();
+    await loop.session.disconnect();
   };
 
   return {
     open(instance, network, options) {
-      const life = lives.get(instance) ?? start(instance, network, options);
-      lives.set(instance, life);
-      return life.session;
+      const loop = connectionLoops.get(instance) ?? start(instance, network, options);
+      connectionLoops.set(instance, loop);
+      return loop.session;
     },
-    get: (instance) => lives.get(instance)?.session,
+    get: (instance) => connectionLoops.get(instance)?.session,
     close,
   };
 }

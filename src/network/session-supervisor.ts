@@ -13,7 +13,7 @@ type StartLoop<Life> = (pairingPhone: string | undefined, after: Promise<void>) 
 export class SessionSupervisor<Life extends ConnectionLoop> {
   readonly #begin: StartLoop<Life>;
   readonly #options: OpenSessionOptions;
-  #life: Life | undefined;
+  #loop: Life | undefined;
   #ending: Promise<void> = Promise.resolve();
 
   constructor(options: OpenSessionOptions, begin: StartLoop<Life>) {
@@ -22,39 +22,39 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
   }
 
   get current(): Life | undefined {
-    return this.#life;
+    return this.#loop;
   }
 
   connect(pairingPhone: string | undefined): void {
-    const life = this.#life;
-    if (life && !life.isFinished) {
-      if (!life.usesOtherPairing(pairingPhone)) return;
-      this.#ending = life.stop();
+    const loop = this.#loop;
+    if (loop && !loop.isFinished) {
+      if (!loop.usesOtherPairing(pairingPhone)) return;
+      this.#ending = loop.stop();
     }
-    this.#life = this.#begin(pairingPhone, this.#ending);
+    this.#loop = this.#begin(pairingPhone, this.#ending);
   }
 
   disconnect(): Promise<void> {
-    return this.#end(async (life) => {
-      if (!life || life.isFinished) return;
-      await life.stop();
+    return this.#end(async (loop) => {
+      if (!loop || loop.isFinished) return;
+      await loop.stop();
       await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
     });
   }
 
   /** Stops, unlinks and deletes the pairing. */
-  logout(unlink: (life: Life | undefined) => Promise<void>): Promise<void> {
-    return this.#end(async (life) => {
-      await unlink(life);
+  logout(unlink: (loop: Life | undefined) => Promise<void>): Promise<void> {
+    return this.#end(async (loop) => {
+      await unlink(loop);
       await this.#options.credentials.erase();
       await this.#report({ type: "disconnected", reason: "logged_out", will_retry: false });
     });
   }
 
-  async #end(how: (life: Life | undefined) => Promise<void>): Promise<void> {
-    const life = this.#life;
-    this.#life = undefined;
-    const ending = this.#ending.then(() => how(life));
+  async #end(how: (loop: Life | undefined) => Promise<void>): Promise<void> {
+    const loop = this.#loop;
+    this.#loop = undefined;
+    const ending = this.#ending.then(() => how(loop));
     this.#ending = ending.catch(() => undefined);
     await ending;
   }

@@ -75,7 +75,7 @@ export function createCredentialCache(
     if (kind === "key") keys.delete(id);
     else signIns.delete(id);
   }
-  function forgetEverywhere(kind: Kind, ids: readonly string[]): void {
+  function invalidateEverywhere(kind: Kind, ids: readonly string[]): void {
     for (const id of ids) {
       forget(kind, id);
       engine?.publish(TOPIC, `${kind}:${id}`);
@@ -94,11 +94,11 @@ export function createCredentialCache(
     findSignIn: (id) => signIns.get(id),
     findInstance: (id) => instances.get(String(id)),
     invalidateApiKeys: (digests) =>
-      forgetEverywhere(
+      invalidateEverywhere(
         "key",
         digests.map((digest) => digest.toString("hex")),
       ),
-    invalidateSignIns: (ids) => forgetEverywhere("sign_in", ids),
+    invalidateSignIns: (ids) => invalidateEverywhere("sign_in", ids),
   };
 }
 

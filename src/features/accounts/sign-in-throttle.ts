@@ -102,7 +102,7 @@ function passTurn(turns: Map<string, (() => void)[]>, name: string): void {
 async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const counter of counters) await count(trx, counter);
-    await forgetOld(trx);
+    await deleteOld(trx);
   });
 }
 
@@ -148,7 +148,7 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
 }
 
 /** Deletes stale rows in small steps, faster than attempts can add new ones. */
-async function forgetOld(trx: Trx): Promise<void> {
+async function deleteOld(trx: Trx): Promise<void> {
   await sql`
     delete from sign_in_failure where (kind, key) in (
       select kind, key from sign_in_failure where last_at < now() - interval '1 hour'

@@ -54,7 +54,7 @@ async function walk(
   db: Db,
   key: Buffer,
   head: string | undefined,
-  tell: (links: number) => void,
+  report: (links: number) => void,
 ): Promise<ChainWalk> {
   let at = START;
   for (;;) {
@@ -63,7 +63,7 @@ async function walk(
       at = step(at, key, row, head);
       if (at.broken) return at;
     }
-    tell(at.links);
+    report(at.links);
     if (rows.length < AT_ONCE) return at;
   }
 }

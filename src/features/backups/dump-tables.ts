@@ -111,14 +111,14 @@ export function dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable):
 export async function digestTables(
   client: pg.ClientBase,
   tables: readonly DumpedTable[],
-  tell?: (rows: number, words: string) => void,
+  report?: (rows: number, words: string) => void,
 ): Promise<TableDigests> {
   const tally: TableDigests = {};
   for (const table of tables) {
     const digest = new RowDigest();
     for await (const rows of dumpRows(client, table)) {
       for (const row of rows) digest.add(row);
-      tell?.(rows.length, "rows compared");
+      report?.(rows.length, "rows compared");
     }
     tally[table.name] = { rows: digest.rows, digest: digest.hex() };
   }

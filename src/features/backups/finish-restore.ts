@@ -24,7 +24,7 @@ export async function finishRestore(
   // A sign-in that was ended after the backup would be good again.
   await run(db, sql`delete from sign_in`);
   await stopInstances(db);
-  await forgetRegistrations(db);
+  await deleteRegistrations(db);
   await holdJobs(db);
   await pauseCampaigns(db);
   await run(db, sql`delete from restore_record`);
@@ -55,7 +55,7 @@ async function stopInstances(db: Db): Promise<void> {
 }
 
 /** One that was linked after the backup must not be registered a second time with the same keys. */
-async function forgetRegistrations(db: Db): Promise<void> {
+async function deleteRegistrations(db: Db): Promise<void> {
   await run(db, sql`update credential set registration = null where registration is not null`);
 }
 

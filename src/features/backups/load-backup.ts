@@ -120,9 +120,9 @@ async function loadTables(
   return head;
 }
 
-async function* joined(rows: AsyncIterable<Buffer[]>, tell?: ReportRowProgress): AsyncGenerator<Buffer> {
+async function* joined(rows: AsyncIterable<Buffer[]>, report?: ReportRowProgress): AsyncGenerator<Buffer> {
   for await (const some of rows) {
-    tell?.(some.length, "rows restored");
+    report?.(some.length, "rows restored");
     yield Buffer.concat(some);
   }
 }

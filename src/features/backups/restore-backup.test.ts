@@ -108,13 +108,13 @@ describe("a backup", () => {
   test("comes back row by row as it was, in every type, and its numbers go on above", async () => {
     const target = await empty();
     await restoreBackup(target.url, { path, backupKey: KEY }, []);
-    const settled = ["restore_record", "audit", "audit_pending"];
+    const resolved = ["restore_record", "audit", "audit_pending"];
     const { restored, inventory } = await withConnection(target.url, "test", async (client) => {
       await client.query("set extra_float_digits = 1; set timezone = 'UTC'");
       const inventory = await readInventory(client);
       return { inventory, restored: await digestTables(client, inventory.tables) };
     });
-    const untouched = Object.entries(written.tally).filter(([table]) => !settled.includes(table));
+    const untouched = Object.entries(written.tally).filter(([table]) => !resolved.includes(table));
     for (const [table, counts] of untouched) expect([table, restored[table]]).toEqual([table, counts]);
     expect(written.tally).toMatchObject({
       account: { rows: 2 },

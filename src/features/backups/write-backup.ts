@@ -82,7 +82,7 @@ async function* toText(
   head: BackupHeader,
   tables: readonly DumpedTable[],
   tally: TableDigests,
-  tell?: ReportRowProgress,
+  report?: ReportRowProgress,
 ): AsyncGenerator<Buffer> {
   yield line(head);
   for (const table of tables) {
@@ -90,7 +90,7 @@ async function* toText(
     const digest = new RowDigest();
     for await (const rows of dumpRows(client, table)) {
       for (const row of rows) digest.add(row);
-      tell?.(rows.length, "rows written");
+      report?.(rows.length, "rows written");
       yield Buffer.concat(rows);
     }
     const counts = { rows: digest.rows, digest: digest.hex() };

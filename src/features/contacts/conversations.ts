@@ -58,7 +58,7 @@ export function createConversations(db: Db): Conversations {
 class CachedConversations implements Conversations {
   readonly #db: Db;
   readonly #known = new LRUCache<string, ConversationRef & { told: string }>({ max: REMEMBERED });
-  readonly #people = new LRUCache<string, Person>({ max: REMEMBERED });
+  readonly #persons = new LRUCache<string, Person>({ max: REMEMBERED });
   readonly #writer = createBatchWriter<ChatUpdate, ConversationRef>({
     write: (chats) =>
       saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#forget(instance_id, lid, jid)),
@@ -80,9 +80,9 @@ class CachedConversations implements Conversations {
 
   /** Invalidates a person's cache entries after new data. */
   #forget(instanceId: number, lid: string | null, jid: string): void {
-    this.#people.delete(keyOf(instanceId, jid));
+    this.#persons.delete(keyOf(instanceId, jid));
     if (lid === null || lid === jid) return;
-    this.#people.delete(keyOf(instanceId, lid));
+    this.#persons.delete(keyOf(instanceId, lid));
     this.#known.delete(keyOf(instanceId, lid));
   }
 
@@ -98,12 +98,12 @@ class CachedConversations implements Conversations {
 
   clearCache(): void {
     this.#known.clear();
-    this.#people.clear();
+    this.#persons.clear();
   }
 
   async addressOf(instanceId: number, jid: Jid): Promise<Jid> {
     if (!isLidJid(jid)) return jid;
-    const known = this.#people.get(keyOf(instanceId, jid));
+    const known = this.#persons.get(keyOf(instanceId, jid));
     // The LID may have been linked to a phone meanwhile.
     return (known && !isLidJid(known.jid) ? known : await this.#find(instanceId, jid)).jid;
   }
@@ -121,7 +121,7 @@ class CachedConversations implements Conversations {
 
   async identify(instanceId: number, who: Identity): Promise<Identity> {
     if (isWhole(who) || isGroupJid(who.jid)) return who;
-    const found = await this.#recall(instanceId, who.lid ?? who.jid);
+    const found = await this.#findCached(instanceId, who.lid ?? who.jid);
     const { push_name } = who;
     return { jid: found.jid, lid: who.lid ?? found.lid, phone: who.phone ?? found.phone, push_name };
   }
@@ -145,14 +145,14 @@ class CachedConversations implements Conversations {
   ): Promise<void> {
     if (lid === null || phone === null) return;
     if (![jid, lid, ...addressesOf(phoneJid(phone))].includes(chat)) return;
-    const known = await this.#recall(instance.id, lid);
+    const known = await this.#findCached(instance.id, lid);
     if (known.phone !== null && canonicalNumberOf(known.phone) === canonicalNumberOf(phone)) return;
     const names = { name: null, push_name: null, verified_name: null };
     await this.updateContact(instance, { jid: phoneJid(phone), lid, phone, ...names });
   }
 
-  async #recall(instanceId: number, address: Jid): Promise<Person> {
-    return this.#people.get(keyOf(instanceId, address)) ?? this.#find(instanceId, address);
+  async #findCached(instanceId: number, address: Jid): Promise<Person> {
+    return this.#persons.get(keyOf(instanceId, address)) ?? this.#find(instanceId, address);
   }
 
   async #find(instanceId: number, jid: Jid): Promise<Person> {
@@ -164,7 +164,7 @@ class CachedConversations implements Conversations {
       .$castTo<Person>()
       .executeTakeFirst();
     const person = found ?? { jid, lid: null, phone: null };
-    this.#people.set(keyOf(instanceId, jid), person, { ttl: isWhole(person) ? 0 : UNLINKED_MS });
+    this.#persons.set(keyOf(instanceId, jid), person, { ttl: isWhole(person) ? 0 : UNLINKED_MS });
     return person;
   }
 }

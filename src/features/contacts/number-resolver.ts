@@ -62,7 +62,7 @@ interface ResolvedNumber {
 }
 
 export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
-  const settled = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
+  const resolved = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
   const asking = new Map<string, Promise<Jid>>();
 
   function resolve(instance: InstanceRef, jid: Jid): Promise<Jid> {
@@ -72,7 +72,7 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
       return findLid(deps.conversations, instance.id, jid, number);
     if (number === null || other === undefined) return Promise.resolve(jid);
     const key = `${instance.id} ${number}`;
-    const known = settled.get(key);
+    const known = resolved.get(key);
     if (known && (known.isAsked || !deps.connectedSession(instance.id))) return Promise.resolve(known.jid);
     const asked = asking.get(key) ?? find(instance, number, other).finally(() => asking.delete(key));
     asking.set(key, asked);
@@ -87,7 +87,7 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
     if (answer) await remember(deps, instance, answer);
     const found = remembered ?? choose(new Map(answer?.map((one) => [one.number, one])), number, other);
     const jid = found ?? known.get(other)?.jid ?? phoneJid(number);
-    settled.set(
+    resolved.set(
       `${instance.id} ${number}`,
       { jid, isAsked: remembered !== undefined || session !== undefined },
       { ttl: found ? SETTLED_MS : OPEN_MS },
@@ -98,14 +98,14 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
   function isResolved(instanceId: number, address: string): boolean {
     const number = phoneOfJid(address as Jid);
     if (number === null || alternativeNumber(number) === undefined) return true;
-    const known = settled.get(`${instanceId} ${number}`);
+    const known = resolved.get(`${instanceId} ${number}`);
     return known?.isAsked === true && known.jid === address;
   }
 
   return {
     resolve,
     isResolved,
-    resolveAll: (instance, jids) => settleTogether(deps, instance, jids),
+    resolveAll: (instance, jids) => resolveTogether(deps, instance, jids),
     findCached: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
     cache: (instance, answers) => remember(deps, instance, answers),
   };
@@ -128,7 +128,7 @@ async function findLid(
   return person.lid === null ? jid : person.jid;
 }
 
-async function settleTogether(
+async function resolveTogether(
   deps: NumberResolverDeps,
   instance: InstanceRef,
   given: readonly Jid[],

@@ -45,8 +45,8 @@ export async function saveChats(
 ): Promise<ConversationRef[]> {
   for (let left = TRIES; ; left--) {
     try {
-      const settled = await settleAddresses(db, chats, onLinked);
-      const saved = await save(db, settled);
+      const resolved = await resolveAddresses(db, chats, onLinked);
+      const saved = await save(db, resolved);
       if (left === 1 || !saved.some(({ is_merged }) => is_merged)) return saved;
     } catch (error) {
       if (left === 1 || !isCollision(error)) throw error;
@@ -60,7 +60,7 @@ function isCollision(error: unknown): boolean {
 }
 
 /** Replaces every LID whose phone is known by that phone; merges a LID whose phone is learnt now. */
-async function settleAddresses(
+async function resolveAddresses(
   db: Db,
   chats: ChatUpdate[],
   onLinked: (link: AddressLink) => void,
@@ -72,14 +72,14 @@ async function settleAddresses(
     from jsonb_to_recordset(${JSON.stringify(withLid)}::jsonb) as x (instance_id bigint, lid text)
     join contact p on p.instance_id = x.instance_id and p.lid = x.lid`.execute(db);
   const holders = new Map(rows.map((row) => [`${row.instance_id} ${row.lid}`, row]));
-  const settled: ChatUpdate[] = [];
+  const resolved: ChatUpdate[] = [];
   for (const chat of chats) {
     const holder = holders.get(`${chat.instance_id} ${chat.lid}`);
-    if (!holder || holder.jid === chat.jid) settled.push(chat);
-    else if (chat.phone === null) settled.push({ ...chat, jid: holder.jid, phone: holder.phone });
-    else settled.push(await link(db, chat, onLinked));
+    if (!holder || holder.jid === chat.jid) resolved.push(chat);
+    else if (chat.phone === null) resolved.push({ ...chat, jid: holder.jid, phone: holder.phone });
+    else resolved.push(await link(db, chat, onLinked));
   }
-  return underPhones(settled);
+  return underPhones(resolved);
 }
 
 /**

@@ -39,7 +39,7 @@ export const UNDER_WAY_AFTER_MS = 5_000;
  * followed.
  */
 export function classifyResponse(outcome: FetchOutcome): ResponseClass {
-  if (outcome.outcome === "failed") return judgeFailure(outcome);
+  if (outcome.outcome === "failed") return classifyFailure(outcome);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { class: "ok" };
   if (status === 404 && outcome.body.length > 0 && isInWordsOfProxy(outcome)) return NOT_THERE_YET;
@@ -60,7 +60,10 @@ export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "res
   return readJson(body.toString("utf8")) === undefined;
 }
 
-function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
+function classifyFailure({
+  failure,
+  durationMs,
+}: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
   // Only the operator, or another URL, can change that.
   if (FORBIDDEN.has(failure)) return { class: "stop", status: "failing" };
   const isSafe = NEVER_SAID.has(failure);

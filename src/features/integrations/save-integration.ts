@@ -91,7 +91,7 @@ export async function writeIntegration(
     state: JSON.stringify(prepared.state ?? {}),
   };
   if (before) {
-    if (prepared.isElsewhere) await forgetTheirIds(trx, id);
+    if (prepared.isElsewhere) await deleteTheirIds(trx, id);
     return changeRow(trx, id, columns);
   }
   return trx
@@ -161,7 +161,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
 }
 
 /** Keeps the links, so that nothing is sent twice, but deletes the other side's ids. */
-async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
+async function deleteTheirIds(trx: Trx, integrationId: number): Promise<void> {
   await trx
     .updateTable("integration_link")
     .set({ provider_conversation_id: null, provider_message_id: null })

@@ -77,7 +77,7 @@ async function mediaOf(messageId: string): Promise<Kept | undefined> {
   return rows[0];
 }
 
-async function settled(messageId: string, status = "ready"): Promise<Kept> {
+async function resolved(messageId: string, status = "ready"): Promise<Kept> {
   await waitUntil(async () => (await mediaOf(messageId))?.status === status);
   return (await mediaOf(messageId)) as Kept;
 }
@@ -138,7 +138,7 @@ describe("a file that comes in", () => {
 
   test("is served in ranges, and not again to a client that has it", async () => {
     const bytes = randomBytes(10_000);
-    const { id, sha256 } = await settled(await receive(bytes));
+    const { id, sha256 } = await resolved(await receive(bytes));
     const range = async (asked: string, more = {}) => {
       const answer = await get(pathOf(id), { range: asked, ...more });
       const got = Buffer.from(await answer.arrayBuffer());
@@ -156,13 +156,13 @@ describe("a file that comes in", () => {
   test("is kept once however often it comes, also when it is sent from the phone", async () => {
     const bytes = randomBytes(2000);
     const ids = [await receive(bytes), await receive(bytes), await receive(bytes, { from_me: true })];
-    const media = await Promise.all(ids.map((id) => settled(id)));
+    const media = await Promise.all(ids.map((id) => resolved(id)));
     expect(new Set(media.map(({ blob }) => blob)).size).toBe(1);
     expect(new Set(media.map(({ id }) => id)).size).toBe(3);
   });
 
   test("has the modes of what is private, and a name below the media folder whatever it calls itself", async () => {
-    const { id, blob } = await settled(await receive(randomBytes(100), { file_name: "../../etc/passwd" }));
+    const { id, blob } = await resolved(await receive(randomBytes(100), { file_name: "../../etc/passwd" }));
     const path = await blobPath(blob);
     expect(path).toMatch(/\/media\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}-[0-9a-f]{8}$/);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -179,7 +179,7 @@ describe("a file that comes in", () => {
     ["a plain text", SAMPLE.text, "text/csv", "text/csv"],
     ["a type that breaks a header", SAMPLE.text, "text/plain\r\nx-evil: 1", "application/octet-stream"],
   ])("is shown by its content: %s", async (_, bytes, mime_type, shown) => {
-    const { id } = await settled(await receive(bytes, { mime_type }));
+    const { id } = await resolved(await receive(bytes, { mime_type }));
     const answer = await get(pathOf(id));
     expect(answer.headers.get("content-type")).toBe(shown);
     const isPicture = shown === "image/gif";
@@ -201,19 +201,19 @@ describe("a file that comes in", () => {
     await waitUntil(() => failing !== undefined);
     const second = await receive(randomBytes(100));
     const third = await receive(randomBytes(100));
-    await settled(second);
-    await settled(third);
+    await resolved(second);
+    await resolved(third);
     expect((await mediaOf(first))?.status).toBe("pending");
     isMended = true;
     // It may have been tried a second time by now.
     await story.gateway.advance(31_000);
-    await settled(first);
+    await resolved(first);
   });
 
   test("that the network has no longer is expired, and answers 410", async () => {
     fetchWith(async () => "gone");
     const id = await receive(randomBytes(100));
-    expect(await settled(id, "expired")).toMatchObject({ reason: "gone", blob: null });
+    expect(await resolved(id, "expired")).toMatchObject({ reason: "gone", blob: null });
     const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
     await expect(download).rejects.toMatchObject({ status: 410, code: "MEDIA_EXPIRED" });
   });
@@ -224,7 +224,7 @@ describe("a file that comes in", () => {
       return "done";
     });
     const id = await receive(randomBytes(100));
-    expect(await settled(id, "failed")).toMatchObject({ reason: "too_large" });
+    expect(await resolved(id, "failed")).toMatchObject({ reason: "too_large" });
     const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
     await expect(download).rejects.toMatchObject({ status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
   });
@@ -232,7 +232,7 @@ describe("a file that comes in", () => {
   test("that the session cannot fetch answers 501, until it can", async () => {
     fetchWith(undefined);
     const id = await receive(SAMPLE.pdf);
-    await settled(id, "failed");
+    await resolved(id, "failed");
     const download = () => story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
     await expect(download()).rejects.toMatchObject({ status: 501, code: "NOT_SUPPORTED" });
     fetchWith(downloadMedia);
@@ -268,13 +268,13 @@ describe("a file that comes in", () => {
     await story.gateway.gateway.stop({ graceMs: 10 });
     fetchWith(downloadMedia);
     await story.restart();
-    await settled(id);
+    await resolved(id);
     expect((await stored()).filter((path) => path.includes("arriving"))).toEqual([]);
   });
 
   test("from before the pairing is fetched when it is asked for", async () => {
     const id = await receive(SAMPLE.pdf);
-    const { id: media } = await settled(id);
+    const { id: media } = await resolved(id);
     await db().deleteFrom("media").where("id", "=", media).execute();
     const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: id });
     expect(data.media).toMatchObject({ id: null, status: "remote", url: null });
@@ -284,7 +284,7 @@ describe("a file that comes in", () => {
       return_base64: true,
     });
     expect(got).toMatchObject({ size: SAMPLE.pdf.length, base64: inBase64(SAMPLE.pdf) });
-    await settled(id);
+    await resolved(id);
   });
 });
 
@@ -299,7 +299,7 @@ describe("a file that is sent", () => {
     );
     const ids = sent.map(({ pendingMessageId = "" }) => pendingMessageId);
     await Promise.all([story.outcome(ids[0] ?? ""), story.outcome(ids[1] ?? "")]);
-    const media = await Promise.all(ids.slice(1).map((message) => settled(message)));
+    const media = await Promise.all(ids.slice(1).map((message) => resolved(message)));
     expect(new Set(media.map(({ blob }) => blob)).size).toBe(1);
     await waitUntil(async () => (await story.rows()).files === 0);
     const download = await client.downloadMedia({ id, message_id: ids[1] ?? "" });
@@ -329,7 +329,7 @@ describe("a file that is sent", () => {
     const opened = await openFile(deps, { message: row.id }, new AbortController().signal);
     expect(opened.sha256).toBeNull();
     await story.gateway.advance(9_000);
-    await settled(pendingMessageId);
+    await resolved(pendingMessageId);
     const pieces: Buffer[] = [];
     for await (const piece of await opened.read()) pieces.push(piece);
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
@@ -338,7 +338,7 @@ describe("a file that is sent", () => {
 
 describe("a stored file", () => {
   test("that was changed breaks off instead of being given out", async () => {
-    const { id, blob } = await settled(await receive(randomBytes(200_000)));
+    const { id, blob } = await resolved(await receive(randomBytes(200_000)));
     await writeFile(await blobPath(blob), randomBytes(200_000));
     await expect(get(pathOf(id)).then((answer) => answer.arrayBuffer())).rejects.toThrow();
     await truncate(await blobPath(blob), 10);
@@ -346,7 +346,7 @@ describe("a stored file", () => {
   });
 
   test("is let go at the node that has it when its reader leaves before the first byte", async () => {
-    const { id } = await settled(await receive(randomBytes(100)));
+    const { id } = await resolved(await receive(randomBytes(100)));
     const source = new Readable({ read() {} });
     const { engine } = story.gateway.gateway;
     const deps = {
@@ -362,7 +362,7 @@ describe("a stored file", () => {
   });
 
   test("is not found by another instance", async () => {
-    const { id } = await settled(await receive(randomBytes(100)));
+    const { id } = await resolved(await receive(randomBytes(100)));
     const { friend } = story;
     const headers = { "x-api-key": friend.api_key };
     const missing = await get(`/api/v1/instances/${friend.id}/media/med_${"0".repeat(32)}`, headers);
@@ -379,7 +379,7 @@ describe("a stored file", () => {
 
   test("can be had by a signed link until its time is over, and by no other", async () => {
     const bytes = randomBytes(100);
-    const { id } = await settled(await receive(bytes));
+    const { id } = await resolved(await receive(bytes));
     const links = createMediaLinks({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
     const good = await fetch(links.link(id, 60));
     expect(Buffer.from(await good.arrayBuffer())).toEqual(bytes);
@@ -401,8 +401,8 @@ describe("a stored file", () => {
     const { id, client } = story.sales;
     const bytes = randomBytes(3000);
     const [one, two] = [await receive(bytes), await receive(bytes)];
-    const kept = await settled(one);
-    await settled(two);
+    const kept = await resolved(one);
+    await resolved(two);
     const path = await blobPath(kept.blob);
     const node = story.gateway.gateway.engine.node.id;
     const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
@@ -429,7 +429,7 @@ describe("a stored file", () => {
     expect(await stored()).not.toContain(path);
     await client.updateInstance({ id, settings: { media_retention_days: null } });
 
-    const ofPlan = await settled(await receive(Buffer.concat([bytes, Buffer.from("plan")])));
+    const ofPlan = await resolved(await receive(Buffer.concat([bytes, Buffer.from("plan")])));
     await sql`update media set ready_at = now() - interval '8 days' where id = ${ofPlan.id}`.execute(db());
     const { owner } = story.gateway;
     const { data: plan } = await owner.createPlan({ name: "Week", features: { media_retention_days: 7 } });
@@ -444,16 +444,16 @@ describe("a stored file", () => {
     const expired = await sql`select status from media where id = ${ofPlan.id}`.execute(db());
     expect(expired.rows).toEqual([{ status: "expired" }]);
 
-    const again = await settled(await receive(bytes));
+    const again = await resolved(await receive(bytes));
     expect(await stored()).toContain(await blobPath(again.blob));
   });
 
   test("that is about to be removed is not named again: the same file is stored anew", async () => {
     const bytes = randomBytes(3000);
-    const kept = await settled(await receive(bytes));
+    const kept = await resolved(await receive(bytes));
     await sql`update media set blob = null, status = 'expired' where id = ${kept.id}`.execute(db());
     await sql`update blob set status = 'doomed' where id = ${kept.blob}`.execute(db());
-    const again = await settled(await receive(bytes));
+    const again = await resolved(await receive(bytes));
     expect(again.blob).not.toBe(kept.blob);
     const node = story.gateway.gateway.engine.node.id;
     const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });

@@ -23,8 +23,8 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[]
 
 /** Rows that are cached copies of other data or short-lived are deleted. */
 export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
-  { name: "outgoing_media", parts: ["messages"], runBatch: forgetCampaignFiles },
-  { name: "message_receipt", parts: ["messages", "conversations"], runBatch: forgetReceipts },
+  { name: "outgoing_media", parts: ["messages"], runBatch: deleteCampaignFiles },
+  { name: "message_receipt", parts: ["messages", "conversations"], runBatch: deleteReceipts },
   ...FORGOTTEN.map(
     ([name, owner, part]): AnonymisationStep => ({
       name,
@@ -47,7 +47,7 @@ async function forgetOf(
 }
 
 /** Deletes the files that wait for a campaign's messages. */
-async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+async function deleteCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     delete from outgoing_media where id in (
       select media ->> 'shared' from campaign where account_id = ${run.account_id} and media is not null)`.execute(
@@ -57,7 +57,7 @@ async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<Anonym
 }
 
 /** Deletes the record of who read what in a group. */
-async function forgetReceipts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+async function deleteReceipts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (
       select r.message, r.person from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (

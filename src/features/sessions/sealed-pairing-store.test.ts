@@ -62,7 +62,7 @@ const change = (part: Partial<PairingChange>): PairingChange => ({
   ...part,
 });
 const key = (id: string, value: string | null, kind = "session") => ({ kind, id, value });
-const letter = (id: string, is_done = false) => ({ id, is_done, body: `body of ${id}` });
+const entry = (id: string, is_done = false) => ({ id, is_done, body: `body of ${id}` });
 
 describe("the keys of a pairing", () => {
   it("are read as they were written last, and are sealed", async () => {
@@ -100,7 +100,7 @@ describe("the keys of a pairing", () => {
   it("are stored together with the identity and the journal entries, or not at all", async () => {
     const { save, keys, load } = open();
     await save(bytes("one"));
-    const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], journal_entries: [letter("hash")] };
+    const all = { credentials: bytes("two"), keys: [key("ana.0", "x")], journal_entries: [entry("hash")] };
     expect(await keys.commit(change(all))).toBe("kept");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
     await test.database.db
@@ -111,7 +111,7 @@ describe("the keys of a pairing", () => {
     const late = {
       credentials: bytes("three"),
       keys: [key("ana.0", "y")],
-      journal_entries: [letter("late")],
+      journal_entries: [entry("late")],
     };
     expect(await keys.commit(change(late))).toBe("lost");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
@@ -122,7 +122,7 @@ describe("the keys of a pairing", () => {
   it("of an earlier pairing are never seen, and cannot be written any more", async () => {
     const old = open();
     await old.save(bytes("old"));
-    await old.keys.commit(change({ keys: [key("ana.0", "old")], journal_entries: [letter("old")] }));
+    await old.keys.commit(change({ keys: [key("ana.0", "old")], journal_entries: [entry("old")] }));
     const next = open();
     await next.load();
     await next.erase();
@@ -158,10 +158,10 @@ describe("the journal entries of a pairing", () => {
   it("are returned in the order of arrival, until they are deleted", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
-    await keys.commit(change({ journal_entries: [letter("c"), letter("a")] }));
-    await keys.commit(change({ journal_entries: [letter("b")] }));
-    await keys.commit(change({ journal_entries: [letter("c", true)], deleted_journal_ids: ["a"] }));
-    expect(await keys.readJournal()).toEqual([letter("c", true), letter("b")]);
-    expect(await keys.readJournal(["b", "nobody"])).toEqual([letter("b")]);
+    await keys.commit(change({ journal_entries: [entry("c"), entry("a")] }));
+    await keys.commit(change({ journal_entries: [entry("b")] }));
+    await keys.commit(change({ journal_entries: [entry("c", true)], deleted_journal_ids: ["a"] }));
+    expect(await keys.readJournal()).toEqual([entry("c", true), entry("b")]);
+    expect(await keys.readJournal(["b", "nobody"])).toEqual([entry("b")]);
   });
 });

@@ -178,8 +178,8 @@ function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generatio
 
 function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
   const keys = pairings.flatMap(({ change }, nth) => change.keys.map((key) => ({ nth, ...key })));
-  const letters = pairings.flatMap(({ change }, nth) =>
-    change.journal_entries.map((letter) => ({ nth, ...letter })),
+  const entries = pairings.flatMap(({ change }, nth) =>
+    change.journal_entries.map((entry) => ({ nth, ...entry })),
   );
   const forgotten = pairings.flatMap(({ change }, nth) =>
     change.deleted_journal_ids.map((id) => ({ nth, id })),
@@ -190,7 +190,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
       ? null
       : box.seal(value, encryptionContextOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
   );
-  const bodies = letters.map(({ nth, id, body }) =>
+  const bodies = entries.map(({ nth, id, body }) =>
     box.seal(body, encryptionContextOf("journal_entry", "secret", ...rowOf(nth), id)),
   );
   return sql`
@@ -213,8 +213,8 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
     entered as (
       insert into journal_entry (instance_id, generation, id, is_done, secret)
       select claim.instance, claim.generation, l.id, l.is_done, l.secret
-      from unnest(${letters.map(({ nth }) => nth)}::integer[], ${letters.map(({ id }) => id)}::text[],
-        ${letters.map((letter) => letter.is_done)}::boolean[], ${bodies}::bytea[])
+      from unnest(${entries.map(({ nth }) => nth)}::integer[], ${entries.map(({ id }) => id)}::text[],
+        ${entries.map((entry) => entry.is_done)}::boolean[], ${bodies}::bytea[])
         with ordinality as l (nth, id, is_done, secret, place)
       join claim on claim.nth = l.nth order by l.place
       on conflict (instance_id, generation, id) do update set is_done = excluded.is_done, secret = excluded.secret

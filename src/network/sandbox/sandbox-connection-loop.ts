@@ -18,7 +18,7 @@ type Next = "again" | "later" | { waitMs: number } | "end";
  * The loop that connect() starts: pairing, login and logins again, until the network or the gateway ends it.
  */
 export class SandboxConnectionLoop {
-  readonly #hub: SandboxRuntime;
+  readonly #runtime: SandboxRuntime;
   readonly #account: number;
   readonly #credentials: CredentialStore;
   readonly #report: OpenSessionOptions["report"];
@@ -32,19 +32,19 @@ export class SandboxConnectionLoop {
   #isOver = false;
 
   constructor(
-    hub: SandboxRuntime,
+    runtime: SandboxRuntime,
     options: OpenSessionOptions,
     pairingPhone: string | undefined,
     after: Promise<void>,
   ) {
-    this.#hub = hub;
+    this.#runtime = runtime;
     this.#account = options.account_id;
     this.#credentials = options.credentials;
     this.#report = options.report;
     this.#pairingPhone = pairingPhone;
     this.#activeAt = options.activeAt;
     const { report, isTransientError, instance_id } = options;
-    const { timing, log } = hub;
+    const { timing, log } = runtime;
     this.#failures = new SessionStartRetry({
       report,
       isTransientError,
@@ -75,13 +75,13 @@ export class SandboxConnectionLoop {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#connection?.close();
-    await resultWithin(this.#ended, this.#hub.timing.closeMs);
+    await resultWithin(this.#ended, this.#runtime.timing.closeMs);
   }
 
   terminate(): void {
     this.#stop.abort();
     this.#connection?.terminate();
-    this.#hub.unregister(this);
+    this.#runtime.unregister(this);
   }
 
   async #run(after: Promise<void>): Promise<void> {
@@ -89,17 +89,17 @@ export class SandboxConnectionLoop {
     while (!this.#isStopped()) {
       const next = await this.#step();
       if (next === "end") break;
-      if (next === "later") await this.#sleep(this.#hub.timing.reconnectMs * (0.5 + Math.random()));
+      if (next === "later") await this.#sleep(this.#runtime.timing.reconnectMs * (0.5 + Math.random()));
       else if (typeof next === "object") await this.#sleep(next.waitMs);
     }
     this.#isOver = true;
-    this.#hub.unregister(this);
+    this.#runtime.unregister(this);
   }
 
   async #step(): Promise<Next> {
     let fault: SessionStartFailure = "session_failed";
     try {
-      await this.#hub.register(this);
+      await this.#runtime.register(this);
       fault = "credentials_unreadable";
       const credentials = await this.#credentials.load();
       fault = "session_failed";
@@ -115,10 +115,10 @@ export class SandboxConnectionLoop {
   async #pair(): Promise<Next> {
     this.#isPairing = true;
     const token = await pairDevice({
-      pool: this.#hub.pool,
-      host: this.#hub.host.id,
+      pool: this.#runtime.pool,
+      host: this.#runtime.host.id,
       account_id: this.#account,
-      timing: this.#hub.timing,
+      timing: this.#runtime.timing,
       phone: this.#pairingPhone,
       report: (event) => this.#tell(event),
       waitForScan: (pairing, ms) => this.#waitForScan(pairing, ms),
@@ -137,8 +137,8 @@ export class SandboxConnectionLoop {
       await this.#credentials.save(credentialsOf(token));
       return "again";
     } catch (error) {
-      this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be stored");
-      await resultWithin(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
+      this.#runtime.log?.warn({ err: error }, "sandbox: the new pairing could not be stored");
+      await resultWithin(unlinkDevice(this.#runtime.pool, token), this.#runtime.timing.closeMs);
       await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
       return "end";
     }
@@ -148,7 +148,7 @@ export class SandboxConnectionLoop {
     const { signal } = this.#stop;
     return new Promise((resolve) => {
       const timer = setTimeout(() => done(), ms);
-      const stopWaiting = this.#hub.onScan(pairing, () => done());
+      const stopWaiting = this.#runtime.onScan(pairing, () => done());
       const done = () => {
         clearTimeout(timer);
         stopWaiting();
@@ -162,25 +162,25 @@ export class SandboxConnectionLoop {
 
   async #logIn(token: string): Promise<Next> {
     const session = randomUUID();
-    const leave = await this.#hub.opening.acquire(this.#activeAt);
+    const leave = await this.#runtime.opening.acquire(this.#activeAt);
     if (this.#isStopped()) {
       leave();
       return "end";
     }
-    const login = { token, account_id: this.#account, session, host: this.#hub.host.id };
-    const answer = await logIn(this.#hub.pool, login).finally(leave);
+    const login = { token, account_id: this.#account, session, host: this.#runtime.host.id };
+    const answer = await logIn(this.#runtime.pool, login).finally(leave);
     if (answer.state === "open") return this.#stayOnline(answer.me, session);
     return this.#afterClose(answer.state);
   }
 
   async #stayOnline(me: LoggedInDevice, session: string): Promise<Next> {
-    const connection = new SandboxConnection(this.#hub, me, session, (event) => this.#report(event));
+    const connection = new SandboxConnection(this.#runtime, me, session, (event) => this.#report(event));
     this.#connection = connection;
     // Notifies a replaced session of this process.
-    this.#hub.wakeups.device(me.device);
+    this.#runtime.wakeups.device(me.device);
     if (this.#isStopped()) await connection.close();
     await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
-    this.#hub.attach(connection);
+    this.#runtime.attach(connection);
     connection.poll();
     const reason = await connection.closed;
     this.#connection = undefined;
@@ -196,7 +196,7 @@ export class SandboxConnectionLoop {
         await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
         return "end";
       case "unlinked":
-        await resultWithin(this.#credentials.erase(), this.#hub.timing.closeMs);
+        await resultWithin(this.#credentials.erase(), this.#runtime.timing.closeMs);
         await this.#tell({ type: "logged_out", reason: "unlinked" });
         return "end";
       case "banned":
@@ -213,8 +213,8 @@ export class SandboxConnectionLoop {
       try {
         return await this.#report(event);
       } catch (error) {
-        this.#hub.log?.warn({ err: error }, `sandbox: ${event.type} could not be reported`);
-        await this.#sleep(this.#hub.timing.redeliverMs);
+        this.#runtime.log?.warn({ err: error }, `sandbox: ${event.type} could not be reported`);
+        await this.#sleep(this.#runtime.timing.redeliverMs);
       }
     }
   }

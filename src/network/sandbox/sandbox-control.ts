@@ -24,12 +24,8 @@ import { createWorldControls } from "./world/world-controls.ts";
 export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
   ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
-  const post = async (
-    phone: string,
-    { chat, writer }: ActorContext,
-    letter: InboxEntry,
-  ): Promise<boolean> => {
-    const devices = await postInboxEntry(network, { phone, chat, letter, writer: writer.phone });
+  const post = async (phone: string, { chat, writer }: ActorContext, entry: InboxEntry): Promise<boolean> => {
+    const devices = await postInboxEntry(network, { phone, chat, letter: entry, writer: writer.phone });
     for (const device of devices) wakeupBusOf(pool).device(device);
     return devices.length > 0;
   };
@@ -42,8 +38,8 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     deleteAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
-      const letter = await write(network, phone, message, scene);
-      return (await post(phone, scene, letter)) ? letter.body.id : undefined;
+      const entry = await write(network, phone, message, scene);
+      return (await post(phone, scene, entry)) ? entry.body.id : undefined;
     },
     async react(phone, act) {
       const scene = await sceneOf(network, phone, act);

@@ -27,12 +27,12 @@ export function createSandboxDriver({
   pictureBase = "https://pictures.sandbox.invalid/",
 }: SandboxDriverOptions): SandboxDriver {
   ignoreIdleErrors(pool);
-  const hub = new SandboxRuntime(pool, { ...SANDBOX_TIMING, ...timing }, log);
+  const runtime = new SandboxRuntime(pool, { ...SANDBOX_TIMING, ...timing }, log);
   const pictureUrl = (picture: string | null) =>
     picture === null || /^https?:/.test(picture) ? picture : `${pictureBase}${picture}`;
   return {
     network: "sandbox",
-    open: (options: OpenSessionOptions): Session => new SandboxSession(hub, options, pictureUrl),
-    terminate: () => hub.terminate(),
+    open: (options: OpenSessionOptions): Session => new SandboxSession(runtime, options, pictureUrl),
+    terminate: () => runtime.terminate(),
   };
 }

@@ -52,19 +52,19 @@ export class SandboxSession implements Session {
   readonly chats: ChatOperations;
   readonly profile: ProfileOperations;
   readonly groups: GroupOperations;
-  readonly #hub: SandboxRuntime;
+  readonly #runtime: SandboxRuntime;
   readonly #options: OpenSessionOptions;
   readonly #network: SandboxNetwork<Pool>;
   readonly #ask: RunOperation;
-  readonly #lives: SessionSupervisor<SandboxConnectionLoop>;
+  readonly #connectionLoops: SessionSupervisor<SandboxConnectionLoop>;
 
-  constructor(hub: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
-    this.#hub = hub;
+  constructor(runtime: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
+    this.#runtime = runtime;
     this.#options = options;
-    this.#network = { client: hub.pool, account_id: options.account_id };
-    this.#lives = new SessionSupervisor(
+    this.#network = { client: runtime.pool, account_id: options.account_id };
+    this.#connectionLoops = new SessionSupervisor(
       options,
-      (pairingPhone, after) => new SandboxConnectionLoop(hub, options, pairingPhone, after),
+      (pairingPhone, after) => new SandboxConnectionLoop(runtime, options, pairingPhone, after),
     );
     this.#ask = createOperationRunner(this.#network, () => this.#connection);
     this.contacts = contactOperations(this.#ask, pictureUrl);
@@ -74,18 +74,18 @@ export class SandboxSession implements Session {
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
-    this.#lives.connect(pairingPhone);
+    this.#connectionLoops.connect(pairingPhone);
   }
 
   disconnect(): Promise<void> {
-    return this.#lives.disconnect();
+    return this.#connectionLoops.disconnect();
   }
 
   logout(): Promise<void> {
-    return this.#lives.logout(async (life) => {
-      await life?.stop();
+    return this.#connectionLoops.logout(async (loop) => {
+      await loop?.stop();
       const credentials = await this.#options.credentials.load();
-      if (credentials) await unlinkDevice(this.#hub.pool, tokenOf(credentials));
+      if (credentials) await unlinkDevice(this.#runtime.pool, tokenOf(credentials));
     });
   }
 
@@ -107,15 +107,15 @@ export class SandboxSession implements Session {
   }
 
   edit(target: MessageRef, text: string, { id }: SandboxActionOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => editRequest(way, target, text, id));
+    return this.#act(target.chat, (transport) => editRequest(transport, target, text, id));
   }
 
   deleteForEveryone(target: MessageRef, { id }: SandboxActionOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => deleteRequest(way, target, id));
+    return this.#act(target.chat, (transport) => deleteRequest(transport, target, id));
   }
 
   react(target: MessageRef, reaction: string, { id }: SandboxActionOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => reactRequest(way, target, reaction, id));
+    return this.#act(target.chat, (transport) => reactRequest(transport, target, reaction, id));
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
@@ -125,8 +125,8 @@ export class SandboxSession implements Session {
     const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
     try {
       const reading = { device: me.device, session, me: me.phone, chat, messages };
-      const { isOpen, told } = await recordReadReceipt(this.#hub.pool, reading);
-      for (const device of told) this.#hub.wakeups.device(device);
+      const { isOpen, told } = await recordReadReceipt(this.#runtime.pool, reading);
+      for (const device of told) this.#runtime.wakeups.device(device);
       return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
     } catch (error) {
       return failedResult(error);
@@ -137,7 +137,7 @@ export class SandboxSession implements Session {
     const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
-    return connection.request(presenceRequest({ me, session, timing: this.#hub.timing }, presence, to));
+    return connection.request(presenceRequest({ me, session, timing: this.#runtime.timing }, presence, to));
   }
 
   downloadMedia(
@@ -152,15 +152,15 @@ export class SandboxSession implements Session {
   }
 
   get #connection(): SandboxConnection | undefined {
-    return this.#lives.current?.connection;
+    return this.#connectionLoops.current?.connection;
   }
 
-  async #act(to: Jid, arrival: (way: RequestContext) => SandboxRequest): Promise<SendResult> {
+  async #act(to: Jid, arrival: (transport: RequestContext) => SandboxRequest): Promise<SendResult> {
     const connection = this.#connection;
     return connection ? connection.request(arrival(this.#way(connection, to))) : NOT_CONNECTED;
   }
 
   #way({ me, session }: SandboxConnection, to: Jid): RequestContext {
-    return { me, session, to, timing: this.#hub.timing };
+    return { me, session, to, timing: this.#runtime.timing };
   }
 }

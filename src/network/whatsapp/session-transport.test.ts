@@ -84,7 +84,7 @@ describe("a session with a proxy", () => {
     ["socks5://127.0.0.1", startSocksProxy, []],
     ["socks5://me:p%40ss@127.0.0.1", startSocksProxy, ["me:p@ss"]],
     ["socks4://me@127.0.0.1", startSocksProxy, ["me"]],
-  ])("such as %s goes through it with everything", async (url, start, told) => {
+  ])("such as %s goes through it with everything", async (url, start, reported) => {
     proxy = await start();
     const { targets, users, port } = proxy;
     const one = open(`${url}:${port}`);
@@ -99,7 +99,7 @@ describe("a session with a proxy", () => {
     const { content } = await one.message(await stage.contact.sendMessage(FILE));
     expect(await downloadWhole(one.session, (content as MediaContent).ref)).toEqual(Buffer.from([1, 2, 3]));
     expect(targets.slice(sockets.length)).toEqual([files, files]);
-    expect([...new Set(users)]).toEqual(told);
+    expect([...new Set(users)]).toEqual(reported);
   });
 
   it.each([

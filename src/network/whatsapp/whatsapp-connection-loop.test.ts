@@ -78,9 +78,9 @@ describe("the end of a connection", () => {
     listener.events.length = 0;
     await stage.control.fault({ fault: "login", reason });
     listener.session.connect();
-    const told = await listener.waitForEvent("disconnected");
-    expect(told).toMatchObject({ reason: "outdated", will_retry: false });
-    expect(told.detail).toContain("WAYGATE_WHATSAPP_VERSION");
+    const reported = await listener.waitForEvent("disconnected");
+    expect(reported).toMatchObject({ reason: "outdated", will_retry: false });
+    expect(reported.detail).toContain("WAYGATE_WHATSAPP_VERSION");
     expect(await listener.credentials.load()).toBeDefined();
     listener.session.connect();
     await listener.waitForEvent("connected");
@@ -267,10 +267,10 @@ describe("who may speak for the network or the phone", () => {
 
 describe("connections that open together", () => {
   it("log in one after the other, the most recently used first", async () => {
-    const people = [];
-    for (const at of [2, 3, 1]) people.push({ at, phone: (await stage.control.addPerson()).phone });
+    const identities = [];
+    for (const at of [2, 3, 1]) identities.push({ at, phone: (await stage.control.addPerson()).phone });
     const paired = await Promise.all(
-      people.map(async ({ at, phone }) => {
+      identities.map(async ({ at, phone }) => {
         const listener = stage.open();
         await listener.pair({ scan: (qr) => stage.control.scan(phone, qr) });
         await listener.session.disconnect();

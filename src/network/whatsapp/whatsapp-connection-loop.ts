@@ -35,7 +35,7 @@ type Next = "at_once" | "later" | { waitMs: number } | "end";
  */
 export class WhatsAppConnectionLoop {
   readonly #options: WhatsAppConnectionLoopOptions;
-  readonly #hub: WhatsAppRuntime;
+  readonly #runtime: WhatsAppRuntime;
   readonly #failures: SessionStartRetry;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
@@ -54,7 +54,7 @@ export class WhatsAppConnectionLoop {
 
   constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
-    this.#hub = options.runtime;
+    this.#runtime = options.runtime;
     const { report, isTransientError, instance_id } = options;
     const { timing, log } = options.runtime;
     this.#failures = new SessionStartRetry({
@@ -63,14 +63,14 @@ export class WhatsAppConnectionLoop {
       instance_id,
       timing,
       log,
-      reportDurably: (event) => this.#tell(event),
+      reportDurably: (event) => this.#report(event),
     });
     this.#caches = options.runtime.caches.forSession();
     this.online = new Promise((resolve, reject) => {
       this.#resolveOnline = resolve;
       this.#rejectOnline = reject;
     });
-    this.#hub.connectionLoops.add(this);
+    this.#runtime.connectionLoops.add(this);
     this.#ended = this.#run();
     void this.online.catch(() => {});
   }
@@ -100,14 +100,14 @@ export class WhatsAppConnectionLoop {
     this.#stop.abort();
     const connection = this.#opening;
     if (connection) await connection.close();
-    await resultWithin(this.#ended, this.#hub.timing.closeMs);
+    await resultWithin(this.#ended, this.#runtime.timing.closeMs);
   }
 
   /** Acts like the death of the process: nothing is reported or stored any more. */
   terminate(): void {
     this.#stop.abort();
     this.#opening?.terminate();
-    this.#hub.connectionLoops.delete(this);
+    this.#runtime.connectionLoops.delete(this);
   }
 
   async #run(): Promise<void> {
@@ -116,10 +116,10 @@ export class WhatsAppConnectionLoop {
       const next = await this.#step();
       if (next === "end") break;
       const waitMs = typeof next === "object" ? next.waitMs : next === "later" ? this.#backoffMs() : 0;
-      await this.#sleep(this.#hub.timing.flushMs + waitMs);
+      await this.#sleep(this.#runtime.timing.flushMs + waitMs);
     }
     this.#isOver = true;
-    this.#hub.connectionLoops.delete(this);
+    this.#runtime.connectionLoops.delete(this);
     this.#rejectOnline(new Error("The session has ended."));
   }
 
@@ -154,7 +154,7 @@ export class WhatsAppConnectionLoop {
       isTransientError,
       shown: this.#shownCodes,
       signal,
-      report: (event, isStale) => this.#tell(event, isStale),
+      report: (event, isStale) => this.#report(event, isStale),
       onCeremony: (ceremony) => {
         this.#ceremony = ceremony;
       },
@@ -163,7 +163,7 @@ export class WhatsAppConnectionLoop {
     switch (result.end) {
       case "paired":
         this.#tries = 0;
-        this.#caches = this.#hub.caches.forSession();
+        this.#caches = this.#runtime.caches.forSession();
         return "at_once";
       case "failed":
         return this.#tellFailed(result.error);
@@ -174,7 +174,7 @@ export class WhatsAppConnectionLoop {
 
   /** Limits the attempts while there is no pairing. */
   async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
-    const { pairingAttempts, codes } = this.#hub.timing;
+    const { pairingAttempts, codes } = this.#runtime.timing;
     if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
     const hasShown = shown > this.#shownCodes;
     this.#tries = hasShown ? 1 : this.#tries + 1;
@@ -184,7 +184,7 @@ export class WhatsAppConnectionLoop {
     const error = will_retry ? undefined : pairingError("connection_failed");
     // A shown QR or code ends with its connection.
     if (hasShown || !will_retry) {
-      await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
+      await this.#report({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
     }
     return will_retry ? "later" : "end";
   }
@@ -192,12 +192,14 @@ export class WhatsAppConnectionLoop {
   async #tellFailed(error: PairingError): Promise<Next> {
     const isExpired = error.code === "qr_expired" || error.code === "code_expired";
     const failed = { reason: "pairing_failed", will_retry: false, detail: error.message } as const;
-    await this.#tell(isExpired ? { type: "qr_expired", error } : { type: "disconnected", ...failed, error });
+    await this.#report(
+      isExpired ? { type: "qr_expired", error } : { type: "disconnected", ...failed, error },
+    );
     return "end";
   }
 
   async #logIn({ Connection }: BaileysModule, creds: BaileysCredentials): Promise<Next> {
-    const leave = await this.#hub.connectionRateLimiter.acquire(this.#options.activeAt);
+    const leave = await this.#runtime.connectionRateLimiter.acquire(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
       const { keys } = this.#options.credentials;
@@ -232,10 +234,10 @@ export class WhatsAppConnectionLoop {
     const since = performance.now();
     this.#connection = connection;
     this.#resolveOnline(connection);
-    await this.#tell({ type: "connected", me: connection.me, platform: connection.platform });
+    await this.#report({ type: "connected", me: connection.me, platform: connection.platform });
     await connection.closed;
     this.#connection = undefined;
-    if (performance.now() - since > this.#hub.timing.stableAfterMs) this.#tries = 0;
+    if (performance.now() - since > this.#runtime.timing.stableAfterMs) this.#tries = 0;
   }
 
   async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
@@ -243,12 +245,12 @@ export class WhatsAppConnectionLoop {
     const follow = disconnectActionOf(code);
     if (follow === "unlinked") {
       // If the deletion fails, the next login gets the same error and repeats it.
-      await resultWithin(this.#options.credentials.erase(), this.#hub.timing.closeMs);
-      await this.#tell({ type: "logged_out", reason: "unlinked" });
+      await resultWithin(this.#options.credentials.erase(), this.#runtime.timing.closeMs);
+      await this.#report({ type: "logged_out", reason: "unlinked" });
       return "end";
     }
     if (follow === "banned") {
-      await this.#tell({
+      await this.#report({
         type: "banned",
         reason: code === TEMPORARY_BAN_CODE ? "banned_for_a_while" : "banned",
       });
@@ -257,20 +259,20 @@ export class WhatsAppConnectionLoop {
     if (follow === "outdated") return this.#afterRefusal(version);
     const will_retry = follow !== "replaced";
     if (will_retry) this.#tries++;
-    const told = `${detail} (${code}), try ${this.#tries}`;
-    await this.#tell({
+    const reported = `${detail} (${code}), try ${this.#tries}`;
+    await this.#report({
       type: "disconnected",
       reason: DISCONNECT_REASONS[follow],
       will_retry,
-      ...(will_retry && { detail: told }),
+      ...(will_retry && { detail: reported }),
     });
     return follow === "replaced" ? "end" : follow;
   }
 
   /** Tries each new version once, so that the retries end. */
   async #afterRefusal(version: SocketClose["version"]): Promise<Next> {
-    const { canRetry, message, action } = await this.#hub.reportVersionRejected(version);
-    await this.#tell({
+    const { canRetry, message, action } = await this.#runtime.reportVersionRejected(version);
+    await this.#report({
       type: "disconnected",
       reason: "outdated",
       will_retry: canRetry,
@@ -281,19 +283,19 @@ export class WhatsAppConnectionLoop {
   }
 
   // The gateway must learn the session's state, so a failed report is repeated.
-  async #tell(event: NetworkEvent, isStale: () => boolean = () => false): Promise<void> {
+  async #report(event: NetworkEvent, isStale: () => boolean = () => false): Promise<void> {
     while (!this.#isStopped() && !isStale()) {
       try {
         return await this.#options.report(event);
       } catch (error) {
-        this.#hub.log?.warn({ err: error }, `whatsapp: ${event.type} could not be reported`);
-        await this.#sleep(this.#hub.timing.retryMs);
+        this.#runtime.log?.warn({ err: error }, `whatsapp: ${event.type} could not be reported`);
+        await this.#sleep(this.#runtime.timing.retryMs);
       }
     }
   }
 
   #backoffMs(): number {
-    const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#hub.timing;
+    const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#runtime.timing;
     // A user waits for the pairing.
     return backoffMs(this.#isPairing ? 0 : this.#tries, { baseMs, maxMs });
   }

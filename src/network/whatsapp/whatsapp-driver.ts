@@ -35,12 +35,12 @@ export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): Whats
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
   const onFailure = (err: unknown) => log?.warn({ err }, "whatsapp: Baileys failed");
   const loader = createBaileysLoader({ url, rootKey, onFailure }, load);
-  const hub = new WhatsAppRuntime({ url, versions, egress, log, socket, timing });
+  const runtime = new WhatsAppRuntime({ url, versions, egress, log, socket, timing });
   return {
     network: "whatsapp",
-    open: (opened: OpenSessionOptions) => new WhatsAppSession(hub, loader, opened),
+    open: (opened: OpenSessionOptions) => new WhatsAppSession(runtime, loader, opened),
     terminate() {
-      for (const life of [...hub.connectionLoops]) life.terminate();
+      for (const loop of [...runtime.connectionLoops]) loop.terminate();
     },
   };
 }

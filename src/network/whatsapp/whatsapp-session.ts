@@ -42,25 +42,29 @@ interface SendActionOptions {
 
 /** A session of an account; each connect() after an end starts a new connection loop. */
 export class WhatsAppSession implements Session {
-  readonly #hub: WhatsAppRuntime;
+  readonly #runtime: WhatsAppRuntime;
   readonly #loadBaileys: () => Promise<BaileysModule>;
   readonly #options: OpenSessionOptions;
   readonly contacts = this.#forward("contacts");
   readonly chats = this.#forward("chats");
   readonly profile = this.#forward("profile");
   readonly groups = this.#forward("groups");
-  readonly passkey = forwardOperations("passkey", () => this.#lives.current?.passkeyCeremony, NO_CEREMONY);
-  readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
+  readonly passkey = forwardOperations(
+    "passkey",
+    () => this.#connectionLoops.current?.passkeyCeremony,
+    NO_CEREMONY,
+  );
+  readonly #connectionLoops: SessionSupervisor<WhatsAppConnectionLoop>;
 
   constructor(
     runtime: WhatsAppRuntime,
     loadBaileys: () => Promise<BaileysModule>,
     options: OpenSessionOptions,
   ) {
-    this.#hub = runtime;
+    this.#runtime = runtime;
     this.#loadBaileys = loadBaileys;
     this.#options = options;
-    this.#lives = new SessionSupervisor(
+    this.#connectionLoops = new SessionSupervisor(
       options,
       (pairingPhone, previousEnded) =>
         new WhatsAppConnectionLoop({ ...options, runtime, loadBaileys, pairingPhone, previousEnded }),
@@ -68,17 +72,17 @@ export class WhatsAppSession implements Session {
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
-    this.#lives.connect(pairingPhone);
+    this.#connectionLoops.connect(pairingPhone);
   }
 
   disconnect(): Promise<void> {
-    return this.#lives.disconnect();
+    return this.#connectionLoops.disconnect();
   }
 
   logout(): Promise<void> {
-    return this.#lives.logout(async (life) => {
-      await this.#unlink(life);
-      await life?.stop();
+    return this.#connectionLoops.logout(async (loop) => {
+      await this.#unlink(loop);
+      await loop?.stop();
     });
   }
 
@@ -120,7 +124,7 @@ export class WhatsAppSession implements Session {
   }
 
   get #connection(): WhatsAppConnection | undefined {
-    return this.#lives.current?.connection;
+    return this.#connectionLoops.current?.connection;
   }
 
   /** The operations of a group, on the connection that is open at that moment. */
@@ -134,19 +138,19 @@ export class WhatsAppSession implements Session {
   }
 
   /** Without an open connection, connects to unlink, if that takes no longer than a logout may. */
-  async #unlink(life: WhatsAppConnectionLoop | undefined): Promise<void> {
-    if (life?.connection) return life.connection.unlink();
+  async #unlink(loop: WhatsAppConnectionLoop | undefined): Promise<void> {
+    if (loop?.connection) return loop.connection.unlink();
     if (!(await this.#options.credentials.load())) return;
-    await life?.stop();
+    await loop?.stop();
     const last = new WhatsAppConnectionLoop({
       ...this.#options,
       report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
-      runtime: this.#hub,
+      runtime: this.#runtime,
       loadBaileys: this.#loadBaileys,
       pairingPhone: undefined,
       previousEnded: Promise.resolve(),
     });
-    const connection = await resultWithin(last.online, this.#hub.timing.logoutMs);
+    const connection = await resultWithin(last.online, this.#runtime.timing.logoutMs);
     await connection?.unlink();
     await last.stop();
   }

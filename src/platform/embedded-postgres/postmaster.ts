@@ -102,10 +102,10 @@ export async function shutDownPostmaster({ pid, exited, isRunning }: Postmaster)
 
 function watch(pid: number, port: number, exited: Promise<void>): Postmaster {
   let running = true;
-  const settled = exited.then(() => {
+  const resolved = exited.then(() => {
     running = false;
   });
-  return { pid, port, exited: settled, isRunning: () => running };
+  return { pid, port, exited: resolved, isRunning: () => running };
 }
 
 /** Waits as long as the process lives: after a crash PostgreSQL first replays its log. */

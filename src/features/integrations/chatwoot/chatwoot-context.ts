@@ -70,19 +70,19 @@ export function isTransientForUpdate(refusal: ChatwootError): boolean {
  * owner.
  */
 export async function endWithError(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   refusal: ChatwootError,
   since: Date,
 ): Promise<JobResult> {
   const { reason, verdict, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
-    await desk.health.warn(desk.integration, text);
+    await context.health.warn(context.integration, text);
     return { end: "done" };
   }
-  if (reason === "identity") await desk.health.warn(desk.integration, text, "failing");
-  const failure = desk.lastFailure();
+  if (reason === "identity") await context.health.warn(context.integration, text, "failing");
+  const failure = context.lastFailure();
   if (!failure || (verdict.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
-  return retryCall(desk.deps, job, { ...failure, verdict });
+  return retryCall(context.deps, job, { ...failure, verdict });
 }

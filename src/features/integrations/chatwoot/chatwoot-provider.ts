@@ -41,20 +41,20 @@ function wants({ groups, sync_status }: ChatwootConfig): ReturnType<IntegrationP
   };
 }
 
-async function takeEvent(desk: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
+async function takeEvent(context: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
   switch (event.event) {
     case "message.received":
     case "message.sent":
-      return postMessage(desk, job, event);
+      return postMessage(context, job, event);
     case "message.edited":
-      return postEdit(desk, job, event);
+      return postEdit(context, job, event);
     case "message.deleted":
-      return postDeletion(desk, job, event);
+      return postDeletion(context, job, event);
     case "message.reaction":
-      return postReaction(desk, job, event);
+      return postReaction(context, job, event);
     case "message.failed":
-      return reportFailure(desk, job, event);
+      return reportFailure(context, job, event);
     default:
-      return reportStatus(desk, job, event);
+      return reportStatus(context, job, event);
   }
 }

@@ -27,21 +27,21 @@ const SOUND = /^(audio\/|video\/mp4$)/;
 
 /** Fetches a file that an agent has attached, and stores it until its send. Throws AgentFileError. */
 export async function fetchAgentFile(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   attachment: Attachment,
   caption: string | undefined,
 ): Promise<StoredMedia> {
-  const { db, outgoing, maxBytes, converter } = desk.deps;
-  const url = addressOf(desk, attachment);
+  const { db, outgoing, maxBytes, converter } = context.deps;
+  const url = addressOf(context, attachment);
   const file_name = nameIn(attachment.data_url ?? "");
   const input = { url, ...(file_name && { file_name }), ...(caption && { caption }) };
-  const { account_id } = desk.integration;
+  const { account_id } = context.integration;
   const options = { db, outgoing, maxBytes, converter, account_id };
   const read = (type: MediaType | MediaTypeRule) => readMedia({ ...input, type }, options);
-  const isVoice = isRecording(desk, attachment, file_name);
+  const isVoice = isRecording(context, attachment, file_name);
   try {
     return await read((mimeType) => kindOf(attachment, mimeType, isVoice)).catch((error: unknown) =>
-      readAsOther(desk, error, read),
+      readAsOther(context, error, read),
     );
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -51,13 +51,13 @@ export async function fetchAgentFile(
 
 /** A file that cannot go as its own kind goes as another: a voice note as audio, any file as a document. */
 async function readAsOther(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   error: unknown,
   read: (type: MediaType) => Promise<StoredMedia>,
 ): Promise<StoredMedia> {
   if (isCode(error, "VALIDATION_ERROR")) return read("document");
   if (!isCode(error, "NOT_SUPPORTED")) throw error;
-  await desk.health.warn(desk.integration, WITHOUT_FFMPEG);
+  await context.health.warn(context.integration, WITHOUT_FFMPEG);
   return read("audio").catch((refused: unknown) => {
     if (!isCode(refused, "VALIDATION_ERROR")) throw refused;
     return read("document");

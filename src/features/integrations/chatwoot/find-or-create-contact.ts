@@ -47,7 +47,7 @@ export async function findOrCreateContact(
   const source_id = person.jid;
   const known = await findSpellings(chatwoot, person);
   if (!known.ok) return known;
-  const adopted = await adoptOtherSpelling(chatwoot, person, known.value);
+  const adopted = await useOtherFormat(chatwoot, person, known.value);
   if (!adopted.ok) return adopted;
   const name = nameOf(person);
   const avatar_url = await pictureOf(person);
@@ -98,7 +98,7 @@ async function findSpellings(
 }
 
 /** A contact that has only the other format of the number is the same person. */
-async function adoptOtherSpelling(
+async function useOtherFormat(
   chatwoot: ChatwootApi,
   { jid, phone }: ChatwootPerson,
   known: readonly ChatwootContact[],

@@ -13,17 +13,17 @@ import { inboxKeyOf, type MappedChat, saveMappedChat } from "./find-or-create-co
  * conversation that an agent has started, so that replies go into it.
  */
 export async function findRecipient(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   conversation: WebhookConversation,
 ): Promise<ReplyTarget | undefined> {
-  const { deps, integration } = desk;
+  const { deps, integration } = context;
   const known = await findChatByConversation<MappedChat>(deps.db, integration, String(conversation.id));
   const isOfInbox = known?.state.inbox === inboxKeyOf(integration);
-  const target = isOfInbox ? (known?.chat as Jid) : await addressOf(desk, conversation);
+  const target = isOfInbox ? (known?.chat as Jid) : await addressOf(context, conversation);
   const recipient = target && readTarget(target);
   if (!recipient) return undefined;
   const route = await findReplyTarget(deps, integration, recipient);
-  if (!isOfInbox) await remember(desk, conversation, { jid: route.jid, phone: recipient.phone });
+  if (!isOfInbox) await remember(context, conversation, { jid: route.jid, phone: recipient.phone });
   return route;
 }
 
@@ -55,7 +55,7 @@ function readTarget(jid: Jid) {
 }
 
 async function remember(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   { id, contact_inbox, meta }: WebhookConversation,
   { jid, phone }: { jid: string; phone: string | null },
 ): Promise<void> {
@@ -64,5 +64,5 @@ async function remember(
   if (contact_id == null || source_id == null) return;
   // Agents chose its name, so the gateway does not change it.
   const contact = { contact_id, source_id, name: "", phone };
-  await saveMappedChat(desk, { jid }, contact, id);
+  await saveMappedChat(context, { jid }, contact, id);
 }

@@ -18,38 +18,38 @@ type Event = EventWork["event"];
 type Speaker = NonNullable<EventMessage["sender"]>;
 
 /** Posts the edited text as a reply: Chatwoot messages cannot be edited. */
-export async function postEdit(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+export async function postEdit(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { text, by } = event.data as { text: string; by: Speaker };
-  return postNote(desk, job, event, by, `✏️ ${toMarkdown(text)}`);
+  return postNote(context, job, event, by, `✏️ ${toMarkdown(text)}`);
 }
 
-export async function postReaction(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+export async function postReaction(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { reaction, removed, sender } = event.data as { reaction: string; removed: boolean; sender: Speaker };
-  return removed ? { end: "done" } : postNote(desk, job, event, sender, reaction);
+  return removed ? { end: "done" } : postNote(context, job, event, sender, reaction);
 }
 
 /** Deletes the message in Chatwoot too, or posts that it was deleted, as configured. */
-export async function postDeletion(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
-  const { db } = desk.deps;
+export async function postDeletion(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const { db } = context.deps;
   const { message_id, by } = event.data as { message_id: string; by: Speaker };
-  const link = await findLinkOfMessage(db, desk.integration, message_id);
+  const link = await findLinkOfMessage(db, context.integration, message_id);
   if (!link?.provider_message_id || link.error === DELETED_MARK) return { end: "done" };
-  if (chatwootConfigOf(desk.integration).keep_deleted)
-    return postNote(desk, job, event, by, "🗑️ The message was deleted.");
-  const parts = await findProviderLinks(db, desk.integration.id, link.provider_message_id);
+  if (chatwootConfigOf(context.integration).keep_deleted)
+    return postNote(context, job, event, by, "🗑️ The message was deleted.");
+  const parts = await findProviderLinks(db, context.integration.id, link.provider_message_id);
   // The other parts of the message still exist.
-  if (parts.length > 1) return postNote(desk, job, event, by, "🗑️ A part of the message was deleted.");
+  if (parts.length > 1) return postNote(context, job, event, by, "🗑️ A part of the message was deleted.");
   await setLink(db, link.id, { error: DELETED_MARK });
   const conversation = Number(link.provider_conversation_id);
-  const deleted = await desk.chatwoot.deleteMessage(conversation, link.provider_message_id);
+  const deleted = await context.chatwoot.deleteMessage(conversation, link.provider_message_id);
   if (deleted.ok || !isTransientForUpdate(deleted.error)) return { end: "done" };
   await setLink(db, link.id, { error: null });
-  return endWithError(desk, job, deleted.error, event.recorded_at);
+  return endWithError(context, job, deleted.error, event.recorded_at);
 }
 
 /** Posts a change of a message in the log as a reply to that message. */
 async function postNote(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   event: Event,
   by: Speaker,
@@ -60,16 +60,16 @@ async function postNote(
   if (!message) return { end: "done" };
   const person = chatwootPersonOf(event);
   const from_me = isOwn(event, by);
-  const way = messageDirectionOf(desk, { from_me, origin: "phone" });
-  if (!way || !isForwardedChat(desk, person)) return { end: "done" };
+  const way = messageDirectionOf(context, { from_me, origin: "phone" });
+  if (!way || !isForwardedChat(context, person)) return { end: "done" };
   const told = { ...message, from_me, timestamp: event.recorded_at.toISOString() };
-  return postOnce(desk, job, {
+  return postOnce(context, job, {
     key: event.event_id,
     person,
     post: {
       content: withSpeaker(told, by, words),
       ...way,
-      ...(await attributesOf(desk, told, message.message_id)),
+      ...(await attributesOf(context, told, message.message_id)),
     },
     since: event.recorded_at,
   });

@@ -32,23 +32,23 @@ const FILE_AGAIN_MS = 5_000;
 const LATE_MS = 60_000;
 
 /** Posts a message of a chat to the inbox. */
-export async function postMessage(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+export async function postMessage(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const message = event.data.message as EventMessage;
   const person = chatwootPersonOf(event);
-  const way = isForwardedChat(desk, person) ? messageDirectionOf(desk, message) : undefined;
+  const way = isForwardedChat(context, person) ? messageDirectionOf(context, message) : undefined;
   if (!way) return { end: "done" };
-  const file = await openFile(desk, message, event.recorded_at);
+  const file = await openFile(context, message, event.recorded_at);
   if (file === "later") return { end: "retry", at: new Date(Date.now() + FILE_AGAIN_MS) };
   const words = renderMessage(message);
   const content =
     file === "gone" ? `${words}\n[${message.media?.type}: the file could not be fetched]`.trim() : words;
-  return postOnce(desk, job, {
+  return postOnce(context, job, {
     key: message.message_id,
     person,
     post: {
       content,
       ...way,
-      ...(await attributesOf(desk, message, message.quoted?.id)),
+      ...(await attributesOf(context, message, message.quoted?.id)),
       ...voiceOf(message),
     },
     ...(typeof file === "object" && { file }),
@@ -128,31 +128,33 @@ async function openFile(
 }
 
 /** Posts each message once: claims it before, and searches for it if an earlier outcome is unknown. */
-export async function postOnce(desk: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
-  const { db } = desk.deps;
+export async function postOnce(context: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
+  const { db } = context.deps;
   const { key, person } = posting;
-  const { link, isOurs } = await claimLink(db, desk.integration, { chat: person.jid, message_id: key });
+  const { link, isOurs } = await claimLink(db, context.integration, { chat: person.jid, message_id: key });
   if (!isOurs && link.status !== "claimed") return { end: "done" };
-  const before = isOurs ? undefined : await findPosted(desk, link, key);
+  const before = isOurs ? undefined : await findPosted(context, link, key);
   if (before && !before.ok && before.error.reason !== "not_found") {
-    return endWithError(desk, job, before.error, posting.since);
+    return endWithError(context, job, before.error, posting.since);
   }
   const posted =
-    before?.ok && before.value ? { ok: true as const, value: before.value } : await post(desk, link, posting);
-  if (!posted.ok) return endUnposted(desk, job, link, posted.error, posting.since);
+    before?.ok && before.value
+      ? { ok: true as const, value: before.value }
+      : await post(context, link, posting);
+  if (!posted.ok) return endUnposted(context, job, link, posted.error, posting.since);
   await setLink(db, link.id, { status: "done", provider_message_id: String(posted.value.id), error: null });
   return { end: "done" };
 }
 
 async function endUnposted(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   link: MessageLink,
   refusal: Extract<ChatwootResult<never>, { ok: false }>["error"],
   since: Date,
 ): Promise<JobResult> {
-  const { db } = desk.deps;
-  const end = await endWithError(desk, job, refusal, since);
+  const { db } = context.deps;
+  const end = await endWithError(context, job, refusal, since);
   const isSafe = refusal.verdict.class === "stop" || refusal.verdict.isSafe;
   if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.text });
   else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.text });
@@ -160,27 +162,27 @@ async function endUnposted(
 }
 
 async function post(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   link: MessageLink,
   posting: Posting,
 ): Promise<ChatwootResult<ChatwootMessage>> {
-  const posted = await postInto(desk, link, posting, false);
+  const posted = await postInto(context, link, posting, false);
   if (posted.ok || posted.error.reason !== "not_found") return posted;
-  const again = await postInto(desk, link, posting, true);
+  const again = await postInto(context, link, posting, true);
   if (again.ok || again.error.reason !== "not_found") return again;
   const error = toInboxGone(again.error);
-  await desk.health.warn(desk.integration, error.text);
+  await context.health.warn(context.integration, error.text);
   return { ok: false, error };
 }
 
 async function postInto(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   link: MessageLink,
   { key, person, post, file }: Posting,
   isGone: boolean,
 ): Promise<ChatwootResult<ChatwootMessage>> {
-  const { deps, integration, chatwoot } = desk;
-  const found = await findOrCreateConversation(desk, person, isGone);
+  const { deps, integration, chatwoot } = context;
+  const found = await findOrCreateConversation(context, person, isGone);
   if (!found.ok) return found;
   const { conversation_id } = found.value;
   await setLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });

@@ -20,16 +20,16 @@ const RANK = ["pending", "sent", "delivered", "read", "played"];
 /**
  * Shows agents the status of their messages; a message of several parts has the status of its slowest part.
  */
-export async function reportStatus(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+export async function reportStatus(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
-  const { sync_status } = chatwootConfigOf(desk.integration);
-  if (direction !== "outbound" || !sync_status || !takesStatus(desk)) return { end: "done" };
+  const { sync_status } = chatwootConfigOf(context.integration);
+  if (direction !== "outbound" || !sync_status || !takesStatus(context)) return { end: "done" };
   const told = new Set<string>();
   for (const id of message_ids) {
-    const link = await findLinkOfMessage(desk.deps.db, desk.integration, id);
+    const link = await findLinkOfMessage(context.deps.db, context.integration, id);
     if (!link?.provider_message_id || told.has(link.provider_message_id)) continue;
     told.add(link.provider_message_id);
-    const end = await report(desk, job, event, link, link.provider_message_id);
+    const end = await report(context, job, event, link, link.provider_message_id);
     if (end) return end;
   }
   return { end: "done" };
@@ -41,19 +41,21 @@ function takesStatus({ integration }: ChatwootContext): boolean {
 }
 
 async function report(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   event: Event,
   link: MessageLink,
   providerId: string,
 ): Promise<JobResult | undefined> {
-  const parts = await findProviderLinks(desk.deps.db, desk.integration.id, providerId);
-  const status = await lowestStatus(desk, parts);
+  const parts = await findProviderLinks(context.deps.db, context.integration.id, providerId);
+  const status = await lowestStatus(context, parts);
   if (status === undefined) return undefined;
-  const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
+  const told = await context.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, {
+    status,
+  });
   // A deleted message needs no status.
   if (told.ok || !isTransientForUpdate(told.error)) return undefined;
-  return endWithError(desk, job, told.error, event.recorded_at);
+  return endWithError(context, job, told.error, event.recorded_at);
 }
 
 /** Undefined while there is nothing to report. */
@@ -74,13 +76,13 @@ async function lowestStatus(
 }
 
 /** Shows an agent's failed message with the reason, until the agent presses Retry. */
-export async function reportFailure(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+export async function reportFailure(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message, error } = event.data as { message: EventMessage; error: { message: string } | null };
-  const link = await findLinkOfMessage(desk.deps.db, desk.integration, message.message_id);
+  const link = await findLinkOfMessage(context.deps.db, context.integration, message.message_id);
   if (link?.origin !== "provider" || !link.provider_message_id) return { end: "done" };
   const external_error = error?.message ?? "The message was not sent.";
-  await setLink(desk.deps.db, link.id, { status: "failed", error: external_error });
-  return showFailure(desk, job, event.recorded_at, {
+  await setLink(context.deps.db, link.id, { status: "failed", error: external_error });
+  return showFailure(context, job, event.recorded_at, {
     conversation: Number(link.provider_conversation_id),
     message: link.provider_message_id,
     external_error,
@@ -89,18 +91,21 @@ export async function reportFailure(desk: ChatwootContext, job: Job, event: Even
 
 /** Marks an agent's message as failed; versions without a route for that get a private note. */
 export async function showFailure(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   since: Date,
   failed: { conversation: number; message: string; external_error: string },
 ): Promise<JobResult> {
   const { conversation, message, external_error } = failed;
-  if (takesStatus(desk)) {
-    const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
+  if (takesStatus(context)) {
+    const told = await context.chatwoot.setStatus(conversation, message, {
+      status: "failed",
+      external_error,
+    });
     if (told.ok || !isTransientForUpdate(told.error)) return { end: "done" };
-    return endWithError(desk, job, told.error, since);
+    return endWithError(context, job, told.error, since);
   }
-  const note = await desk.chatwoot.postMessage(conversation, {
+  const note = await context.chatwoot.postMessage(conversation, {
     content: `⚠️ ${external_error}`,
     message_type: "outgoing",
     private: true,
@@ -109,5 +114,5 @@ export async function showFailure(
   });
   return note.ok || !isTransientError(note.error)
     ? { end: "done" }
-    : endWithError(desk, job, note.error, since);
+    : endWithError(context, job, note.error, since);
 }

@@ -20,11 +20,11 @@ import { sendAgentMessage } from "./send-agent-message.ts";
 
 /** Processes one webhook of Chatwoot. */
 export async function runInboundTask(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   task: Record<string, unknown>,
 ): Promise<JobResult> {
-  const row = await desk.deps.db
+  const row = await context.deps.db
     .selectFrom("integration_inbound")
     .select(["body", "created_at"])
     .where("id", "=", Number(task.inbound))
@@ -32,15 +32,15 @@ export async function runInboundTask(
   const body = row && readWebhookBody(row.body);
   if (!body) return { end: "done" };
   // In the inbox that has been saved since, its ids would mean other messages.
-  if (task.inbox !== inboxKeyOf(desk.integration)) return leaveBehind(desk);
+  if (task.inbox !== inboxKeyOf(context.integration)) return leaveBehind(context);
   switch (body.event) {
     case "message_created":
     case "message_updated":
-      return takeMessage(desk, job, body);
+      return takeMessage(context, job, body);
     case "conversation_status_changed":
-      return takeStatus(desk, body);
+      return takeStatus(context, body);
     default:
-      return takeTyping(desk, body, row.created_at);
+      return takeTyping(context, body, row.created_at);
   }
 }
 
@@ -55,18 +55,18 @@ const OLDEST_UPDATE_MS = 24 * 3_600_000;
  * A known message is not sent again, unless it has failed and the agent retries it. Webhooks arrive in any
  * order, and the first may be lost: an update can be the first webhook of a message.
  */
-async function takeMessage(desk: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
-  const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
-  if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
-  if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
-  if (links.length === 0) return sendAgentMessage(desk, job, message);
+async function takeMessage(context: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
+  const links = await findProviderLinks(context.deps.db, context.integration.id, String(message.id));
+  if (message.content_attributes?.deleted === true) return takeDeletion(context, job, message, links);
+  if (message.event === "message_updated") return takeUpdate(context, job, message, links);
+  if (links.length === 0) return sendAgentMessage(context, job, message);
   // An earlier attempt of this job failed, and Chatwoot did not store the reason.
   const isUntold = job.attempts > 0 && links.some(({ status }) => status === "failed");
-  return isUntold ? sendAgentMessage(desk, job, message, links) : { end: "done" };
+  return isUntold ? sendAgentMessage(context, job, message, links) : { end: "done" };
 }
 
 async function takeUpdate(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   message: AgentMessage,
   links: readonly MessageLink[],
@@ -74,10 +74,10 @@ async function takeUpdate(
   const error = message.content_attributes?.external_error;
   if (error !== undefined && error !== null) return { end: "done" };
   if (links.length === 0)
-    return isUnheardOf(message) ? sendAgentMessage(desk, job, message) : { end: "done" };
-  const parts = await settleArrived(desk, links);
+    return isUnheardOf(message) ? sendAgentMessage(context, job, message) : { end: "done" };
+  const parts = await settleArrived(context, links);
   return parts.some(({ status }) => status === "failed")
-    ? sendAgentMessage(desk, job, message, parts)
+    ? sendAgentMessage(context, job, message, parts)
     : { end: "done" };
 }
 
@@ -101,9 +101,9 @@ async function settleArrived(
   const arrived = new Set<string | null>(
     rows.flatMap(({ status, message_id }) => (status === "failed" ? [] : message_id)),
   );
-  const settled = failed.filter(({ message_id }) => arrived.has(message_id));
-  for (const { id } of settled) await setLink(deps.db, id, { status: "done", error: null });
-  return links.map((link) => (settled.includes(link) ? { ...link, status: "done" } : link));
+  const resolved = failed.filter(({ message_id }) => arrived.has(message_id));
+  for (const { id } of resolved) await setLink(deps.db, id, { status: "done", error: null });
+  return links.map((link) => (resolved.includes(link) ? { ...link, status: "done" } : link));
 }
 
 function selectByIds(db: Db, instanceId: number, ids: string[]) {
@@ -118,12 +118,12 @@ const TRIES = 900;
 
 /** Deletes every part for everyone; waits for parts that are still being sent. */
 async function takeDeletion(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   message: AgentMessage,
   links: readonly MessageLink[],
 ): Promise<JobResult> {
-  const { deps, integration } = desk;
+  const { deps, integration } = context;
   // The gateway deleted it in Chatwoot, because it was deleted on WhatsApp.
   if (links.some(({ error }) => error === DELETED_MARK)) return { end: "done" };
   const ids = links.flatMap(({ message_id }) => message_id ?? []);
@@ -133,7 +133,7 @@ async function takeDeletion(
   const there = rows.filter(
     ({ from_me, status, deleted_at }) => from_me && status !== "failed" && deleted_at === null,
   );
-  const lane = there.length > 0 ? await findLane(desk) : undefined;
+  const lane = there.length > 0 ? await findLane(context) : undefined;
   return completeJob(deps, job, async (trx) => {
     await trx
       .insertInto("integration_link")

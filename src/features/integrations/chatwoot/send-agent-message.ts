@@ -26,27 +26,27 @@ const FILE_TRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 /** Sends an agent's message, or its parts that have failed before. */
 export async function sendAgentMessage(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   message: AgentMessage,
   links: readonly MessageLink[] = [],
 ): Promise<JobResult> {
-  const words = agentMessageText(chatwootConfigOf(desk.integration), message);
+  const words = agentMessageText(chatwootConfigOf(context.integration), message);
   if (words === undefined)
-    return fail(desk, job, message, `WhatsApp cannot send messages of the type ${message.content_type}.`);
+    return fail(context, job, message, `WhatsApp cannot send messages of the type ${message.content_type}.`);
   const parts: Part[] = [];
   try {
-    const route = await findRecipient(desk, message.conversation);
-    if (!route) return await fail(desk, job, message, "The contact has no WhatsApp number.");
-    await readParts(desk, message, { words, sent: sentParts(links), chat: route.jid }, parts);
-    return await accept(desk, job, { message, route, parts });
+    const route = await findRecipient(context, message.conversation);
+    if (!route) return await fail(context, job, message, "The contact has no WhatsApp number.");
+    await readParts(context, message, { words, sent: sentParts(links), chat: route.jid }, parts);
+    return await accept(context, job, { message, route, parts });
   } catch (error) {
-    await dropFiles(desk, parts);
+    await dropFiles(context, parts);
     const againMs = FILE_TRIES_MS[job.attempts];
     if (error instanceof AgentFileError && error.isTransient && againMs !== undefined)
       return { end: "retry", at: new Date(Date.now() + againMs) };
     if (!(error instanceof AgentFileError || error instanceof GatewayError)) throw error;
-    return fail(desk, job, message, error.message);
+    return fail(context, job, message, error.message);
   }
 }
 
@@ -56,7 +56,7 @@ function sentParts(links: readonly MessageLink[]): Set<number> {
 
 /** One file has the text as its caption; before several files the text goes alone. */
 async function readParts(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   message: AgentMessage,
   { words, sent, chat }: { words: string; sent: Set<number>; chat: Jid },
   parts: Part[],
@@ -64,16 +64,16 @@ async function readParts(
   const files = (message.attachments ?? []).filter(({ data_url }) => data_url);
   const [only] = files;
   const isCaption = files.length === 1 && only !== undefined && only.file_type !== "audio";
-  const quoted = await findQuoted(desk, message, chat);
+  const quoted = await findQuoted(context, message, chat);
   const add = (part: number, content: StoredContent) =>
     parts.push({ part, content: { ...content, ...(quoted && parts.length === 0 && { quoted }) } });
   if (isCaption) {
-    if (!sent.has(0)) add(0, await fetchAgentFile(desk, only, words));
+    if (!sent.has(0)) add(0, await fetchAgentFile(context, only, words));
     return;
   }
   if (words !== "" && !sent.has(0)) add(0, { kind: "text", text: words });
   for (const [at, file] of files.entries()) {
-    if (!sent.has(at + 1)) add(at + 1, await fetchAgentFile(desk, file satisfies Attachment, undefined));
+    if (!sent.has(at + 1)) add(at + 1, await fetchAgentFile(context, file satisfies Attachment, undefined));
   }
 }
 
@@ -102,8 +102,8 @@ interface Sending {
 }
 
 /** Messages, links and the end of the job in one commit: after any crash, it is sent once. */
-async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promise<JobResult> {
-  const { deps, integration } = desk;
+async function accept(context: ChatwootContext, job: Job, sending: Sending): Promise<JobResult> {
+  const { deps, integration } = context;
   const end = await completeJob(deps, job, async (trx) => {
     const { route, parts, message } = sending;
     const replies = parts.map(({ content }) => ({ content }));
@@ -115,7 +115,7 @@ async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promis
     });
     await writeLinks(
       trx,
-      desk,
+      context,
       sending,
       queued.map((one) => one?.message_id ?? null),
     );
@@ -161,12 +161,12 @@ async function writeLinks(
 
 /** Stores the failure, so that the agent's Retry is recognised; then shows it to the agent. */
 async function fail(
-  desk: ChatwootContext,
+  context: ChatwootContext,
   job: Job,
   message: AgentMessage,
   reason: string,
 ): Promise<JobResult> {
-  const { deps, integration } = desk;
+  const { deps, integration } = context;
   const provider_message_id = String(message.id);
   const conversation = message.conversation.id;
   await deps.db
@@ -190,7 +190,7 @@ async function fail(
     )
     .execute();
   const since = new Date(message.created_at ?? Date.now());
-  return showFailure(desk, job, since, {
+  return showFailure(context, job, since, {
     conversation,
     message: provider_message_id,
     external_error: reason,

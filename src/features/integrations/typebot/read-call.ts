@@ -24,11 +24,11 @@ export function readCall(
   outcome: FetchOutcome,
   config: TypebotConfig,
 ): Required<Omit<ResponseReading, "status">> {
-  const verdict = judgeViewer(outcome);
+  const verdict = classifyViewerResponse(outcome);
   return { verdict, isRejected: isUnauthorised(outcome), error: explainTypebotResponse(outcome, config) };
 }
 
-function judgeViewer(outcome: FetchOutcome): ResponseClass {
+function classifyViewerResponse(outcome: FetchOutcome): ResponseClass {
   const isNobodyThere =
     outcome.outcome === "response" &&
     outcome.status === 502 &&

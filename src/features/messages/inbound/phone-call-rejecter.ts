@@ -77,11 +77,11 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
     const ageMs = Date.now() - at.getTime();
     if (ageMs < RINGS_MS) await reject(connectedSession(id), call_id, from.jid);
     const text = ageMs < MESSAGE_FOR_MS ? await messageOf(id) : null;
-    if (text) await tell(id, call_id, from, text).catch((error) => giveUp(error, id));
+    if (text) await report(id, call_id, from, text).catch((error) => giveUp(error, id));
     return { end: "done" };
   };
 
-  async function tell(
+  async function report(
     id: number,
     call_id: string,
     { jid, lid, phone }: ReturnType<typeof toCaller>,

@@ -71,13 +71,13 @@ function findKnown(book: ReceiptLedger, message: number, who: Person): MemberRec
   );
   if (!entry) return undefined;
   if (twin) joinEntries(book, entry, twin);
-  learnAddress(book, entry, who);
+  storeAddress(book, entry, who);
   indexEntry(book, entry);
   return entry;
 }
 
 function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberReceipt): void {
-  learnAddress(book, entry, twin);
+  storeAddress(book, entry, twin);
   entry.is_addressee ||= twin.is_addressee;
   for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= twin[column];
   for (const address of addressesOf(twin)) book.entries.set(`${twin.message} ${address}`, entry);
@@ -88,7 +88,7 @@ function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberRece
 }
 
 /** The other address of a member may become known later. */
-function learnAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, phone }: Person): void {
+function storeAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, phone }: Person): void {
   const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
   if (!isNew) return;
   if (entry.phone === null && phone !== null) Object.assign(entry, { jid, phone });

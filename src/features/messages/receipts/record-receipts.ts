@@ -64,7 +64,7 @@ export async function recordReceipts(
   const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
   const freed = decided.length === 0 ? [] : await endSends(trx, decided);
   const withFile = raised.filter((row) => row.is_outcome && row.waiting_file !== null).map((row) => row.id);
-  const stored = withFile.length === 0 ? [] : await keepFilesOf(trx, withFile);
+  const stored = withFile.length === 0 ? [] : await retainFilesOf(trx, withFile);
   const isCurrent = withFile.length + moved.length === 0;
   const rows = isCurrent ? raised : await readForEvents(trx, [...raised, ...moved]);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -136,7 +136,7 @@ function rankOf(status: ReturnType<typeof sql>) {
 }
 
 /** Moves the files of sends that have an outcome now to their final place. */
-async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
+async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; upload: string }>`
     with file as (
       select id, ${PENDING_UPLOAD_SQL} as upload from message m where id = any(${ids}::bigint[])

@@ -127,10 +127,11 @@ async function resolveMentions(
     text.replace(/@(\d+)/g, (whole, digits: string) =>
       renamed.has(digits) ? `@${renamed.get(digits)}` : whole,
     );
-  const settled = { ...content, mentions: [...new Set(mentions)] };
-  if (settled.kind === "text") return { ...settled, text: rename(settled.text) };
-  if (settled.kind === "media" && settled.caption) return { ...settled, caption: rename(settled.caption) };
-  return settled;
+  const resolved = { ...content, mentions: [...new Set(mentions)] };
+  if (resolved.kind === "text") return { ...resolved, text: rename(resolved.text) };
+  if (resolved.kind === "media" && resolved.caption)
+    return { ...resolved, caption: rename(resolved.caption) };
+  return resolved;
 }
 
 function digitsOf(jid: Jid): string {

@@ -16,31 +16,32 @@ export class SandboxConnection {
   readonly session: string;
   /** Resolves once, with the reason why the socket is closed. */
   readonly closed: Promise<CloseReason>;
-  readonly #hub: SandboxRuntime;
+  readonly #runtime: SandboxRuntime;
   readonly #drain: InboxConsumer;
   readonly #unanswered = new Set<(result: SendResult) => void>();
   #isOpen = true;
   #resolveClosed: (reason: CloseReason) => void = () => undefined;
 
   constructor(
-    hub: SandboxRuntime,
+    runtime: SandboxRuntime,
     me: LoggedInDevice,
     session: string,
     report: (event: NetworkEvent) => Promise<void>,
   ) {
-    this.#hub = hub;
+    this.#runtime = runtime;
     this.me = me;
     this.session = session;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
     this.#drain = new InboxConsumer({
-      read: (busy) => hub.pages.add({ device: me.device, session, busy }),
+      read: (busy) => runtime.pages.add({ device: me.device, session, busy }),
       report,
-      acknowledge: (mails) => hub.acknowledge(mails),
+      acknowledge: (entries) => runtime.acknowledge(entries),
       onClosed: (state) => this.#end(state),
-      onFailure: (error) => hub.log?.warn({ err: error }, "sandbox: an inbox entry could not be reported"),
-      redeliveryMs: hub.timing.redeliverMs,
+      onFailure: (error) =>
+        runtime.log?.warn({ err: error }, "sandbox: an inbox entry could not be reported"),
+      redeliveryMs: runtime.timing.redeliverMs,
     });
   }
 
@@ -59,7 +60,7 @@ export class SandboxConnection {
         resolve(result);
       };
       this.#unanswered.add(settle);
-      this.#hub.requests.add(arrival).then(
+      this.#runtime.requests.add(arrival).then(
         (outcome) => {
           const waitMs = this.#waitBeforeAnswer(outcome);
           if (waitMs === 0) settle(this.#answerTo(outcome));
@@ -72,11 +73,11 @@ export class SandboxConnection {
 
   /** Closes from the gateway's side: waits for current reports, then notifies the network. */
   async close(): Promise<void> {
-    const { closeMs } = this.#hub.timing;
+    const { closeMs } = this.#runtime.timing;
     await resultWithin(this.#drain.finish(), closeMs);
     if (!this.#isOpen) return;
     this.#end("closed");
-    await resultWithin(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
+    await resultWithin(closeSocket(this.#runtime.pool, this.me.device, this.session), closeMs);
   }
 
   /** Drops the socket without notifying the network, as a killed process does. */
@@ -85,8 +86,8 @@ export class SandboxConnection {
   }
 
   #waitBeforeAnswer(outcome: RequestOutcome): number {
-    if (outcome === "slow") return this.#hub.timing.slowAckMs;
-    return outcome === "silent" ? this.#hub.timing.silentMs : 0;
+    if (outcome === "slow") return this.#runtime.timing.slowAckMs;
+    return outcome === "silent" ? this.#runtime.timing.silentMs : 0;
   }
 
   #answerTo(outcome: RequestOutcome): SendResult {

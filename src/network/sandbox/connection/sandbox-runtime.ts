@@ -50,7 +50,7 @@ export class SandboxRuntime implements WakeupListener {
   readonly requests: RequestBatcher<SandboxRequest, RequestOutcome>;
   readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
   readonly #taken: RequestBatcher<number[], undefined>;
-  readonly #lives = new Set<Terminable>();
+  readonly #connectionLoops = new Set<Terminable>();
   readonly #connections = new Map<number, Set<ServedSocket>>();
   readonly #pairings = new Map<string, () => void>();
   readonly #dueWakes = new Set<string>();
@@ -72,20 +72,20 @@ export class SandboxRuntime implements WakeupListener {
       retryOneByOne: isInvalidData,
     });
     this.pages = new RequestBatcher({ run: (requests) => readInboxPages(pool, requests), max: 100 });
-    this.#taken = new RequestBatcher({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });
+    this.#taken = new RequestBatcher({ run: (entries) => this.#take(entries), max: TAKE_AT_ONCE });
   }
 
   /** Serves a session from its connect() until its end. */
-  async register(life: Terminable): Promise<void> {
-    this.#lives.add(life);
+  async register(loop: Terminable): Promise<void> {
+    this.#connectionLoops.add(loop);
     this.#stopListening ??= this.wakeups.listen(this);
     this.#pollTimer ??= setTimeout(() => void this.#poll(), this.timing.pollMs);
     await this.host.acquire();
   }
 
-  unregister(life: Terminable): void {
-    this.#lives.delete(life);
-    if (this.#lives.size > 0) return;
+  unregister(loop: Terminable): void {
+    this.#connectionLoops.delete(loop);
+    if (this.#connectionLoops.size > 0) return;
     clearTimeout(this.#pollTimer);
     this.#pollTimer = undefined;
     this.#stopListening?.();
@@ -111,8 +111,8 @@ export class SandboxRuntime implements WakeupListener {
   }
 
   /** Acknowledges entries; never rejects, false if they are still stored. */
-  acknowledge(mails: number[]): Promise<boolean> {
-    return this.#taken.add(mails).then(
+  acknowledge(entries: number[]): Promise<boolean> {
+    return this.#taken.add(entries).then(
       () => true,
       (error) => {
         this.log?.warn({ err: error }, "sandbox: inbox entries could not be acknowledged");
@@ -123,7 +123,7 @@ export class SandboxRuntime implements WakeupListener {
 
   /** Drops every socket without notifying the network. */
   terminate(): void {
-    for (const life of [...this.#lives]) life.terminate();
+    for (const loop of [...this.#connectionLoops]) loop.terminate();
   }
 
   deviceWoken(device: number, afterMs: number): void {
@@ -156,9 +156,9 @@ export class SandboxRuntime implements WakeupListener {
     return outcomes;
   }
 
-  async #take(mails: number[][]): Promise<undefined[]> {
-    for (const device of await acknowledgeEntries(this.pool, mails.flat())) this.wakeups.device(device);
-    return mails.map(() => undefined);
+  async #take(entries: number[][]): Promise<undefined[]> {
+    for (const device of await acknowledgeEntries(this.pool, entries.flat())) this.wakeups.device(device);
+    return entries.map(() => undefined);
   }
 
   // The poll is authoritative: entries of other processes, entries that became due, and whether a socket is

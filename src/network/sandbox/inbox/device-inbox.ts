@@ -74,7 +74,7 @@ function stateOf(row: PageRow, session: string): SocketState {
 }
 
 /** Deletes acknowledged entries; returns the devices that now receive a delivery status. */
-export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<number[]> {
+export async function acknowledgeEntries(pool: Pool, entries: number[]): Promise<number[]> {
   const { rows } = await pool.query<{ device: number }>({
     name: "sandbox-take",
     text: `
@@ -94,7 +94,7 @@ export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<n
         returning device
       )
       select distinct device::float8 as device from told`,
-    values: [mails],
+    values: [entries],
   });
   return rows.map((row) => row.device);
 }

@@ -9,7 +9,7 @@ export interface InboxConsumerOptions {
   read(busy: string[]): Promise<InboxPage>;
   report(event: NetworkEvent): Promise<void>;
   /** Never rejects; false if the entries are still stored. */
-  acknowledge(mails: number[]): Promise<boolean>;
+  acknowledge(entries: number[]): Promise<boolean>;
   onClosed(state: Exclude<SocketState, "open">): void;
   onFailure(error: unknown): void;
   redeliveryMs: number;
@@ -74,27 +74,27 @@ export class InboxConsumer {
     }
   }
 
-  #deliver(mails: QueuedInboxEntry[]): void {
-    for (const [chat, ofChat] of byChat(mails)) {
+  #deliver(entries: QueuedInboxEntry[]): void {
+    for (const [chat, ofChat] of byChat(entries)) {
       if (this.#busy.size >= CHATS_AT_ONCE) return;
       this.#busy.add(chat);
       const delivery = this.#deliverChat(chat, ofChat).finally(() => this.#deliveries.delete(delivery));
       this.#deliveries.add(delivery);
     }
     // At the limit, the first chat that ends triggers the next poll.
-    if (mails.length === INBOX_PAGE_SIZE && this.#busy.size < CHATS_AT_ONCE) this.#isWoken = true;
+    if (entries.length === INBOX_PAGE_SIZE && this.#busy.size < CHATS_AT_ONCE) this.#isWoken = true;
   }
 
-  async #deliverChat(chat: string, mails: QueuedInboxEntry[]): Promise<void> {
+  async #deliverChat(chat: string, entries: QueuedInboxEntry[]): Promise<void> {
     const taken: Promise<boolean>[] = [];
-    const isReported = await this.#reportAll(mails, taken);
+    const isReported = await this.#reportAll(entries, taken);
     const isTaken = (await Promise.all(taken)).every(Boolean);
     if (isReported && isTaken) this.#free(chat);
     else this.#later(() => this.#free(chat));
   }
 
-  async #reportAll(mails: QueuedInboxEntry[], taken: Promise<boolean>[]): Promise<boolean> {
-    for (const { event, entryIds: told } of toInboxEvents(mails)) {
+  async #reportAll(entries: QueuedInboxEntry[], taken: Promise<boolean>[]): Promise<boolean> {
+    for (const { event, entryIds: reported } of toInboxEvents(entries)) {
       if (!this.#isRunning()) return true;
       try {
         await this.#options.report(event);
@@ -103,7 +103,7 @@ export class InboxConsumer {
         return false;
       }
       if (this.#state === "dead") return true;
-      taken.push(this.#options.acknowledge(told));
+      taken.push(this.#options.acknowledge(reported));
     }
     return true;
   }
@@ -132,12 +132,12 @@ export class InboxConsumer {
   }
 }
 
-function byChat(mails: QueuedInboxEntry[]): Map<Jid, QueuedInboxEntry[]> {
+function byChat(entries: QueuedInboxEntry[]): Map<Jid, QueuedInboxEntry[]> {
   const chats = new Map<Jid, QueuedInboxEntry[]>();
-  for (const mail of mails) {
-    const ofChat = chats.get(mail.chat);
-    if (ofChat) ofChat.push(mail);
-    else chats.set(mail.chat, [mail]);
+  for (const entry of entries) {
+    const ofChat = chats.get(entry.chat);
+    if (ofChat) ofChat.push(entry);
+    else chats.set(entry.chat, [entry]);
   }
   return chats;
 }

@@ -49,16 +49,16 @@ export interface InboxEvent {
 }
 
 /** Converts the entries of one chat to events, in order; merges adjacent equal statuses. */
-export function toInboxEvents(mails: readonly QueuedInboxEntry[]): InboxEvent[] {
+export function toInboxEvents(entries: readonly QueuedInboxEntry[]): InboxEvent[] {
   const tellings: InboxEvent[] = [];
-  for (const mail of mails) {
-    const event = eventOf(mail);
+  for (const entry of entries) {
+    const event = eventOf(entry);
     const last = tellings.at(-1);
     if (last && event.type === "message_status" && isSameStatus(last.event, event)) {
       last.event = { ...event, ids: [...last.event.ids, ...event.ids] };
-      last.entryIds.push(mail.id);
+      last.entryIds.push(entry.id);
     } else {
-      tellings.push({ event, entryIds: [mail.id] });
+      tellings.push({ event, entryIds: [entry.id] });
     }
   }
   return tellings;
@@ -75,27 +75,27 @@ function isSameStatus(one: NetworkEvent, other: StatusEvent): one is StatusEvent
   );
 }
 
-function eventOf(mail: QueuedInboxEntry): NetworkEvent {
-  const { chat, at } = mail;
-  switch (mail.kind) {
+function eventOf(entry: QueuedInboxEntry): NetworkEvent {
+  const { chat, at } = entry;
+  switch (entry.kind) {
     case "message":
-      return messageEvent(mail);
+      return messageEvent(entry);
     case "status":
-      return statusEvent(mail.body, chat, at);
+      return statusEvent(entry.body, chat, at);
     case "edited":
-      return { type: "message_edited", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+      return { type: "message_edited", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "deleted":
-      return { type: "message_deleted", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+      return { type: "message_deleted", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "reaction":
-      return { type: "message_reaction", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+      return { type: "message_reaction", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "call":
-      return { type: "call_received", at, ...mail.body, from: identityOf(mail.body.from) };
+      return { type: "call_received", at, ...entry.body, from: identityOf(entry.body.from) };
     case "group":
-      return { type: "group_updated", group: chat, at, change: toGroupUpdate(mail.body) };
+      return { type: "group_updated", group: chat, at, change: toGroupUpdate(entry.body) };
     case "contact":
-      return contactEvent(mail.body);
+      return contactEvent(entry.body);
     case "chat":
-      return { type: "chat_updated", chat, change: toChatState(mail.body) };
+      return { type: "chat_updated", chat, change: toChatState(entry.body) };
   }
 }
 
@@ -122,17 +122,17 @@ export function toChatState({ muted_until, ...news }: ChatStateUpdate): ChatStat
   return { ...news, muted_until: muted_until === null ? null : new Date(muted_until) };
 }
 
-function messageEvent(mail: Extract<QueuedInboxEntry, { kind: "message" }>): NetworkEvent {
-  const { id, from_me, sender, content, at } = mail.body;
+function messageEvent(entry: Extract<QueuedInboxEntry, { kind: "message" }>): NetworkEvent {
+  const { id, from_me, sender, content, at } = entry.body;
   const message = {
     id,
-    chat: mail.chat,
-    chat_type: isGroupJid(mail.chat) ? ("group" as const) : ("contact" as const),
+    chat: entry.chat,
+    chat_type: isGroupJid(entry.chat) ? ("group" as const) : ("contact" as const),
     from_me,
     sender: identityOf(sender),
     content,
     at: new Date(at),
-    ...(mail.offline && { offline: true }),
+    ...(entry.offline && { offline: true }),
   };
   return { type: "message", message };
 }

@@ -19,7 +19,7 @@ export interface NetworkAction extends SandboxNetwork<PoolClient> {
   deliver(
     phones: readonly string[],
     chat: Jid,
-    letter: InboxEntry,
+    entry: InboxEntry,
     options?: { except?: number },
   ): Promise<void>;
 }
@@ -36,13 +36,13 @@ export async function runNetworkAction<Result>(
       ...who,
       client,
       account_id,
-      async deliver(phones, chat, letter, { except = 0 } = {}) {
+      async deliver(phones, chat, entry, { except = 0 } = {}) {
         const { rows } = await client.query<{ device: number }>(
           `insert into sandbox.inbox (device, chat, kind, body)
            select id, $2, $3, $4 from sandbox.device
            where phone = any ($1) and account_id = $6 and id <> $5 and linked_at is not null and unlinked_at is null order by id
            returning device::float8 as device`,
-          [phones, chat, letter.kind, JSON.stringify(letter.body), except, account_id],
+          [phones, chat, entry.kind, JSON.stringify(entry.body), except, account_id],
         );
         for (const { device } of rows) woken.add(device);
       },

@@ -43,14 +43,16 @@ export interface RequestContext {
   timing: SandboxTiming;
 }
 
-export function sendRequest(way: RequestContext, content: Content, id: MessageId): SandboxRequest {
-  const { me, to } = way;
+export function sendRequest(transport: RequestContext, content: Content, id: MessageId): SandboxRequest {
+  const { me, to } = transport;
   const at = new Date().toISOString();
   const text = quoteTextOf(content);
   const message = { id, sender: personOf(me), at };
-  const peerContent = content.quoted ? { ...content, quoted: quotedForPeer(content.quoted, way) } : content;
+  const peerContent = content.quoted
+    ? { ...content, quoted: quotedForPeer(content.quoted, transport) }
+    : content;
   return {
-    ...arrivalOf(way, "send", id),
+    ...arrivalOf(transport, "send", id),
     kind: content.kind === "media" ? content.media_type : content.kind,
     content,
     text,
@@ -64,43 +66,43 @@ export function sendRequest(way: RequestContext, content: Content, id: MessageId
       },
     },
     own: { kind: "message", body: { ...message, from_me: true, content } },
-    answers: answersTo(way, id, text ?? `[${content.kind}]`),
+    answers: answersTo(transport, id, text ?? `[${content.kind}]`),
   };
 }
 
 export function editRequest(
-  way: RequestContext,
+  transport: RequestContext,
   target: MessageRef,
   text: string,
   id: MessageId,
 ): SandboxRequest {
-  const body = { id: target.id, by: personOf(way.me), text };
+  const body = { id: target.id, by: personOf(transport.me), text };
   return {
-    ...arrivalOf(way, "edit", id, target.id),
+    ...arrivalOf(transport, "edit", id, target.id),
     content: { text },
     peer: { kind: "edited", body: { ...body, from_me: false } },
     own: { kind: "edited", body: { ...body, from_me: true } },
   };
 }
 
-export function deleteRequest(way: RequestContext, target: MessageRef, id: MessageId): SandboxRequest {
-  const body = { id: target.id, by: personOf(way.me) };
+export function deleteRequest(transport: RequestContext, target: MessageRef, id: MessageId): SandboxRequest {
+  const body = { id: target.id, by: personOf(transport.me) };
   return {
-    ...arrivalOf(way, "delete", id, target.id),
+    ...arrivalOf(transport, "delete", id, target.id),
     peer: { kind: "deleted", body: { ...body, from_me: !target.from_me } },
     own: { kind: "deleted", body: { ...body, from_me: target.from_me } },
   };
 }
 
 export function reactRequest(
-  way: RequestContext,
+  transport: RequestContext,
   target: MessageRef,
   reaction: string,
   id: MessageId,
 ): SandboxRequest {
-  const body = { id: target.id, by: personOf(way.me), reaction };
+  const body = { id: target.id, by: personOf(transport.me), reaction };
   return {
-    ...arrivalOf(way, "react", id, target.id),
+    ...arrivalOf(transport, "react", id, target.id),
     content: { reaction },
     peer: { kind: "reaction", body: { ...body, from_me: !target.from_me } },
     own: { kind: "reaction", body: { ...body, from_me: target.from_me } },
@@ -108,11 +110,11 @@ export function reactRequest(
 }
 
 export function presenceRequest(
-  way: Omit<RequestContext, "to">,
+  transport: Omit<RequestContext, "to">,
   presence: string,
   to: Jid | undefined,
 ): SandboxRequest {
-  const nowhere = { ...way, to: to ?? phoneJid(way.me.phone) };
+  const nowhere = { ...transport, to: to ?? phoneJid(transport.me.phone) };
   return { ...arrivalOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
 }
 

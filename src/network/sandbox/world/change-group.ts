@@ -181,9 +181,9 @@ export async function changeGroup(
   const { client, account_id } = acting;
   const wrong = validateGroupChange(change);
   if (wrong) return rejected("VALIDATION_ERROR", wrong);
-  const news = "description" in change ? { description: change.description || null } : change;
-  if ("image" in news) {
-    const picture = await replacePicture(client, group.picture, news.image);
+  const update = "description" in change ? { description: change.description || null } : change;
+  if ("image" in update) {
+    const picture = await replacePicture(client, group.picture, update.image);
     await client.query("update sandbox.group_chat set picture = $3 where jid = $1 and account_id = $2", [
       jid,
       account_id,
@@ -196,9 +196,9 @@ export async function changeGroup(
     `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
        locked = n.locked
      from jsonb_populate_record(null::sandbox.group_chat, $3) n where g.jid = $1 and g.account_id = $2`,
-    [jid, account_id, JSON.stringify({ ...toStoredGroup(group), ...news })],
+    [jid, account_id, JSON.stringify({ ...toStoredGroup(group), ...update })],
   );
-  await notifyMembers(acting, jid, phonesIn(group), news);
+  await notifyMembers(acting, jid, phonesIn(group), update);
   return succeeded(null);
 }
 

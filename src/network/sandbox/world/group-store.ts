@@ -153,10 +153,10 @@ export function notifyMembers(
   acting: NetworkAction,
   jid: Jid,
   phones: string[],
-  news: Omit<GroupEvent, "by">,
+  update: Omit<GroupEvent, "by">,
 ): Promise<void> {
   const { phone, push_name } = acting.actor;
-  return acting.deliver(phones, jid, { kind: "group", body: { ...news, by: { phone, push_name } } });
+  return acting.deliver(phones, jid, { kind: "group", body: { ...update, by: { phone, push_name } } });
 }
 
 export function phonesIn(group: StoredGroup): string[] {

@@ -90,35 +90,35 @@ const WAYS: [string, () => SessionTransport][] = [
 ];
 
 /** The three ways in which bytes move: ours, Baileys' own downloads, and its uploads. */
-const fetchOurs = async (way: SessionTransport, host: string, path: string) => {
-  const { status, body } = await way.fetchFile(new URL(`https://${host}${path}`));
+const fetchOurs = async (transport: SessionTransport, host: string, path: string) => {
+  const { status, body } = await transport.fetchFile(new URL(`https://${host}${path}`));
   for await (const _ of body);
   return status;
 };
-const fetchByBaileys = async (way: SessionTransport, host: string, path: string) => {
-  for await (const _ of await getHttpStream(`https://${host}${path}`, way.options));
+const fetchByBaileys = async (transport: SessionTransport, host: string, path: string) => {
+  for await (const _ of await getHttpStream(`https://${host}${path}`, transport.options));
   return 200;
 };
-const uploadByBaileys = async (way: SessionTransport, host: string, path: string) => {
+const uploadByBaileys = async (transport: SessionTransport, host: string, path: string) => {
   const filePath = join(folder, "file");
   const done = await uploadWithNodeHttp({
     url: `https://${host}${path}`,
     filePath,
     headers: {},
-    agent: way.fetchAgent as never,
+    agent: transport.fetchAgent as never,
   });
   return done === undefined ? 0 : 200;
 };
 
-describe.each(WAYS)("a file that goes %s", (_, way) => {
+describe.each(WAYS)("a file that goes %s", (_, transport) => {
   it.each([
     ["our downloads", fetchOurs],
     ["downloads of Baileys", fetchByBaileys],
     ["uploads of Baileys", uploadByBaileys],
   ])("reaches the host that the network names and no other: %s", async (__, move) => {
-    expect(await move(way(), hostOf(files), "/x")).toBe(200);
-    await expect(move(way(), hostOf(hostile), "/x")).rejects.toThrow();
-    await expect(move(way(), hostOf(files), "/redirect")).rejects.toThrow();
+    expect(await move(transport(), hostOf(files), "/x")).toBe(200);
+    await expect(move(transport(), hostOf(hostile), "/x")).rejects.toThrow();
+    await expect(move(transport(), hostOf(files), "/redirect")).rejects.toThrow();
   });
 });
 

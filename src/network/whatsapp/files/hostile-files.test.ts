@@ -151,7 +151,7 @@ describe("what Baileys fetches by itself", () => {
     { chat: stage.contact.number, messages: [{ id, text: "Before", at: Date.now() - 1_000 }] },
   ];
   /** All that came before has been handled. */
-  const settled = async () => {
+  const resolved = async () => {
     await listener.message(await stage.contact.sendMessage({ kind: "text", text: "next" }));
     await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
   };
@@ -164,7 +164,7 @@ describe("what Baileys fetches by itself", () => {
   it.each(PATHS)("is not fetched from elsewhere: history with a path that is %s", async (_, pathAt) => {
     const at = { url: `https://${host}/x`, directPath: pathAt(host) };
     await stage.control.sendHistoryFile(stage.phone.number, chats(newMessageId()), at);
-    await settled();
+    await resolved();
   });
 
   it.each([
@@ -175,7 +175,7 @@ describe("what Baileys fetches by itself", () => {
     const { control, phone } = stage;
     await control.fault({ fault: "external_snapshot", at: at(), times: 5 });
     await control.changeSetting(phone.number, { archive: true, lastMessages: [] }, stage.contact.jid);
-    await settled();
+    await resolved();
   });
 });
 

@@ -21,9 +21,9 @@ export async function requestMediaReupload(
   const answer = hear(sock, message.id, ms);
   answer.catch(() => {});
   await sock.sendNode(encryptMediaRetryRequest(message, mediaKey, sock.authState.creds.me?.id ?? ""));
-  const told = await answer;
-  if (!told) return undefined;
-  const { result, directPath } = decryptMediaRetryData(told, mediaKey, message.id);
+  const reported = await answer;
+  if (!reported) return undefined;
+  const { result, directPath } = decryptMediaRetryData(reported, mediaKey, message.id);
   if (result === NOT_FOUND) return undefined;
   if (result !== SUCCESS || !directPath) throw new Error("The phone could not upload the file again.");
   return directPath;

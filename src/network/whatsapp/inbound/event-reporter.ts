@@ -32,8 +32,8 @@ export class EventReporter {
     event.catch(() => {});
     const telling = (async () => {
       await before;
-      const told = await event;
-      const events = told === undefined ? [] : [told].flat();
+      const reported = await event;
+      const events = reported === undefined ? [] : [reported].flat();
       await Promise.all(events.map((one) => this.#report(one)));
     })();
     const tail = telling.catch((error) => this.#options.onFailure(error));

@@ -97,9 +97,9 @@ export class InboundListeners {
   async #hearHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
     const { context } = this.#options;
     const entries = this.#history.splice(0);
-    const tell = (event: NetworkEvent) => context.reporter.report("history", Promise.resolve(event));
+    const report = (event: NetworkEvent) => context.reporter.report("history", Promise.resolve(event));
     try {
-      await reportHistory(history.messages, context.identities, tell);
+      await reportHistory(history.messages, context.identities, report);
       await this.#news.reportHistory(history);
     } catch {
       // The next connection reports it again.

@@ -8,17 +8,19 @@ const AT_ONCE = 50;
 /** Reports messages from before the pairing, as history. */
 export async function reportHistory(
   messages: readonly WAMessage[],
-  people: IdentityStore,
-  tell: (event: NetworkEvent) => Promise<void>,
+  identities: IdentityStore,
+  report: (event: NetworkEvent) => Promise<void>,
 ): Promise<void> {
   for (let i = 0; i < messages.length; i += AT_ONCE) {
-    const events = await Promise.all(messages.slice(i, i + AT_ONCE).map((one) => readHistory(one, people)));
-    await Promise.all(events.map((event) => event && tell(event)));
+    const events = await Promise.all(
+      messages.slice(i, i + AT_ONCE).map((one) => readHistory(one, identities)),
+    );
+    await Promise.all(events.map((event) => event && report(event)));
   }
 }
 
-async function readHistory(message: WAMessage, people: IdentityStore): Promise<NetworkEvent | undefined> {
-  const event = await readInboundMessage({ message, stanza: toStanzaAttributes(message) }, people);
+async function readHistory(message: WAMessage, identities: IdentityStore): Promise<NetworkEvent | undefined> {
+  const event = await readInboundMessage({ message, stanza: toStanzaAttributes(message) }, identities);
   if (event?.type !== "message") return undefined;
   return { type: "message", message: { ...event.message, history: true } };
 }

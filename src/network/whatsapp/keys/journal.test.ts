@@ -47,7 +47,7 @@ class Gateway {
     const { keys } = this.credentials;
     const commit: typeof keys.commit = async (change) => {
       if (!isAlive()) return new Promise(() => undefined);
-      const isInbound = change.journal_entries.some((letter) => !letter.is_done);
+      const isInbound = change.journal_entries.some((entry) => !entry.is_done);
       if (isInbound) await this.#reach("before");
       if (!isAlive()) return new Promise(() => undefined);
       const result = await keys.commit(change);
@@ -269,9 +269,9 @@ describe("messages to the network", () => {
 
   it("to several people share their commits, and none is on the wire before its own", async () => {
     const { control } = stage;
-    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const identities = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
     const sendAll = () =>
-      people.map(({ jid }) => {
+      identities.map(({ jid }) => {
         const id = newMessageId();
         const content = { kind: "text", text: "Hi" } as const;
         return { id, result: gateway.session?.send(jid as Jid, content, { id }) };
@@ -289,11 +289,13 @@ describe("messages to the network", () => {
     const sends = sendAll();
     await eventually(() => expect(commits).toBeGreaterThan(0));
     await new Promise((done) => setTimeout(done, 100));
-    expect(await Promise.all(sends.map(({ id }) => stage.countDeliveries(id)))).toEqual(people.map(() => 0));
+    expect(await Promise.all(sends.map(({ id }) => stage.countDeliveries(id)))).toEqual(
+      identities.map(() => 0),
+    );
     open();
     const results = await Promise.all(sends.map(({ result }) => result));
-    expect(results.map((result) => result?.outcome)).toEqual(people.map(() => "accepted"));
-    expect(commits).toBeLessThan(people.length);
+    expect(results.map((result) => result?.outcome)).toEqual(identities.map(() => "accepted"));
+    expect(commits).toBeLessThan(identities.length);
   });
 });
 
@@ -333,18 +335,18 @@ describe("first conversations that both sides begin at the same moment", () => {
     await gateway.pair();
     const { control, phone } = stage;
     gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 10));
-    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const identities = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
     const early = Array.from({ length: 4 }, (_, i) => `early ${i}`);
     const rounds = Array.from({ length: 8 }, (_, i) => i);
     // What waits in the network's queue was written before we write, and is read after.
     gateway.stop();
-    for (const person of people)
+    for (const person of identities)
       for (const text of early) await control.say(person.phone, phone.number, text);
     gateway.events.length = 0;
     gateway.start();
     await gateway.online();
     await Promise.all(
-      people.map(async (person) => {
+      identities.map(async (person) => {
         for (const i of rounds) {
           const content = { kind: "text", text: `out ${i}` } as const;
           const [result] = await Promise.all([
@@ -355,10 +357,10 @@ describe("first conversations that both sides begin at the same moment", () => {
         }
       }),
     );
-    const all = people.length * rounds.length;
-    await eventually(() => expect(gateway.log.size).toBe(all + people.length * early.length));
+    const all = identities.length * rounds.length;
+    await eventually(() => expect(gateway.log.size).toBe(all + identities.length * early.length));
     await eventually(async () => {
-      const seen = await Promise.all(people.map((person) => control.seen(person.phone)));
+      const seen = await Promise.all(identities.map((person) => control.seen(person.phone)));
       expect(seen.flat().filter(({ type }) => type === "message")).toHaveLength(all);
     });
     const { decryptions, deliveries } = await control.ledger();
@@ -390,7 +392,7 @@ describe("several instances with one contact", () => {
       const { commit } = credentials.keys;
       Object.assign(credentials.keys, {
         commit: (change: PairingChange) => {
-          const arrives = change.journal_entries.some((letter) => !letter.is_done);
+          const arrives = change.journal_entries.some((entry) => !entry.is_done);
           if (arrives && !change.keys.some(({ kind }) => kind === "session"))
             torn.push(JSON.stringify(change));
           return commit(change);

@@ -16,13 +16,13 @@ export function createConnectionOperations(
   options: Omit<OperationContext, "pending">,
 ): ConnectionOperations & { endAll(): void } {
   const pending = new PendingOperations();
-  const desk = { ...options, pending };
+  const context = { ...options, pending };
   return {
-    contacts: createContactOperations(desk),
-    chats: createChatOperations(desk),
-    profile: createProfileOperations(desk),
-    groups: createGroupOperations(desk),
-    rejectCall: (call_id, from) => pending.run(() => rejectPhoneCall(desk, call_id, from)),
+    contacts: createContactOperations(context),
+    chats: createChatOperations(context),
+    profile: createProfileOperations(context),
+    groups: createGroupOperations(context),
+    rejectCall: (call_id, from) => pending.run(() => rejectPhoneCall(context, call_id, from)),
     endAll: () => pending.rejectAll(),
   };
 }

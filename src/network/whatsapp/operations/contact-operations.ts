@@ -12,13 +12,13 @@ import { errorCodeOf, OperationError } from "./operation-error.ts";
 /** The app state collection of the address book, shared by all devices of an account. */
 const ADDRESS_BOOK = "critical_unblock_low";
 
-export function createContactOperations(desk: OperationContext): ContactOperations {
-  const { pending, sock } = desk;
+export function createContactOperations(context: OperationContext): ContactOperations {
+  const { pending, sock } = context;
   return {
-    check: (numbers) => pending.run(() => check(desk, numbers)),
-    info: (jid) => pending.run(() => info(desk, jid)),
-    setBlocked: (jid, isBlocked) => pending.run(() => setBlocked(desk, jid, isBlocked)),
-    blocked: () => pending.run(() => blocked(desk)),
+    check: (numbers) => pending.run(() => check(context, numbers)),
+    info: (jid) => pending.run(() => info(context, jid)),
+    setBlocked: (jid, isBlocked) => pending.run(() => setBlocked(context, jid, isBlocked)),
+    blocked: () => pending.run(() => blocked(context)),
     synchronise: () =>
       pending.run(async () => {
         await resyncAppState(sock, [ADDRESS_BOOK]);
@@ -56,12 +56,12 @@ async function lidsOf(sock: WASocket, jids: Jid[]): Promise<Map<string, Jid>> {
   return lids;
 }
 
-async function info(desk: OperationContext, jid: Jid): Promise<ContactInfo> {
-  const { sock } = desk;
-  const { person, verifiedName } = await findPerson(desk, jid);
+async function info(context: OperationContext, jid: Jid): Promise<ContactInfo> {
+  const { sock } = context;
+  const { person, verifiedName } = await findPerson(context, jid);
   const [about, picture_url, business] = await Promise.all([
     aboutOf(sock, person.jid),
-    pictureOf(desk, person.jid),
+    pictureOf(context, person.jid),
     businessOf(sock, person.jid),
   ]);
   const is_business = verifiedName !== null || business !== null;
@@ -70,20 +70,20 @@ async function info(desk: OperationContext, jid: Jid): Promise<ContactInfo> {
 
 /** A person's current data from the network; rejected if the number does not exist. */
 async function findPerson(
-  desk: OperationContext,
+  context: OperationContext,
   jid: Jid,
 ): Promise<{ person: Identity; verifiedName: string | null }> {
-  const person = await personOf(desk.identities, jid);
+  const person = await personOf(context.identities, jid);
   // A person with a private number cannot be looked up by it.
   if (person.phone === null) return { person, verifiedName: null };
-  const [found] = await check(desk, [person.phone]);
+  const [found] = await check(context, [person.phone]);
   if (!found?.jid) throw nobody();
-  const known = await desk.identities.identify(found.jid, found.lid);
+  const known = await context.identities.identify(found.jid, found.lid);
   return { person: known ?? person, verifiedName: found.verified_name };
 }
 
-async function personOf(people: IdentityStore, jid: Jid): Promise<Identity> {
-  const person = isGroupJid(jid) ? undefined : await people.identify(jid);
+async function personOf(identities: IdentityStore, jid: Jid): Promise<Identity> {
+  const person = isGroupJid(jid) ? undefined : await identities.identify(jid);
   if (!person) throw new OperationError("VALIDATION_ERROR", "This is not the address of a person.");
   return person;
 }

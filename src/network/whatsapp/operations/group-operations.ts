@@ -16,18 +16,18 @@ import type { OperationContext } from "./operation-context.ts";
 import { errorCodeOf, OperationError, toOperationError } from "./operation-error.ts";
 import { setProfilePicture } from "./set-profile-picture.ts";
 
-export function createGroupOperations(desk: OperationContext): GroupOperations {
-  const { pending } = desk;
+export function createGroupOperations(context: OperationContext): GroupOperations {
+  const { pending } = context;
   return {
-    list: () => pending.run(() => list(desk)),
-    get: (group) => pending.run(() => get(desk, group)),
-    create: (subject, people) => pending.run(() => create(desk, subject, people)),
-    updateParticipants: (group, action, people) =>
-      pending.run(() => updateParticipants(desk, group, action, people)),
-    update: (group, change) => pending.run(() => update(desk, group, change)),
-    invite: (group) => pending.run(() => invite(desk, group)),
-    join: (code) => pending.run(() => join(desk, code)),
-    leave: (group) => pending.run(() => leave(desk, group)),
+    list: () => pending.run(() => list(context)),
+    get: (group) => pending.run(() => get(context, group)),
+    create: (subject, identities) => pending.run(() => create(context, subject, identities)),
+    updateParticipants: (group, action, identities) =>
+      pending.run(() => updateParticipants(context, group, action, identities)),
+    update: (group, change) => pending.run(() => update(context, group, change)),
+    invite: (group) => pending.run(() => invite(context, group)),
+    join: (code) => pending.run(() => join(context, code)),
+    leave: (group) => pending.run(() => leave(context, group)),
   };
 }
 
@@ -45,10 +45,10 @@ async function get({ sock, groupMetadata, identities }: OperationContext, group:
   return toGroup(await groupMetadata.get(group, () => sock.groupMetadata(group)), identities);
 }
 
-async function create(desk: OperationContext, subject: string, asked: readonly Jid[]) {
-  const { identities } = desk;
+async function create(context: OperationContext, subject: string, asked: readonly Jid[]) {
+  const { identities } = context;
   const members = asked.map((jid) => ({ tag: "participant", attrs: { jid } }));
-  const answer = await askGroups(desk, {
+  const answer = await askGroups(context, {
     tag: "create",
     attrs: { subject, key: generateMessageIDV2() },
     content: members,
@@ -58,7 +58,7 @@ async function create(desk: OperationContext, subject: string, asked: readonly J
   const id = made?.attrs.id;
   if (!made || !id) throw new Error("The network returned no id of the new group.");
   const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), identities);
-  return { group: await get(desk, plainJid(id) ?? groupJid(id)), results };
+  return { group: await get(context, plainJid(id) ?? groupJid(id)), results };
 }
 
 async function updateParticipants(
@@ -83,7 +83,7 @@ const UNANSWERED = 500;
 async function resultsOf(
   asked: readonly Jid[],
   answers: readonly BinaryNode[],
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<ParticipantResult[]> {
   const statuses = new Map<string, number>();
   for (const { attrs } of answers) {
@@ -92,7 +92,7 @@ async function resultsOf(
       if (jid) statuses.set(jid, attrs.error === undefined ? 200 : Number(attrs.error));
     }
   }
-  const known = await people.identifyAll(asked.map((address) => ({ address })));
+  const known = await identities.identifyAll(asked.map((address) => ({ address })));
   return asked.map((jid, i) => {
     const addresses = [jid, known[i]?.jid, known[i]?.lid];
     const status = addresses.map((one) => statuses.get(one ?? "")).find((one) => one !== undefined);
@@ -100,8 +100,8 @@ async function resultsOf(
   });
 }
 
-async function update(desk: OperationContext, group: Jid, change: GroupChange): Promise<null> {
-  const { sock, groupMetadata } = desk;
+async function update(context: OperationContext, group: Jid, change: GroupChange): Promise<null> {
+  const { sock, groupMetadata } = context;
   if ("subject" in change) await sock.groupUpdateSubject(group, change.subject);
   else if ("description" in change) await sock.groupUpdateDescription(group, change.description || undefined);
   else if ("image" in change) await setProfilePicture(sock, change.image, group);
@@ -132,12 +132,12 @@ async function join({ sock }: OperationContext, code: string): Promise<Jid> {
   throw new OperationError("CONFLICT", "An admin of the group must approve the request first.");
 }
 
-async function leave(desk: OperationContext, group: Jid): Promise<null> {
+async function leave(context: OperationContext, group: Jid): Promise<null> {
   const asked = [{ tag: "group", attrs: { id: group } }];
-  const answer = await askGroups(desk, { tag: "leave", attrs: {}, content: asked });
+  const answer = await askGroups(context, { tag: "leave", attrs: {}, content: asked });
   const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
   if (error !== undefined) throw refusalOfLeaving(Number(error));
-  desk.groupMetadata.delete(group);
+  context.groupMetadata.delete(group);
   return null;
 }
 

@@ -163,11 +163,12 @@ describe("what the phone tells at the pairing", () => {
     await control.changeSetting(phone.number, { archive: true, lastMessages: [] }, contact.jid);
     await pair();
     // Names, pairs of addresses and chats come by several ways, in any order.
-    const told = (one: object) => heardWhere("contact_updated", { contact: expect.objectContaining(one) });
-    await told({ jid: contact.jid, phone: contact.number, name: "Ana Maria" });
-    await told({ jid: contact.jid, lid });
-    await told({ jid: bia.jid, push_name: "Bia" });
-    await told({ jid: bia.jid, lid: bia.lid });
+    const reported = (one: object) =>
+      heardWhere("contact_updated", { contact: expect.objectContaining(one) });
+    await reported({ jid: contact.jid, phone: contact.number, name: "Ana Maria" });
+    await reported({ jid: contact.jid, lid });
+    await reported({ jid: bia.jid, push_name: "Bia" });
+    await reported({ jid: bia.jid, lid: bia.lid });
     const expected = { archived: true, pinned: true, unread: true, muted_until: new Date(muted_until) };
     await heardWhere("chat_updated", { chat: bia.jid, change: expect.objectContaining(expected) });
     await heardWhere("chat_updated", {

@@ -4,11 +4,11 @@ import { aboutOf, businessOf, pictureOf } from "./contact-operations.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { setProfilePicture } from "./set-profile-picture.ts";
 
-export function createProfileOperations(desk: OperationContext): ProfileOperations {
-  const { pending, sock } = desk;
+export function createProfileOperations(context: OperationContext): ProfileOperations {
+  const { pending, sock } = context;
   return {
-    get: () => pending.run(() => profileOf(desk)),
-    setName: (name) => pending.run(() => setName(desk, name)),
+    get: () => pending.run(() => profileOf(context)),
+    setName: (name) => pending.run(() => setName(context, name)),
     setAbout: (text) =>
       pending.run(async () => {
         await sock.updateProfileStatus(text);
@@ -18,12 +18,12 @@ export function createProfileOperations(desk: OperationContext): ProfileOperatio
   };
 }
 
-async function profileOf(desk: OperationContext): Promise<OwnProfile> {
-  const { sock, identities } = desk;
+async function profileOf(context: OperationContext): Promise<OwnProfile> {
+  const { sock, identities } = context;
   const { me } = identities;
   const [about, picture_url, business, privacy] = await Promise.all([
     aboutOf(sock, me.jid),
-    pictureOf(desk, me.jid),
+    pictureOf(context, me.jid),
     businessOf(sock, me.jid),
     sock.fetchPrivacySettings(true),
   ]);

@@ -126,7 +126,7 @@ export class PasskeyCeremony {
     const primary = bytes && readPrimaryIdentity(bytes);
     if (!primary) return this.#fail("passkey_failed", "The phone's part of the key exchange cannot be read.");
     this.#primary = primary;
-    if (!(await this.#tell("companion_nonce", exchange.companion.nonce))) return;
+    if (!(await this.#report("companion_nonce", exchange.companion.nonce))) return;
     if (exchange.isProved) return void (await this.#finish());
     const { passkeyConfirmMs } = this.#options.timing;
     await this.#enter("confirmation_required", passkeyConfirmMs, "passkey_not_confirmed");
@@ -228,7 +228,7 @@ export class PasskeyCeremony {
     this.#stage = "finishing";
     const request = this.#seal(companion, this.#primary, keys, secret.current);
     if (!request) this.#fail("passkey_failed", "The phone's part of the key exchange cannot be used.");
-    if (!request || !(await this.#tell("encrypted_pairing_request", request))) return false;
+    if (!request || !(await this.#report("encrypted_pairing_request", request))) return false;
     await this.#enter("finishing", timing.passkeyFinishMs, "passkey_no_answer");
     return true;
   }
@@ -242,7 +242,7 @@ export class PasskeyCeremony {
   }
 
   /** False if WhatsApp rejects the message, which ends the ceremony. */
-  async #tell(tag: string, content: Uint8Array): Promise<boolean> {
+  async #report(tag: string, content: Uint8Array): Promise<boolean> {
     try {
       await this.#options.stream.query(iq("set", leaf(tag, content)));
       return true;

@@ -105,7 +105,8 @@ export function readMessage(plaintext: Uint8Array): proto.IMessage {
 
 /** Data of our own phone from before the pairing, if Baileys makes an event of it. */
 export function isHistorySync({ plaintext }: JournalEntry): boolean {
-  const told = readMessage(plaintext).protocolMessage?.historySyncNotification;
-  if (!told || !PROCESSABLE_HISTORY_TYPES.some((type) => Number(type) === told.syncType)) return false;
-  return DEFAULT_CONNECTION_CONFIG.shouldSyncHistoryMessage(told);
+  const reported = readMessage(plaintext).protocolMessage?.historySyncNotification;
+  if (!reported || !PROCESSABLE_HISTORY_TYPES.some((type) => Number(type) === reported.syncType))
+    return false;
+  return DEFAULT_CONNECTION_CONFIG.shouldSyncHistoryMessage(reported);
 }

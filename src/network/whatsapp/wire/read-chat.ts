@@ -13,13 +13,13 @@ const UNREAD = -1;
 
 /** The event of a changed chat state on the phone; undefined if there is none. */
 export async function readChat(
-  news: BaileysChatUpdate,
-  people: IdentityStore,
-  told: ItemCache<string>,
+  update: BaileysChatUpdate,
+  identities: IdentityStore,
+  reported: ItemCache<string>,
 ): Promise<NetworkEvent | undefined> {
-  const { pinned, muteEndTime, unreadCount } = news;
-  const archived = await archivedIn(news, people, told);
-  return tell(news, people, {
+  const { pinned, muteEndTime, unreadCount } = update;
+  const archived = await archivedIn(update, identities, reported);
+  return report(update, identities, {
     ...(archived !== undefined && { archived }),
     ...(pinned !== undefined && { pinned: (pinned ?? 0) > 0 }),
     ...(muteEndTime !== undefined && { muted_until: fromMuteTime(muteEndTime) }),
@@ -30,13 +30,13 @@ export async function readChat(
 /** With one account setting, every message unarchives its chat, even if the chat is not archived. */
 async function archivedIn(
   { id, archived, messages }: BaileysChatUpdate,
-  people: IdentityStore,
-  told: ItemCache<string>,
+  identities: IdentityStore,
+  reported: ItemCache<string>,
 ): Promise<boolean | undefined> {
-  const chat = id && archived != null ? await people.chatOf(id) : undefined;
+  const chat = id && archived != null ? await identities.chatOf(id) : undefined;
   if (!chat || archived == null) return undefined;
-  const isEcho = messages !== undefined && told.get(archivedKey(chat)) === String(archived);
-  told.set(archivedKey(chat), String(archived));
+  const isEcho = messages !== undefined && reported.get(archivedKey(chat)) === String(archived);
+  reported.set(archivedKey(chat), String(archived));
   return isEcho ? undefined : archived;
 }
 
@@ -47,24 +47,24 @@ export function archivedKey(chat: string): string {
 
 /** The event of a chat in the history; contains only values that differ from the defaults. */
 export async function readHistoryChat(
-  news: BaileysChatUpdate,
-  people: IdentityStore,
+  update: BaileysChatUpdate,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
-  const muted_until = news.muteEndTime == null ? null : fromMuteTime(news.muteEndTime);
-  return tell(news, people, {
-    ...(news.archived && { archived: true }),
-    ...((news.pinned ?? 0) > 0 && { pinned: true }),
+  const muted_until = update.muteEndTime == null ? null : fromMuteTime(update.muteEndTime);
+  return report(update, identities, {
+    ...(update.archived && { archived: true }),
+    ...((update.pinned ?? 0) > 0 && { pinned: true }),
     ...(muted_until && muted_until > new Date() && { muted_until }),
-    ...((news.markedAsUnread || news.unreadCount === UNREAD) && { unread: true }),
+    ...((update.markedAsUnread || update.unreadCount === UNREAD) && { unread: true }),
   });
 }
 
-async function tell(
+async function report(
   { id }: BaileysChatUpdate,
-  people: IdentityStore,
+  identities: IdentityStore,
   change: ChatState,
 ): Promise<NetworkEvent | undefined> {
   if (!id || Object.keys(change).length === 0) return undefined;
-  const chat = await people.chatOf(id);
+  const chat = await identities.chatOf(id);
   return chat && { type: "chat_updated", chat, change };
 }

@@ -7,13 +7,13 @@ import { plainJid } from "./plain-jid.ts";
 /** The event of new data about a person; undefined without any, and for groups and ourselves. */
 export async function readContact(
   { id, lid, phoneNumber, name, notify, verifiedName }: Partial<Contact>,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const address = plainJid(id);
-  if (!address || isGroupJid(address) || people.isMe(address)) return undefined;
+  if (!address || isGroupJid(address) || identities.isMe(address)) return undefined;
   const other = isLidJid(address) ? phoneNumber : lid;
   if (!other && !name && !notify && !verifiedName) return undefined;
-  const person = await people.identify(address, other);
+  const person = await identities.identify(address, other);
   if (!person) return undefined;
   return {
     type: "contact_updated",

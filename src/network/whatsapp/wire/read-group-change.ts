@@ -9,13 +9,14 @@ import { toGroup, toParticipants } from "./to-group.ts";
 /** The event of a group notification; undefined for a group that we joined, which arrives as a whole. */
 export async function readGroupChange(
   node: BinaryNode,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const { from, t, participant, participant_pn, participant_lid, notify } = node.attrs;
   const group = plainJid(from);
   if (!group || getBinaryNodeChild(node, "create")) return undefined;
-  const by = participant && (await people.identify(participant, participant_pn ?? participant_lid, notify));
-  const changes = await Promise.all(childrenOf(node).map((said) => changeOf(said, people)));
+  const by =
+    participant && (await identities.identify(participant, participant_pn ?? participant_lid, notify));
+  const changes = await Promise.all(childrenOf(node).map((said) => changeOf(said, identities)));
   const change: GroupUpdate = Object.assign({}, ...changes, by && { by });
   return { type: "group_updated", group, at: parseTimestamp(t), change };
 }
@@ -23,11 +24,11 @@ export async function readGroupChange(
 /** The event of a group for which Baileys provides all data. */
 export async function readWholeGroup(
   metadata: GroupMetadata,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const { author, authorPn } = metadata;
-  const by = author && (await people.identify(author, authorPn));
-  const group = await toGroup(metadata, people);
+  const by = author && (await identities.identify(author, authorPn));
+  const group = await toGroup(metadata, identities);
   return {
     type: "group_updated",
     group: group.jid,
@@ -37,15 +38,15 @@ export async function readWholeGroup(
 }
 
 /** Other changes are not stored by the gateway, which may fetch the group again. */
-async function changeOf(said: BinaryNode, people: IdentityStore): Promise<GroupUpdate> {
+async function changeOf(said: BinaryNode, identities: IdentityStore): Promise<GroupUpdate> {
   switch (said.tag) {
     case "add":
     case "remove":
     case "promote":
     case "demote":
-      return membersOf(said, said.tag, people);
+      return membersOf(said, said.tag, identities);
     case "leave":
-      return membersOf(said, "remove", people);
+      return membersOf(said, "remove", identities);
     case "delete":
       return { left: true };
     case "subject":
@@ -66,7 +67,7 @@ async function changeOf(said: BinaryNode, people: IdentityStore): Promise<GroupU
 async function membersOf(
   said: BinaryNode,
   action: ParticipantAction,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<GroupUpdate> {
   const members = childrenOf(said).filter(({ tag }) => tag === "participant");
   const who = await toParticipants(
@@ -76,9 +77,9 @@ async function membersOf(
       ...(lid !== undefined && { lid }),
       admin: type ?? null,
     })),
-    people,
+    identities,
   );
-  const isLeft = action === "remove" && who.some(({ jid }) => people.isMe(jid));
+  const isLeft = action === "remove" && who.some(({ jid }) => identities.isMe(jid));
   return { participants: { action, who }, ...(isLeft && { left: true }) };
 }
 

@@ -20,15 +20,15 @@ interface MessageFrame {
 /** The event of a message, an edit, a deletion or a reaction; undefined if users would see nothing. */
 export async function readInboundMessage(
   { message, stanza }: DecryptedMessage,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const body = normalizeMessageContent(message.message);
   if (!body) return undefined;
-  const frame = await frameOf(message, stanza, people);
+  const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
   if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
-  const read = readContent(body, (jid) => people.isMe(jid), nameOf(message.key));
+  const read = readContent(body, (jid) => identities.isMe(jid), nameOf(message.key));
   if (!read) return undefined;
   const content = await withKnownPeople(read, frame);
   const { chat, id, from_me, sender, at } = frame;
@@ -75,20 +75,24 @@ function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): StoredMes
 async function frameOf(
   { key, pushName }: WAMessage,
   stanza: Record<string, string>,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<MessageFrame | undefined> {
   const from_me = key.fromMe === true;
   const { from = "", participant, recipient } = stanza;
-  const chat = await people.chatOf(
+  const chat = await identities.chatOf(
     recipient ?? from,
     recipient ? recipientAlias(stanza) : senderAlias(stanza),
   );
   if (!chat || !key.id) return undefined;
   const sender = from_me
-    ? people.me
-    : await people.identify(participant ?? from, participantAlias(stanza) ?? senderAlias(stanza), pushName);
+    ? identities.me
+    : await identities.identify(
+        participant ?? from,
+        participantAlias(stanza) ?? senderAlias(stanza),
+        pushName,
+      );
   if (!sender) return undefined;
-  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), people };
+  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), people: identities };
 }
 
 function senderAlias({ participant, sender_pn, sender_lid }: Record<string, string>): string | undefined {
@@ -145,15 +149,15 @@ function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean)
 /** For the log: records a message that could not be decrypted. */
 export async function readUndecryptedMessage(
   message: WAMessage,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const { key, pushName } = message;
   if (!key.id || !key.remoteJid) return undefined;
   const isGroup = isGroupJid(key.remoteJid);
-  const chat = await people.chatOf(key.remoteJid, isGroup || key.fromMe ? undefined : key.remoteJidAlt);
+  const chat = await identities.chatOf(key.remoteJid, isGroup || key.fromMe ? undefined : key.remoteJidAlt);
   const sender = key.fromMe
-    ? people.me
-    : await people.identify(
+    ? identities.me
+    : await identities.identify(
         isGroup ? (key.participant ?? "") : key.remoteJid,
         isGroup ? key.participantAlt : key.remoteJidAlt,
         pushName,

@@ -20,16 +20,16 @@ type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 const MOST_MEMBERS = 2_048;
 
 /** The statuses from a receipt for our messages, or for messages that our phone has read. */
-export async function readReceipt(node: BinaryNode, people: IdentityStore): Promise<StatusEvent[]> {
+export async function readReceipt(node: BinaryNode, identities: IdentityStore): Promise<StatusEvent[]> {
   const { attrs } = node;
   const status = STATUS[attrs.type ?? ""];
   if (!status || !attrs.from || !attrs.id) return [];
-  const isOwn = people.isMe(attrs.participant ?? attrs.from);
+  const isOwn = identities.isMe(attrs.participant ?? attrs.from);
   // Our own devices confirm messages to us; only in a chat with ourselves do they concern our own messages.
   if (isOwn && status === "delivered") return [];
   const address = isOwn && attrs.recipient ? attrs.recipient : attrs.from;
   const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
-  const chat = await people.chatOf(address, alias);
+  const chat = await identities.chatOf(address, alias);
   if (!chat) return [];
   const event = {
     type: "message_status",
@@ -38,18 +38,18 @@ export async function readReceipt(node: BinaryNode, people: IdentityStore): Prom
     status,
     at: parseTimestamp(attrs.t),
   } as const;
-  return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, people);
+  return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, identities);
 }
 
 async function readMembers(
   node: BinaryNode,
   event: Omit<StatusEvent, "ids">,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<StatusEvent[]> {
   const grouped = getBinaryNodeChildren(node, "participants");
-  if (grouped.length > 0) return readGrouped(grouped, event, people);
+  if (grouped.length > 0) return readGrouped(grouped, event, identities);
   const { participant = "", participant_pn, participant_lid } = node.attrs;
-  const who = await people.identify(participant, participant_pn ?? participant_lid);
+  const who = await identities.identify(participant, participant_pn ?? participant_lid);
   return who ? [{ ...event, ids: idsOf(node), participant: who }] : [];
 }
 
@@ -57,14 +57,14 @@ async function readMembers(
 async function readGrouped(
   lists: BinaryNode[],
   event: Omit<StatusEvent, "ids">,
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<StatusEvent[]> {
   const receipts = lists
     .flatMap((list) =>
       getBinaryNodeChildren(list, "user").map(({ attrs }) => ({ id: list.attrs.key, attrs })),
     )
     .slice(0, MOST_MEMBERS);
-  const who = await people.identifyAll(
+  const who = await identities.identifyAll(
     receipts.map(({ attrs: { jid, participant_pn, participant_lid } }) => ({
       address: jid ?? "",
       other: participant_pn ?? participant_lid,
@@ -72,7 +72,7 @@ async function readGrouped(
   );
   return receipts.flatMap(({ id, attrs }, nth) => {
     const participant = who[nth];
-    if (!id || !participant || people.isMe(participant.jid)) return [];
+    if (!id || !participant || identities.isMe(participant.jid)) return [];
     return [
       { ...event, ids: [id as MessageId], participant, at: attrs.t ? parseTimestamp(attrs.t) : event.at },
     ];

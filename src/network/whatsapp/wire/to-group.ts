@@ -12,25 +12,25 @@ interface Member {
 }
 
 /** Converts a group to the gateway's format. */
-export async function toGroup(metadata: GroupMetadata, people: IdentityStore): Promise<Group> {
+export async function toGroup(metadata: GroupMetadata, identities: IdentityStore): Promise<Group> {
   const { id, subject, desc, owner, ownerPn, announce, restrict, creation } = metadata;
   return {
     jid: plainJid(id) ?? groupJid(id),
     subject,
     description: desc || null,
-    owner: owner ? ((await people.identify(owner, ownerPn))?.jid ?? null) : null,
+    owner: owner ? ((await identities.identify(owner, ownerPn))?.jid ?? null) : null,
     announce: announce === true,
     locked: restrict === true,
     created_at: creation ? new Date(creation * 1000) : null,
-    participants: await toParticipants(metadata.participants, people),
+    participants: await toParticipants(metadata.participants, identities),
   };
 }
 
 export async function toParticipants(
   members: readonly Member[],
-  people: IdentityStore,
+  identities: IdentityStore,
 ): Promise<GroupParticipant[]> {
-  const found = await people.identifyAll(
+  const found = await identities.identifyAll(
     members.map(({ id, phoneNumber, lid }) => ({ address: id, other: phoneNumber ?? lid })),
   );
   return found.flatMap((person, i) => {

@@ -13,9 +13,9 @@ describe("a refusal of the network", () => {
     ["conflict", 409, "CONFLICT", "another device"],
     ["resource-limit", 419, "CONFLICT", "full"],
   ])("%s (%s) of a call has a code and words of ours", (text, number, code, word) => {
-    const told = toFailedResult(libraryError(text, number));
-    expect(told).toEqual({ outcome: "refused", code, reason: expect.stringContaining(word) });
-    expect(JSON.stringify(told)).not.toContain(text);
+    const reported = toFailedResult(libraryError(text, number));
+    expect(reported).toEqual({ outcome: "refused", code, reason: expect.stringContaining(word) });
+    expect(JSON.stringify(reported)).not.toContain(text);
   });
 
   it("that nobody knows keeps its number, and trouble of the network's own is no refusal", () => {
