@@ -66,9 +66,6 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   },
 ];
 
-/** Where files still import each other's types. */
-const HAS_CIRCLES_OF_TYPES = /^src\/features\/(integrations|messages\/receipts)\//;
-
 /** The text of a script for browsers. */
 const IN_THE_BROWSER = "src/features/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
@@ -243,9 +240,7 @@ describe("imports", () => {
 
   test("never make a circle of files, types included", () => {
     const graph = new Map(
-      sources
-        .filter(({ path }) => !HAS_CIRCLES_OF_TYPES.test(path))
-        .map(({ path, imports }) => [path, new Set(imports.map(({ target }) => target))]),
+      sources.map(({ path, imports }) => [path, new Set(imports.map(({ target }) => target))]),
     );
     expect(findCircle(graph)).toBeUndefined();
   });

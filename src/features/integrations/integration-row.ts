@@ -2,7 +2,6 @@ import { type Selectable, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { IntegrationTable } from "../../tables.ts";
-import type { IntegrationProvider } from "./integration-provider.ts";
 
 export type IntegrationRow = Selectable<IntegrationTable>;
 
@@ -11,8 +10,6 @@ export interface Integration extends Omit<IntegrationRow, "secret"> {
   /** All secrets, also those that did not come from the user. */
   secrets: Record<string, string>;
 }
-
-const MASK = "****";
 
 export function openIntegration({ secret, ...row }: IntegrationRow, box: SecretBox): Integration {
   const secrets = openSecrets({ id: row.id, secret }, box);
@@ -37,43 +34,6 @@ export function lanesOf({ lane, inbound_lane }: Pick<IntegrationRow, "lane" | "i
 
 export function selectIntegrations(db: Db | Trx, instanceId: number) {
   return db.selectFrom("integration").selectAll().where("instance_id", "=", instanceId);
-}
-
-/** The integration as the API shows it. */
-export function toIntegrationView(
-  provider: IntegrationProvider,
-  row: Integration & Pick<QueuedIntegration, "waiting" | "paused_chats">,
-) {
-  const masked = provider.secrets.flatMap((name) => {
-    const secret = row.secrets[name];
-    return secret === undefined ? [] : [[name, maskSecret(secret)]];
-  });
-  const shown = Object.entries(row.config).filter(([name]) => row.secrets[name] === undefined);
-  return {
-    ...row,
-    config: Object.fromEntries([...shown, ...masked]),
-    has_token: row.secrets[provider.secrets[0] ?? ""] !== undefined,
-    last_error_is_past: isPast(row),
-    paused_until: row.paused_until && row.paused_until > new Date() ? row.paused_until : null,
-  };
-}
-
-type LastResponses = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;
-
-function isPast({ status, last_error_at, last_success_at }: LastResponses): boolean {
-  return (
-    status === "ok" && last_error_at !== null && last_success_at !== null && last_success_at > last_error_at
-  );
-}
-
-/** Enough to recognise a secret, too little to use it. */
-function maskSecret(secret: string): string {
-  return secret.length < 12 ? MASK : `${MASK}${secret.slice(-4)}`;
-}
-
-/** Whether this is the masked form of the secret. */
-export function isMaskOf(given: unknown, secret: string | undefined): boolean {
-  return secret !== undefined && given === maskSecret(secret);
 }
 
 interface PausedChat {

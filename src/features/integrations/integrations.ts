@@ -19,10 +19,10 @@ import {
   openIntegration,
   type QueuedIntegration,
   readQueuedIntegrations,
-  toIntegrationView,
 } from "./integration-row.ts";
 import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
+import { toIntegrationView } from "./to-integration-view.ts";
 
 const TESTS_PER_MINUTE = 10;
 

@@ -15,7 +15,8 @@ import type {
   IntegrationProvider,
   PreparedIntegration,
 } from "./integration-provider.ts";
-import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
+import { type IntegrationRow, lanesOf, selectIntegrations } from "./integration-row.ts";
+import { isMaskOf } from "./mask-secret.ts";
 import { makeRetriesDue } from "./resume-deliveries.ts";
 
 /** An integration in a request: the fields of its configuration are in `config` or at the top level. */

@@ -30,7 +30,8 @@ export { createAutoReader } from "./inbound/auto-reader.ts";
 export { createInboundRecorder, type InboundFollower } from "./inbound/inbound-recorder.ts";
 export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
-export { createReceiptRecorder, type MessageReceipt } from "./receipts/record-receipts.ts";
+export type { MessageReceipt } from "./receipts/message-receipt.ts";
+export { createReceiptRecorder } from "./receipts/record-receipts.ts";
 export type { CampaignFollower } from "./send/record-outcome.ts";
 export type {
   MediaOptions,

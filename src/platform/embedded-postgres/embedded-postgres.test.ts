@@ -55,7 +55,7 @@ test("the first start makes a durable database, the second finds its data on the
   await expect(query(first.url, "select 1")).rejects.toSatisfy(isDatabaseUnavailable);
 
   const second = await story.start(dataDir, { settings: {} });
-  expect(second).toMatchObject({ url: first.url, adopted: false });
+  expect(second).toMatchObject({ url: first.url, wasAlreadyRunning: false });
   expect(await query(second.url, "select said from kept")).toEqual([{ said: "yes" }]);
 });
 
@@ -237,7 +237,9 @@ test("a database of another major version is refused before anything touches it"
   await stop();
   const version = join(dataDir, "postgres/data/PG_VERSION");
   await writeFile(version, "14\n");
-  await expect(story.start(dataDir)).rejects.toThrow(/was made by PostgreSQL 14, and this is PostgreSQL 18/);
+  await expect(story.start(dataDir)).rejects.toThrow(
+    /was created by PostgreSQL 14, and this is PostgreSQL 18/,
+  );
   await writeFile(version, "18\n");
   expect(await query((await story.start(dataDir)).url, "select 1 as n")).toEqual([{ n: 1 }]);
 });
@@ -245,7 +247,7 @@ test("a database of another major version is refused before anything touches it"
 test("a database that somebody took away is not silently begun anew", async () => {
   const [data, away] = [join(lasting, "postgres/data"), join(lasting, "away")];
   await rename(data, away);
-  await expect(story.start(lasting)).rejects.toThrow(/no database in .*postgres\/data/);
+  await expect(story.start(lasting)).rejects.toThrow(/there is no database in .*postgres\/data/);
   await rename(away, data);
   expect(await query((await story.start(lasting)).url, "select 1 as n")).toEqual([{ n: 1 }]);
 });
@@ -256,6 +258,6 @@ test("a PostgreSQL that cannot start says why, in its own last words", async () 
   await stop();
   await truncate(join(dataDir, "postgres/data/global/pg_control"), 10);
   await expect(story.start(dataDir)).rejects.toThrow(
-    /ended while starting.*could not read file.*set DATABASE_URL/s,
+    /exited while it was starting.*could not read file.*set DATABASE_URL/s,
   );
 });

@@ -127,7 +127,7 @@ describe("name lookup", () => {
     await vi.advanceTimersByTimeAsync(3100);
     open.get("slow.test")?.fail();
     await slow;
-    await expect(lookup("slow.test")).rejects.toThrow("rests");
+    await expect(lookup("slow.test")).rejects.toThrow("failed slowly");
     const other = lookup("other.test");
     expect(asked).toEqual(["slow.test", "other.test"]);
     open.get("other.test")?.answer();

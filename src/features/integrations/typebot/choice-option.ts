@@ -1,3 +1,4 @@
+import { simplify } from "./simplify.ts";
 import type { BotInput } from "./typebot-api.ts";
 
 /** One option of a choice. */
@@ -74,9 +75,4 @@ export function findOptions(options: readonly ChoiceOption[], said: string): Cho
   const found = parts.map((part) => findOption(options, part));
   const known = found.filter((option) => option !== undefined);
   return known.length === found.length && known.length > 0 ? [...new Set(known)] : undefined;
-}
-
-/** Without case, accents and extra spaces. */
-export function simplify(text: string): string {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim();
 }

@@ -1,6 +1,12 @@
 import { compileLinearPattern } from "../../../platform/text/linear-pattern.ts";
-import { simplify } from "./choice-option.ts";
-import type { TypebotConfig } from "./typebot-config.ts";
+import { simplify } from "./simplify.ts";
+
+/** What starts the bot. */
+export interface BotTrigger {
+  trigger: "all" | "keyword";
+  trigger_operator: "equals" | "contains" | "startsWith" | "regex";
+  trigger_value: string;
+}
 
 /** Whether the text is one of the words, without case and accents. */
 export function isKeyword(words: readonly string[], text: string): boolean {
@@ -9,10 +15,7 @@ export function isKeyword(words: readonly string[], text: string): boolean {
 }
 
 /** Whether a text starts the bot. */
-export function isTrigger(
-  { trigger, trigger_operator, trigger_value }: TypebotConfig,
-  text: string,
-): boolean {
+export function isTrigger({ trigger, trigger_operator, trigger_value }: BotTrigger, text: string): boolean {
   if (trigger === "all") return true;
   if (text === "") return false;
   const [said, wanted] = [simplify(text), simplify(trigger_value)];
@@ -41,7 +44,7 @@ export function findTriggerProblem({
   trigger,
   trigger_operator,
   trigger_value,
-}: Pick<TypebotConfig, "trigger" | "trigger_operator" | "trigger_value">): string | undefined {
+}: BotTrigger): string | undefined {
   if (trigger === "all" || trigger_operator !== "regex") return undefined;
   const pattern = compileLinearPattern(trigger_value);
   return "refused" in pattern ? pattern.refused : undefined;

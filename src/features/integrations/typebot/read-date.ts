@@ -1,4 +1,4 @@
-import { simplify } from "./choice-option.ts";
+import { simplify } from "./simplify.ts";
 
 /** A longer text is not a date. */
 const LONGEST = 200;

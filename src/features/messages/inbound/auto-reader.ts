@@ -1,7 +1,7 @@
 import type { NetworkMessage, Session } from "../../../network/driver.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { MessageReceipt } from "../receipts/record-receipts.ts";
+import type { MessageReceipt } from "../receipts/message-receipt.ts";
 
 const TOGETHER_MS = 250;
 const PATIENCE_MS = 20_000;

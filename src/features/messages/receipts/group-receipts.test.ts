@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
 import { lidOf } from "../../../network/sandbox/world/test-numbers.ts";
-import { createReceiptRecorder, type MessageReceipt } from "./record-receipts.ts";
+import type { MessageReceipt } from "./message-receipt.ts";
+import { createReceiptRecorder } from "./record-receipts.ts";
 
 const ANA = "5511977771234";
 /** Receives, and reads only when told so. */

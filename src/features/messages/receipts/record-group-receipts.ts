@@ -4,6 +4,7 @@ import { isGroupJid } from "../../../network/jid.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
+import type { MessageReceipt } from "./message-receipt.ts";
 import {
   applyReceipt,
   findReceipt,
@@ -12,7 +13,6 @@ import {
   type ReceiptLedger,
   saveReceipts,
 } from "./receipt-ledger.ts";
-import type { MessageReceipt } from "./record-receipts.ts";
 
 /** What receipts of groups have changed. */
 export interface GroupReceiptResult {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { createBatchWriter } from "../../../engine/batch-writer.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { MessageStatus, NetworkEvent } from "../../../network/driver.ts";
+import type { MessageStatus } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
@@ -11,16 +11,12 @@ import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } f
 import { messageEvent, sentEvent } from "../message-events.ts";
 import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
 import type { CampaignFollower } from "../send/record-outcome.ts";
+import type { MessageReceipt } from "./message-receipt.ts";
 import {
   type GroupReceiptAdvance,
   type GroupReceiptResult,
   recordGroupReceipts,
 } from "./record-group-receipts.ts";
-
-/** A receipt: the status of some messages of a chat, ours at the contact's end or theirs at this one. */
-export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
-  instance_id: number;
-};
 
 /** What to publish once the receipts are committed. */
 export interface RecordedReceipts {
