@@ -195,7 +195,7 @@ describe("A gateway", () => {
     await raiseFloor(SECOND, instance);
     await waitUntil(async () => (await statusOf(instance)).status === "error");
     const { reason } = await statusOf(instance);
-    expect(reason).toContain(`outdated: WhatsApp refuses version 2.3000.${FIRST}`);
+    expect(reason).toContain(`outdated: WhatsApp rejects version 2.3000.${FIRST}`);
     expect(reason).toContain("web.whatsapp.com offers no newer one");
     const asked = web.asked.length;
     await running.advance(HOUR_MS);
