@@ -9,7 +9,7 @@ export interface NodeTable {
   dead: Generated<boolean>;
   url: string | null;
   roles: string[];
-  /** Bytes that the process takes now, and that it took when it started, before its first session. */
+  /** Bytes of resident memory: the latest value, and below it the value at the start, before the first session. */
   memory: number | null;
   memory_at_start: number | null;
   started_at: Generated<Date>;
@@ -44,9 +44,9 @@ export interface PlanTable {
   max_messages: number | null;
   max_campaigns: number | null;
   max_leads: number | null;
-  /** Of stored files, in units of 1,048,576 bytes. */
+  /** Quota for stored files, in MiB (1,048,576 bytes). */
   max_storage_mb: number | null;
-  /** Customers of a reseller. */
+  /** Quota for customers of a reseller. */
   max_accounts: Generated<number | null>;
   api_rate_limit_per_minute: number | null;
   instance_rate_limit_per_minute: number | null;
@@ -61,14 +61,14 @@ export interface AccountTable {
   status: Generated<"active" | "trial" | "paused" | "blocked" | "expired" | "cancelled">;
   plan_id: number;
   settings: Json<Record<string, unknown>>;
-  /** The reseller whose customer it is. */
+  /** The reseller of this customer. */
   parent_id: number | null;
   trial_ends_at: Date | null;
-  /** Put out of service by the owner of the gateway, which no reseller lifts. */
+  /** The owner of the gateway suspended the account; a reseller cannot reactivate it. */
   held_by_owner: Generated<boolean>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
-  /** Hidden from then on; the row goes when nothing of the account is left. */
+  /** Hides the account at once; a job deletes the row after all its data. */
   removed_at: Date | null;
 }
 
@@ -85,7 +85,7 @@ export interface AccountUserTable {
 export interface SignInTable {
   id: string;
   user_id: number;
-  /** When the password was given last. */
+  /** When the user last gave the password. */
   confirmed_at: Generated<Date>;
   created_at: Generated<Date>;
   expires_at: Date;
@@ -114,7 +114,7 @@ export type InstanceStatus =
 
 export interface PasskeyRow {
   stage: "required" | "awaiting_phone" | "confirmation_required" | "finishing";
-  /** What a browser has to sign. */
+  /** WebAuthn options that the browser signs. */
   options: Record<string, unknown> | null;
   code: string | null;
   /** ISO 8601. */
@@ -146,41 +146,41 @@ export interface InstanceTable {
   qr_max_attempts: number | null;
   qr_expires_at: Date | null;
   qr_reason: "new" | "refreshed" | null;
-  /** Why the last pairing failed, as plain data of the network. */
+  /** Error of the last pairing, as plain data from the network. */
   pairing_error: Json<Record<string, unknown>> | null;
   pairing_phone: string | null;
   pairing_code: string | null;
-  /** Where the passkey ceremony of a pairing stands; null while no passkey is asked for. */
+  /** Step of the passkey ceremony in a pairing; null while the network requests none. */
   passkey: Json<PasskeyRow> | null;
-  /** What the network wants a person to see to. */
+  /** A demand of the network that a person must handle. */
   attention: Json<{ code: "passkey_challenge"; since: string }> | null;
   last_qr_at: Date | null;
   connected_at: Date | null;
   disconnected_at: Date | null;
   last_seen_at: Date | null;
   last_disconnect_reason: string | null;
-  /** Until then the network refuses messages to people who are not in touch with this account. */
+  /** Until then, the network refuses messages to contacts without an existing chat. */
   new_chats_locked_until: Date | null;
-  /** How often in a row that came about; each makes the wait longer where the network tells no end. */
+  /** Consecutive locks; each doubles the wait if the network reports no end. */
   new_chat_locks: Generated<number>;
-  /** Until then nothing is sent, as sends to several chats in a row did not reach the network. */
+  /** Until then, sends are paused, because sends to several chats did not reach the network. */
   sends_held_until: Date | null;
-  /** How often in a row that came about; 0: sends reach the network. */
+  /** Consecutive pauses; 0: sends reach the network. */
   send_holds: Generated<number>;
-  /** Tries to connect that failed since the last connection, or since it was asked for. */
+  /** Failed attempts to connect since the last connection or the last connect request. */
   reconnect_attempts: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   removed_at: Date | null;
 }
 
-/** A link with which somebody without an account links a phone; one per instance. */
+/** A link with which a person without an account pairs a phone; one per instance. */
 export interface InstanceLinkTable {
   /** SHA-256 of the token. */
   digest: Buffer;
   account_id: number;
   instance_id: number;
-  /** SHA-256 of the secret of the browser that opened it first. */
+  /** SHA-256 of a secret in the first browser that opened the link. */
   browser: Buffer | null;
   created_at: Generated<Date>;
   expires_at: Date;
@@ -202,7 +202,7 @@ export interface CredentialTable {
   instance_id: number;
   generation: number;
   secret: Buffer | null;
-  /** What a pairing under way needs to go on after a restart. */
+  /** State of a pairing in progress, so that it continues after a restart. */
   registration: Buffer | null;
   updated_at: Generated<Date>;
 }
@@ -219,7 +219,7 @@ export interface JournalEntryTable {
   instance_id: number;
   generation: number;
   id: string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   position: Generated<number>;
   is_done: boolean;
   secret: Buffer;
@@ -242,11 +242,11 @@ export interface ContactTable {
   jid: string;
   lid: string | null;
   phone: string | null;
-  /** In the phone's address book. */
+  /** The name in the phone's address book. */
   name: string | null;
   push_name: string | null;
   verified_name: string | null;
-  /** Null: the network was not asked. */
+  /** Null: not requested from the network yet. */
   is_business: boolean | null;
   about: string | null;
   picture_url: string | null;
@@ -255,12 +255,12 @@ export interface ContactTable {
   updated_at: Generated<Date>;
 }
 
-/** What the network answered about a number. */
+/** The network's result for one phone number. */
 export interface NumberCheckTable {
   instance_id: number;
   account_id: number;
   number: string;
-  /** Null: it is not on the network. */
+  /** Null: the number is not on the network. */
   jid: string | null;
   lid: string | null;
   verified_name: string | null;
@@ -276,26 +276,26 @@ export interface ConversationTable {
   title: string | null;
   type: "contact" | "group";
   contact_id: number | null;
-  /** The conversation that this one has become part of. */
+  /** The conversation into which this one was merged. */
   merged_into: number | null;
-  /** While messages may still arrive in a merged one. */
+  /** Set while messages may still arrive in a merged conversation. */
   merged_at: Date | null;
   last_message_at: Date | null;
   archived: Generated<boolean>;
   pinned: Generated<boolean>;
   muted_until: Date | null;
-  /** By hand, whatever has been read. */
+  /** Set by the user, independent of which messages are read. */
   marked_unread: Generated<boolean>;
   created_at: Generated<Date>;
 }
 
-/** The words of a message, each with its instance in front of it. */
+/** Search words of a message, each prefixed with the instance id. */
 export interface MessageSearchTable {
   account_id: number;
   instance_id: number;
-  /** When the message was taken; of what others wrote, its time. */
+  /** Acceptance time of a send; otherwise the time of the message. */
   at: Date;
-  /** Of the message. */
+  /** The id of the message. */
   id: number;
   words: string;
 }
@@ -326,7 +326,7 @@ export interface MessageTable {
   outcome_at: Date | null;
   edited_at: Date | null;
   deleted_at: Date | null;
-  /** Inbound: when this end has read it. */
+  /** Inbound messages: when this instance read them. */
   read_at: Date | null;
   sent_at: Generated<Date>;
   created_at: Generated<Date>;
@@ -334,7 +334,7 @@ export interface MessageTable {
 
 export interface OutgoingMediaTable {
   id: string;
-  /** Null: put there by an older version. */
+  /** Null: stored by an older version. */
   account_id: number | null;
   part: number;
   bytes: Buffer;
@@ -348,10 +348,10 @@ export interface MediaTable {
   instance_id: number;
   message: number;
   status: "pending" | "ready" | "failed" | "expired";
-  /** Why it is not there. */
+  /** Why the file is not available. */
   reason: string | null;
   blob: number | null;
-  /** Of a send: its parts in `outgoing_media`, until the file is in the store. */
+  /** File of a send: its parts in `outgoing_media`, until the media store has the file. */
   upload: string | null;
   sha256: string | null;
   size: number | null;
@@ -364,26 +364,26 @@ export interface MediaTable {
 /** A file in the media store. */
 export interface BlobTable {
   id: Generated<number>;
-  /** In the store. */
+  /** The name in the media store. */
   name: string;
   sha256: string;
   size: number;
-  /** The node in whose folder it is; null: every node reaches it. */
+  /** The node whose folder has the file; null: every node can read it. */
   node: string | null;
   status: Generated<"arriving" | "kept" | "doomed">;
   created_at: Generated<Date>;
 }
 
-/** A file in the store, as an account has it; triggers keep it. */
+/** A file that an account has in the store; triggers maintain the row. */
 export interface StoredFileTable {
   account_id: number;
   blob: number;
   size: number;
-  /** Media rows of the account that name it. */
+  /** Number of the account's media rows that reference the blob. */
   names: number;
 }
 
-/** What the files of an account take up; triggers keep it. */
+/** Total size of an account's files; triggers maintain the row. */
 export interface StorageUsageTable {
   account_id: number;
   bytes: number;
@@ -394,9 +394,9 @@ export interface ActionTable {
   account_id: number;
   instance_id: number;
   jid: string;
-  /** The network id of the action itself. */
+  /** The network's id of the action itself. */
   message_id: string;
-  /** The messages that it is done to. */
+  /** The messages that the action changes. */
   target: Json<{ id: string; from_me: boolean; sender?: string }[]>;
   action: "react" | "read" | "edit" | "delete";
   body: Json<{ text?: string; media_type?: string; mentions?: string[]; reaction?: string }>;
@@ -421,14 +421,14 @@ export interface AccountIdempotencyTable {
   route: string;
   key: string;
   fingerprint: Buffer;
-  /** Sealed; null only inside the transaction that makes what it tells of. */
+  /** The sealed response; null only within the transaction of the request. */
   answer: Buffer | null;
   created_at: Generated<Date>;
 }
 
 export interface MessageUsageTable {
   account_id: number;
-  /** Its first day, UTC. */
+  /** First day of the month, UTC. */
   month: string;
   used: Generated<number>;
 }
@@ -441,12 +441,12 @@ export interface ApiLogTable {
   user_id: number | null;
   key_last4: string | null;
   method: string;
-  /** The pattern, never the address with its ids. */
+  /** The route's pattern, never the path with its ids. */
   route: string;
   status: number;
   code: string | null;
   duration_ms: number;
-  /** Without its last part. */
+  /** Without the last part of the address. */
   ip: string | null;
   request_id: string;
   created_at: Date;
@@ -476,22 +476,22 @@ export interface WebhookTable {
   instance_id: number | null;
   lane: number | null;
   name: string;
-  /** Masked, once `address` is set. */
+  /** Masked if `address` is set. */
   url: string;
-  /** The whole URL, sealed; null where there is none, or an earlier version has written it. */
+  /** The whole URL, sealed; null if there is no URL, or an earlier version wrote the row. */
   address: Buffer | null;
   is_default: Generated<boolean>;
   is_active: Generated<boolean>;
-  /** As the customer named them; empty means the default set. */
+  /** The names that the customer chose; empty means the default set. */
   events: string[];
-  /** What `events` stands for, name by name. */
+  /** `events`, expanded to single event names. */
   event_names: string[];
   exclude: Generated<string[]>;
   ordering: Generated<"chat" | "strict" | "none">;
   retry_enabled: Generated<boolean>;
   max_attempts: Generated<number>;
   secret: Buffer;
-  /** Signs beside the new secret until `previous_until`. */
+  /** Signs in addition to the new secret until `previous_until`. */
   previous_secret: Buffer | null;
   previous_until: Date | null;
   headers: Buffer | null;
@@ -500,16 +500,16 @@ export interface WebhookTable {
   format_token: Buffer | null;
   disabled_reason: string | null;
   disabled_at: Date | null;
-  /** Since when no delivery has succeeded. */
+  /** Time of the first failed delivery since the last success. */
   failing_since: Date | null;
-  /** Events given up since then. */
+  /** Events abandoned since the last success. */
   failed_events: Generated<number>;
   warned_at: Date | null;
   last_delivery_at: Date | null;
   last_status: number | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
-  /** Hidden from then on; the row goes when nothing is queued for it any more. */
+  /** Hides the webhook at once; the row is deleted when no delivery of it is queued. */
   removed_at: Date | null;
 }
 
@@ -561,13 +561,13 @@ export interface AuditTable {
   id: Generated<number>;
   account_id: number | null;
   actor: "user" | "key" | "admin" | "system" | "public";
-  /** Of a user the user, of a key its instance. */
+  /** Id of the user, or of the key's instance. */
   actor_id: number | null;
   credential_id: string | null;
   action: string;
   target_type: string;
   target_id: string | null;
-  /** Names of what was changed, never values. */
+  /** Names of the changed fields, never their values. */
   fields: string[];
   ip: string | null;
   request_id: string | null;
@@ -586,14 +586,14 @@ export interface AuditSealTable {
 
 export interface MonthlyMessageCountTable {
   account_id: number;
-  /** Its first day, UTC. */
+  /** First day of the month, UTC. */
   month: string;
   sent: number;
 }
 
 export interface MessageCountCursorTable {
   id: Generated<boolean>;
-  /** The last message that is counted. */
+  /** The last message in the counts. */
   message: number;
 }
 
@@ -603,23 +603,23 @@ export interface UncountedMessageTable {
   month: string;
 }
 
-/** Keys that stay the same when the secret key is changed. */
+/** Keys that do not change with the secret key. */
 export interface SealedKeyTable {
   name: string;
   sealed: Buffer;
 }
 
-/** How far one member of a group has come with a message of ours. */
+/** The receipts of one group member for one sent message. */
 export interface MessageReceiptTable {
   message: number;
-  /** The address under which the member stood here first. */
+  /** The address under which the member first appeared here. */
   person: string;
   account_id: number;
   instance_id: number;
   jid: string;
   lid: string | null;
   phone: string | null;
-  /** Was in the group when the message went out. */
+  /** The member was in the group when the message was sent. */
   is_addressee: boolean;
   delivered_at: Date | null;
   read_at: Date | null;
@@ -640,9 +640,9 @@ export interface GroupChatTable {
     { jid: string; lid: string | null; phone: string | null; admin: "admin" | "superadmin" | null }[]
   >;
   group_created_at: Date | null;
-  /** When the whole of it was last read from the network. */
+  /** When the gateway last read the whole group from the network. */
   read_at: Generated<Date>;
-  /** Something changed that was not told. */
+  /** The stored data may be outdated; the next read fetches the group again. */
   is_stale: Generated<boolean>;
   updated_at: Generated<Date>;
 }
@@ -650,9 +650,9 @@ export interface GroupChatTable {
 export interface GroupListTable {
   instance_id: number;
   account_id: number;
-  /** The jid whose groups they are. */
+  /** The JID of the pairing to which the groups belong. */
   me: string;
-  /** When all of them were last read from the network. */
+  /** When the gateway last read all groups from the network. */
   read_at: Date | null;
   is_stale: Generated<boolean>;
 }
@@ -708,7 +708,7 @@ export interface ConsentTable {
   user_id: number | null;
   lead_id: number | null;
   phone: string | null;
-  /** Whom it is about, made from the three before; the account itself when all are null. */
+  /** Whom the consent is about: computed from user, lead and phone; the account itself if all three are null. */
   subject: GeneratedAlways<string>;
   purpose: string;
   consent_type: string;
@@ -722,7 +722,7 @@ export interface ConsentTable {
 
 export interface SuppressionTable {
   account_id: number;
-  /** Keyed: without the secret key it does not tell the phone. */
+  /** Keyed digest: without the secret key it does not reveal the phone number. */
   digest: Buffer;
   reason: string;
   created_at: Generated<Date>;
@@ -732,13 +732,13 @@ export interface CampaignTable {
   id: Generated<number>;
   account_id: number;
   instance_id: number;
-  /** While it is under way. */
+  /** Set while the campaign is in progress. */
   lane: number | null;
   name: string;
   status: Generated<
     "created" | "scheduled" | "queued" | "running" | "paused" | "completed" | "cancelled" | "failed"
   >;
-  /** Why it is paused or failed. */
+  /** Why the campaign is paused or failed. */
   status_reason: string | null;
   message_template: string;
   media: Json<Record<string, unknown>> | null;
@@ -749,10 +749,10 @@ export interface CampaignTable {
   daily_limit: number | null;
   consent_purpose: string | null;
   stop_on_error_rate: number | null;
-  /** The earliest moment of the next recipient. */
+  /** Earliest time of the next recipient. */
   next_at: Date | null;
   started_at: Date | null;
-  /** When it was last started; errors from before do not stop it. */
+  /** Last start; earlier errors do not stop the campaign. */
   resumed_at: Date | null;
   ended_at: Date | null;
   archived_at: Date | null;
@@ -767,11 +767,11 @@ export interface CampaignRecipientTable {
   phone: string;
   variables: Json<Record<string, string>>;
   status: Generated<"pending" | "queued" | "sent" | "delivered" | "read" | "failed" | "skipped">;
-  /** Why it was skipped, or failed. */
+  /** Why the recipient was skipped or failed. */
   reason: string | null;
-  /** Row number, from the moment it is queued. */
+  /** The id of the message, set once it is queued. */
   message: number | null;
-  /** The person who is written to, one spelling for each number, from the moment it is queued; once in a campaign. */
+  /** The recipient's identity, one form per number, set once the message is queued; unique within a campaign. */
   person: string | null;
   planned_at: Date | null;
   decided_at: Date | null;
@@ -787,42 +787,42 @@ export interface IntegrationTable {
   provider: "n8n" | "typebot" | "chatwoot";
   enabled: Generated<boolean>;
   lane: number;
-  /** For what the other side tells us. */
+  /** Lane of the requests from the provider. */
   inbound_lane: number | null;
   event_names: string[];
-  /** Traits of events that it does not get. */
+  /** Tags of events that the integration does not receive. */
   exclude: Generated<string[]>;
-  /** Without its secrets. */
+  /** Without the secrets. */
   config: Json<Record<string, unknown>>;
-  /** Sealed: an object of the secrets, those that the user gave and those that the provider did. */
+  /** Sealed object of the secrets, both the user's and the provider's. */
   secret: Buffer | null;
-  /** What the provider told us, such as its version. */
+  /** What the provider reported, such as its version. */
   state: Json<Record<string, unknown>>;
   status: Generated<IntegrationStatus>;
   last_error: string | null;
   last_error_at: Date | null;
   last_success_at: Date | null;
   paused_until: Date | null;
-  /** Since when every call is refused, for a reason that a person has to correct. */
+  /** Since when the provider refuses every request, for a reason that a person must correct. */
   refused_since: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }
 
-/** One message, or one part of it, that has been taken across. */
+/** One message, or one part of it, transferred between WhatsApp and the provider. */
 export interface IntegrationLinkTable {
   id: Generated<number>;
   account_id: number;
   integration_id: number;
   chat: string;
-  /** On the network. */
+  /** The network's id of the message. */
   message_id: string | null;
   part: Generated<number>;
   provider_conversation_id: string | null;
   provider_message_id: string | null;
-  /** Where it was written. */
+  /** Where the message was written. */
   origin: "whatsapp" | "provider";
-  /** `claimed`: somebody is about to tell the other side, or died over it; `waiting`: it surely does not know yet. */
+  /** `claimed`: a send to the provider is in progress, or its process died; `waiting`: surely not sent yet. */
   status: Generated<"claimed" | "waiting" | "done" | "failed" | "unknown" | "skipped">;
   error: string | null;
   attempts: Generated<number>;
@@ -830,28 +830,28 @@ export interface IntegrationLinkTable {
   updated_at: Generated<Date>;
 }
 
-/** What an integration knows of a chat. */
+/** The state of an integration in one chat. */
 export interface IntegrationChatTable {
   account_id: number;
   integration_id: number;
   chat: string;
   provider_conversation_id: string | null;
   state: Json<Record<string, unknown>>;
-  /** Automatic answers since `replies_since`. */
+  /** Automatic replies since `replies_since`. */
   replies: Generated<number>;
   replies_since: Date | null;
-  /** In a row, each longer than the one before. */
+  /** Consecutive pauses; each is longer than the previous one. */
   pauses: Generated<number>;
   replies_paused_until: Date | null;
   updated_at: Generated<Date>;
 }
 
-/** What a provider has told us, as it came. */
+/** A request from a provider, as received. */
 export interface IntegrationInboundTable {
   id: Generated<number>;
   account_id: number;
   integration_id: number;
-  /** The provider's name of the delivery, where it has one. */
+  /** The provider's id of the delivery, if it has one. */
   delivery: string | null;
   body: Json<Record<string, unknown>>;
   created_at: Generated<Date>;
@@ -862,20 +862,20 @@ export type BackupStatus = "running" | "verified" | "unverified" | "failed";
 export interface BackupTable {
   id: string;
   status: Generated<BackupStatus>;
-  /** Why it failed, or could not be verified. */
+  /** Why the backup failed or could not be verified. */
   reason: string | null;
   trigger: "request" | "schedule" | "command";
-  /** Name of the file in the backup directory; null: it is not there, or not any more. */
+  /** File name in the backup directory; null: no file, or deleted. */
   file: string | null;
-  /** The node that makes or has made it. */
+  /** The node that makes or made the backup. */
   node: string | null;
   size: number | null;
   checksum: string | null;
   key_id: string | null;
-  /** Rows by table. */
+  /** Number of rows by table. */
   rows: Json<Record<string, number>> | null;
   app_version: string | null;
-  /** The last migration that it holds. */
+  /** The last migration in the backup. */
   schema_version: string | null;
   created_at: Generated<Date>;
   started_at: Date | null;
@@ -883,18 +883,18 @@ export interface BackupTable {
   verified_at: Date | null;
 }
 
-/** One row where this database came out of a backup. */
+/** One row per restore of this database from a backup. */
 export interface RestoreRecordTable {
   id: Generated<number>;
   backup: string;
   backup_at: Date;
   restored_at: Generated<Date>;
-  /** What is to become of the held jobs. */
+  /** The operator's decision about the held jobs. */
   action: "release" | "discard" | null;
   decided_at: Date | null;
 }
 
-/** Jobs that were pending in a backup: nobody runs them until somebody has decided. */
+/** Jobs that were pending in the backup; they wait for the operator's decision. */
 export interface HeldJobTable extends Omit<JobTable, "id" | "run_at" | "attempts"> {
   id: number;
   kind: string;
@@ -902,28 +902,28 @@ export interface HeldJobTable extends Omit<JobTable, "id" | "run_at" | "attempts
   attempts: number;
 }
 
-/** What was erased, by ids only: a restore does it again. */
+/** Erasures, by ids only, so that a restore can repeat them. */
 export interface ErasureLogTable {
   id: Generated<number>;
   account_id: number;
   scope: string;
   subject: Json<Record<string, unknown>>;
   created_at: Generated<Date>;
-  /** It came from elsewhere and is to be done again here. */
+  /** Added by a restore; still to be repeated in this database. */
   is_due: Generated<boolean>;
 }
 
-/** What an account has asked about its data. */
+/** An account's request to export or anonymize its data. */
 export interface DataRequestTable {
   id: Generated<number>;
   account_id: number;
   request_type: "export" | "anonymize";
   scope: "account" | "messages" | "leads" | "conversations" | "all" | null;
   status: Generated<"processing" | "completed" | "failed">;
-  /** Null: a restored database does again what was erased before. */
+  /** Null: a restored database repeats an earlier erasure. */
   requested_by: number | null;
   ip: string | null;
-  /** The last row of each table that it is about. */
+  /** The last id of each table that the request covers. */
   until: Json<Record<string, number>>;
   progress: Generated<{ step: number; after: unknown }>;
   affected: Generated<Record<string, number>>;
@@ -938,22 +938,22 @@ export interface PseudonymTable {
   name: string;
 }
 
-/** One row at most; none before the first search. */
+/** At most one row; none before the first search. */
 export interface ClientVersionTable {
   id: Generated<number>;
-  /** The last of the three numbers of the version. */
+  /** The last of the version's three numbers. */
   revision: number | null;
-  /** The last search that found a valid version, this one or a newer one. */
+  /** When a search last found a valid version, new or unchanged. */
   found_at: Date | null;
   changed_at: Date | null;
   searched_at: Date | null;
-  /** A node asks for a search; done when it is not later than `searched_at`. */
+  /** When a node last requested a search; done if not later than `searched_at`. */
   wanted_at: Date | null;
-  /** Why the last search found nothing. */
+  /** Why the last search found no version. */
   problem: string | null;
 }
 
-/** Every table of the gateway, column by column as the migrations make them. */
+/** All tables of the gateway, with the columns that the migrations create. */
 export interface Tables {
   node: NodeTable;
   lane: LaneTable;
@@ -1006,7 +1006,7 @@ export interface Tables {
   custom_field: CustomFieldTable;
   quick_reply: QuickReplyTable;
   consent: ConsentTable;
-  /** The last word on each subject and purpose. */
+  /** The latest consent for each subject and purpose. */
   consent_state: ConsentTable;
   suppression: SuppressionTable;
   data_request: DataRequestTable;
