@@ -58,7 +58,7 @@ const program = new Command("waygate")
   .showHelpAfterError(
     "waygate --help lists every command; waygate <command> --help shows one with examples.\nSettings come from the environment, for example WAYGATE_PORT=8080 waygate serve.",
   )
-  // As in the shell: 2 is for whoever typed it, 1 for what went wrong.
+  // Exit code 2 for a usage error, as in the shell; 1 for a failure of the command.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .addHelpText("after", ROOT_HELP);
 
@@ -238,7 +238,7 @@ const known = ["help", ...program.commands.map((command) => command.name())];
 const isUnknown = typed !== "" && !typed.startsWith("-") && !known.includes(typed);
 const argv = isUnknown ? process.argv.slice(0, 3) : process.argv;
 
-/** Errors whose sentence is for whoever runs the command; the others are bugs. */
+/** Errors whose message is meant for the operator; all others are bugs. */
 const SAYS_IT_ALL = new Set(["ConfigError", "StartError", "BrokenPromise"]);
 
 try {

@@ -9,7 +9,7 @@ export interface NodeTable {
   dead: Generated<boolean>;
   url: string | null;
   roles: string[];
-  /** Bytes of resident memory: the latest value, and below it the value at the start, before the first session. */
+  /** Bytes of resident memory: the latest value, and (next column) the value before the first session. */
   memory: number | null;
   memory_at_start: number | null;
   started_at: Generated<Date>;
@@ -708,7 +708,7 @@ export interface ConsentTable {
   user_id: number | null;
   lead_id: number | null;
   phone: string | null;
-  /** Whom the consent is about: computed from user, lead and phone; the account itself if all three are null. */
+  /** Whom the consent is about, computed from user, lead and phone; all null: the account itself. */
   subject: GeneratedAlways<string>;
   purpose: string;
   consent_type: string;
@@ -771,7 +771,7 @@ export interface CampaignRecipientTable {
   reason: string | null;
   /** The id of the message, set once it is queued. */
   message: number | null;
-  /** The recipient's identity, one form per number, set once the message is queued; unique within a campaign. */
+  /** The recipient's identity, one form per number; set once queued, unique within a campaign. */
   person: string | null;
   planned_at: Date | null;
   decided_at: Date | null;
@@ -822,7 +822,7 @@ export interface IntegrationLinkTable {
   provider_message_id: string | null;
   /** Where the message was written. */
   origin: "whatsapp" | "provider";
-  /** `claimed`: a send to the provider is in progress, or its process died; `waiting`: surely not sent yet. */
+  /** `claimed`: a send to the provider is in progress, or its process died; `waiting`: not sent yet. */
   status: Generated<"claimed" | "waiting" | "done" | "failed" | "unknown" | "skipped">;
   error: string | null;
   attempts: Generated<number>;

@@ -7,24 +7,21 @@ const AUDIENCE = "waygate-api";
 const ALGORITHM = "HS256";
 const CLOCK_SKEW_SECONDS = 30;
 
-/** What a token says: the user, and the sign-in that it belongs to. */
+/** Content of a token: the user and the sign-in. */
 export interface AccessTokenClaims {
   user_id: number;
   sign_in: string;
 }
 
 export interface AccessTokens {
-  /** Seconds that a token lives. */
+  /** Lifetime of a token in seconds. */
   readonly lifetimeSeconds: number;
   sign(claims: AccessTokenClaims): Promise<string>;
   /** Throws INVALID_TOKEN, the same for every reason. */
   verify(token: string): Promise<AccessTokenClaims>;
 }
 
-/**
- * JWTs (HS256) under a key derived from the secret key. During a key change, tokens of the second key are
- * valid too.
- */
+/** JWTs (HS256) under a key derived from the secret key; a second key is accepted during a key change. */
 export function createAccessTokens({
   secretKey,
   secondKey,

@@ -6,8 +6,8 @@ import type { Tables } from "../../tables.ts";
 type AccountRow = Pick<Selectable<Tables["account"]>, "account_type" | "held_by_owner" | "parent_id">;
 
 /**
- * The account, locked against other changes until the commit; undefined also for one that is being removed, and, if a
- * reseller is given, for one that is not its customer. `removal`: no row that refers to it can be added either.
+ * Locks the account until the commit; `removal` also blocks new rows that reference it. Undefined if it is
+ * being removed, or is not a customer of the given reseller.
  */
 export function findAndLockAccount(
   trx: Trx,

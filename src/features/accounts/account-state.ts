@@ -3,8 +3,8 @@ import type { AccountTable } from "../../tables.ts";
 
 export type AccountState = Selectable<AccountTable>["status"];
 
-/** The status of an account in a query of `account`: that of a trial which is over is `expired`. */
+/** Status of the row `account` in a query; an ended trial counts as `expired`. */
 export const accountStateSql = sql<AccountState>`account_state(account)`;
 
-/** Bytes of all files that it stores, those that wait for a send among them. */
+/** Size of the account's files in bytes, including files of pending sends. */
 export const storageBytesSql = sql<number>`storage_of(account.id)`;

@@ -15,7 +15,7 @@ export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {
   );
 }
 
-/** On a `manager` route: the reseller whose customers are all that the caller may see; undefined: no such bound. */
+/** On a `manager` route: the reseller to whose customers the caller is limited; undefined: no such limit. */
 export function resellerOf(caller: Caller): number | undefined {
   return caller.kind === "user" && caller.account_type !== "owner" ? caller.account_id : undefined;
 }

@@ -14,13 +14,13 @@ import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits
 export interface AuthoriseOptions {
   db: Db;
   tokens: AccessTokens;
-  /** The valid tokens, two during a rotation. None: no administrative access by token. */
+  /** The valid tokens, two during a rotation. None: administrative tokens are rejected. */
   adminTokens?: readonly Secret[];
-  /** Addresses and CIDRs that may use those tokens; none: all. */
+  /** Addresses and CIDRs that may use administrative tokens; none: all. */
   adminFrom?: readonly string[];
   /** Sends cache invalidations to the other nodes. */
   engine?: Pick<Engine, "publish" | "subscribe">;
-  /** Tokens in paths; unset: none is right. */
+  /** Verifies tokens in paths; unset: all are invalid. */
   pathTokens?: PathTokenVerifier;
   /** Unset: no limits. */
   limits?: RateLimits;
@@ -28,9 +28,9 @@ export interface AuthoriseOptions {
   isMetricsToken?(given: string): boolean;
 }
 
-/** Tokens that open a route by its path, by the instance that the path names. */
+/** Verifies tokens in the path of a route, which also names the instance. */
 export interface PathTokenVerifier {
-  /** Whether `isRight` can decide for this instance without a database query. */
+  /** Whether `isValid` can decide for this instance without a database query. */
   isKnown(instanceId: number): boolean;
   isValid(instanceId: number, token: string): Promise<boolean>;
 }
@@ -44,12 +44,12 @@ interface CachedCredential {
   rates: PlanRates;
 }
 
-/** Cached keys and sign-ins are at most 5 s old; `forget` evicts them before it returns, on this node. */
+/** Cached credentials are at most 5 s old; `invalidate...` evicts them on this node before it returns. */
 export interface AccessControl {
   readonly authorise: Authorise;
   invalidateApiKeys(digests: readonly Buffer[]): void;
   invalidateSignIns(ids: readonly string[]): void;
-  /** For a wrong credential that is not checked here; throws RATE_LIMITED. */
+  /** Counts an invalid credential that another module checked; throws RATE_LIMITED. */
   countUnauthenticated(ip: string): void;
 }
 
@@ -104,7 +104,7 @@ function isMonitor({ isMetricsToken }: AuthoriseOptions, { credential }: Authori
   return credential?.kind === "bearer" && isMetricsToken?.(credential.value) === true;
 }
 
-/** Right tokens cost nothing, wrong ones do; with nothing left, the database is not asked about unknown instances either. */
+/** Only invalid tokens consume quota; without quota left, unknown instances cause no database query. */
 async function checkPathToken(
   { pathTokens, limits }: AuthoriseOptions,
   request: AuthoriseRequest,
@@ -214,7 +214,7 @@ function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** An account that is not in service may neither sign in nor use its keys. */
+/** Only active accounts and trials may sign in and use their keys. */
 export function requireActiveAccount(status: string): void {
   if (status === "active" || status === "trial") return;
   throw new GatewayError("ACCOUNT_RESTRICTED", `The account is ${status}.`, { details: { status } });
@@ -232,8 +232,8 @@ function requireFeature({ feature }: Route, features: Readonly<Record<string, un
 }
 
 /**
- * The rate that the settings of the instance add to those of the caller; a key has it already. A key learns nothing about
- * other instances, not even whether they exist; a user nothing about other accounts.
+ * The instance's own limit, for a user; that of a key is already in its rates. Errors do not reveal whether
+ * instances of other accounts exist.
  */
 async function findRate(known: CredentialCache, caller: Caller, instanceId: number): Promise<number | null> {
   if (instanceId === 0)
@@ -250,7 +250,7 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
   throw noInstance();
 }
 
-/** Whether the user's account and role are what the route asks for. */
+/** Throws FORBIDDEN unless the user's account and role may use the route. */
 function requireStanding({ access, role }: Route, user: User): void {
   if (access === "owner" && user.account_type !== "owner") {
     throw new GatewayError("FORBIDDEN", "Only the owner of the gateway may do this.");
@@ -268,7 +268,7 @@ function requireStanding({ access, role }: Route, user: User): void {
   }
 }
 
-/** Without an administrative token its routes are not there. */
+/** The routes for the administrative token exist only while one is set. */
 function closed(): GatewayError {
   return new GatewayError("ROUTE_NOT_FOUND", "This route exists only while WAYGATE_ADMIN_TOKEN is set.");
 }

@@ -19,7 +19,7 @@ const user = z.object({
   role,
 });
 
-/** What an account does by itself; the values of one that has set nothing. */
+/** The defaults of an account's settings. */
 export const DEFAULT_ACCOUNT_SETTINGS = {
   auto_create_leads: false,
   keys_manage_instances: true,

@@ -24,10 +24,7 @@ export interface NewAccount {
   trial_ends_at?: Date | null;
 }
 
-/**
- * Creates an account with its first user. Throws VALIDATION_ERROR for a weak password, CONFLICT for a used
- * e-mail.
- */
+/** Creates an account and its user. Throws VALIDATION_ERROR (weak password) or CONFLICT (used e-mail). */
 export async function createAccount(
   db: Db,
   given: NewAccount,
@@ -49,10 +46,7 @@ export function generatePassword(): string {
   return randomBytes(18).toString("base64url");
 }
 
-/**
- * Creates the owner's account if there is no owner, and returns its password if it was generated; otherwise
- * undefined. Throws VALIDATION_ERROR for a weak password.
- */
+/** Creates the owner's account if it is missing; returns a generated password. Throws VALIDATION_ERROR. */
 export async function ensureOwner(
   db: Db,
   { ownerEmail, ownerPassword }: { ownerEmail?: string; ownerPassword?: Secret },

@@ -24,7 +24,7 @@ export interface CachedApiKey {
   rates: PlanRates;
 }
 
-/** `good_until`: when it ends, on this process's monotonic clock; never too late. */
+/** `good_until`: expiry on this process's monotonic clock, never later than the key's expiry date. */
 interface LoadedApiKey extends CachedApiKey {
   good_until: number;
 }
@@ -43,11 +43,11 @@ export interface CachedSignIn {
 
 export interface CachedInstance {
   account_id: number;
-  /** What its settings say. */
+  /** The limit in the instance's settings. */
   messages_per_minute: number | null;
 }
 
-/** Keys, sign-ins and instances, at most 5 s old; a key with an expiry date is valid until that date. */
+/** Caches keys, sign-ins and instances for at most 5 s, and a key never beyond its expiry date. */
 export interface CredentialCache {
   findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
   findSignIn(id: string): Promise<CachedSignIn | undefined>;
@@ -137,7 +137,7 @@ const isFresh = sql<boolean>`sign_in.confirmed_at > now() - interval '10 minutes
 const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_instances')::boolean, true)`;
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
-/** Not awaited: the request must not wait or fail for this, and the next use retries. */
+/** Not awaited: the request must neither wait nor fail for this. The next use retries. */
 async function noteUse(db: Db, id: number): Promise<void> {
   await db
     .updateTable("api_key")

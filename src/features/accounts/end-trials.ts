@@ -4,7 +4,7 @@ import { recordAudit } from "../audit/audit.ts";
 
 const AT_ONCE = 200;
 
-/** Writes down that trials are over; until then their end counts all the same. */
+/** Sets the status of ended trials; the end takes effect even before this runs. */
 export async function endTrials(db: Db): Promise<void> {
   for (let ended = AT_ONCE; ended === AT_ONCE; ) {
     ended = await db.transaction().execute(endSomeTrials);

@@ -21,7 +21,7 @@ export function findOwnerSettingProblems({ ownerEmail, ownerPassword }: OwnerSet
   return problems;
 }
 
-/** A sentence where the settings name another sign-in than an owner has who exists already: they are not read any more. */
+/** A warning if the settings differ from the existing owner's sign-in: only the first start uses them. */
 export async function describeIgnoredOwnerSetting(
   db: Db,
   { ownerEmail, ownerPassword }: OwnerSettings,

@@ -10,7 +10,7 @@ const SHORTEST_WORD = 3;
 const PRODUCT = "waygate";
 const ADVICE = "use several unrelated words, or let a password manager generate it";
 
-/** The problem of a new password, or undefined. `own` are texts that it must not consist of: e-mail, name. */
+/** The problem of a new password, or undefined. It must not consist of `own` texts (e-mail, name). */
 export async function findPasswordProblem(
   password: string,
   own: readonly string[] = [],
@@ -37,7 +37,7 @@ export function findPasswordLengthProblem(password: string): string | undefined 
 
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
-/** Its list of 49,000 breached and common passwords takes 26 MB, so it is loaded for the first new password. */
+/** Loaded for the first new password, since its list of 49,000 breached and common passwords takes 26 MB. */
 function loadEstimator(): Promise<ZxcvbnFactory> {
   estimator ??= Promise.all([import("@zxcvbn-ts/core"), import("@zxcvbn-ts/language-common")]).then(
     ([core, { dictionary, adjacencyGraphs }]) =>

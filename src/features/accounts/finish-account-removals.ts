@@ -15,8 +15,8 @@ const ACCOUNTS_AT_ONCE = 20;
 const BY_SYSTEM = { caller: { kind: "system" } } as const;
 
 /**
- * Deletes the rows of removed accounts once their instances are gone. Idempotent, so a crash is repaired by
- * the next run. The audit and erasure logs keep their entries, without callers' addresses.
+ * Deletes the rows of removed accounts once their instances are gone; the next run continues after a crash.
+ * The audit and erasure logs keep their entries, without the callers' addresses.
  */
 export async function finishAccountRemovals(deps: FinishAccountRemovalsDeps): Promise<void> {
   const { rows } = await sql<{ id: number }>`
@@ -46,7 +46,7 @@ async function finishRemoval(
   });
 }
 
-/** Campaigns of an account out of service plan nothing more, so no job is added to their lanes meanwhile. */
+/** Campaigns of a removed account plan no more sends, so no job is added to their lanes meanwhile. */
 async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
   const found = await trx.selectFrom("campaign").select("lane").where("account_id", "=", id).execute();
   const lanes = found.flatMap(({ lane }) => lane ?? []).sort((a, b) => a - b);
@@ -57,7 +57,7 @@ async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
   return lanes;
 }
 
-/** Every table with rows of an account but the two logs that stay; a row before what it names. A test compares them with the schema. */
+/** All tables with rows of an account except the two logs; referencing tables first. A test checks it. */
 export const ACCOUNT_TABLES = [
   "campaign_recipient",
   "campaign",

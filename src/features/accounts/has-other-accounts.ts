@@ -2,16 +2,13 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
 
-/** Whether there is an account beside the first one. */
+/** Whether there is more than one account. */
 export async function hasOtherAccounts(db: Db): Promise<boolean> {
   const { rows } = await sql`select from account offset 1 limit 1`.execute(db);
   return rows.length > 0;
 }
 
-/**
- * Whether the first account is the only one. Queries the database until there is a second one, so that every
- * node notices it at its commit.
- */
+/** Whether only one account exists. Queries each time until there are two, since any node can add one. */
 export function createSoleAccountCheck({ db, log }: { db: Db; log: Log }): () => Promise<boolean> {
   let isSole = true;
   return async () => {

@@ -25,7 +25,7 @@ type ManagedHandlers = Pick<
 >;
 type ActorInput = Required<Pick<AuditActor, "ip" | "request_id">> & GrantContext;
 
-/** Accounts as the owner and the resellers see and change them: a reseller its own customers, and no others. */
+/** Accounts for the owner and the resellers; a reseller sees and changes only its own customers. */
 export function managedAccountHandlers(deps: ManagedAccountsDeps): ManagedHandlers {
   const { db } = deps;
   return {
@@ -125,7 +125,7 @@ async function changeAccount(
   return getAccount(trx, reseller, id);
 }
 
-/** Suspended customers count too; only the owner of the gateway can remove them from a reseller. */
+/** Suspended customers also count; only the gateway's owner can remove them from a reseller. */
 function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
   return requirePlanQuota(trx, {
     account_id: reseller,

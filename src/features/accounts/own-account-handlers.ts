@@ -8,7 +8,7 @@ import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { requireUser } from "./accounts.ts";
 import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
 
-/** An account as its own users see and change it. */
+/** An account for its own users. */
 export function ownAccountHandlers(
   db: Db,
 ): Pick<Handlers<typeof accountsContract>, "getAccount" | "updateAccount"> {

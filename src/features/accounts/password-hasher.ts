@@ -7,10 +7,10 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const HASHES_AT_ONCE = 2;
 const MOST_WAITING = 20;
 
-/** Hashes and checks passwords, two at once; refuses with RATE_LIMITED when twenty already wait. */
+/** Hashes and checks passwords, two at once; throws RATE_LIMITED if twenty are already queued. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** Needs the same time for a user who does not exist (`undefined`). */
+  /** Takes the same time for a user who does not exist (`undefined`). */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 }
 
@@ -29,12 +29,12 @@ export function createPasswordHasher(): PasswordHasher {
   };
 }
 
-/** Hashes without waiting in the line of the sign-ins; for the first start and the command line. */
+/** Hashes without queueing behind sign-ins; for the first start and the command line. */
 export function hashPassword(password: string): Promise<string> {
   return hash(normalise(password), COST);
 }
 
-/** Whether a stored hash was made at another cost than today's. */
+/** Whether a stored hash has other cost parameters than the current ones. */
 export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost, parallelism } = COST;
   return !stored.startsWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`);

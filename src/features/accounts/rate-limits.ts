@@ -9,14 +9,14 @@ import {
 } from "../../platform/limits/rate-limiter.ts";
 import { networkOf } from "./sign-in-throttle.ts";
 
-/** What the plan of an account allows in a minute; null: no limit. */
+/** Limits of an account's plan per minute; null: no limit. */
 export interface PlanRates {
   api_rate_limit_per_minute: number | null;
   instance_rate_limit_per_minute: number | null;
   message_rate_limit_per_minute: number | null;
 }
 
-/** An instance may have a smaller rate of messages than the plan, and no larger one. */
+/** An instance's own limit can only lower the plan's message limit. */
 export function withInstanceRate(rates: PlanRates, messagesPerMinute: number | null): PlanRates {
   const most = rates.message_rate_limit_per_minute ?? Number.POSITIVE_INFINITY;
   return messagesPerMinute === null || messagesPerMinute >= most
@@ -32,16 +32,16 @@ export interface RateLimits {
     route: Pick<Route, "cost" | "isExemptFromLimits">,
     request: UnauthenticatedRequest,
   ): void;
-  /** Throws RATE_LIMITED like `admitUnknown`, but consumes nothing. */
+  /** Throws RATE_LIMITED like `enforceUnauthenticated`, but consumes nothing. */
   requireUnauthenticatedQuota(request: UnauthenticatedRequest): void;
 }
 
 type UnauthenticatedRequest = Pick<AuthoriseRequest, "ip" | "responseHeaders" | "isRecheck">;
 
 export interface RateLimitsOptions {
-  /** Requests a minute of one address without a valid credential; 0: no limit. */
+  /** Limit per minute of requests without a valid credential from one address; 0: no limit. */
   unknownPerMinute: number;
-  /** Among how many processes the allowances are divided. */
+  /** Number of processes that share the limits. */
   shares?: () => number;
   clock?: Clock;
 }
@@ -49,14 +49,14 @@ export interface RateLimitsOptions {
 const MOST_KNOWN = 50_000;
 const MOST_ADDRESSES = 50_000;
 
-/** The allowances of plans, in the memory of this process: of the account, of the instance, and of its sends. */
+/** Counts against the plans' limits (account, instance, sends) in the memory of this process. */
 export function createRateLimits({
   unknownPerMinute,
   shares,
   clock = systemClock,
 }: RateLimitsOptions): RateLimits {
   const known = createRateLimiter({ clock, shares, max: MOST_KNOWN });
-  // Apart, so that strangers cannot push customers out of memory.
+  // Separate, so that unauthenticated clients cannot evict customers.
   const unknown = createRateLimiter({ clock, shares, max: MOST_ADDRESSES });
 
   const claimOf = (ip: string, cost: number): RateLimitCost[] => [
@@ -81,7 +81,7 @@ export function createRateLimits({
   };
 }
 
-/** A key counts for its instance wherever it is used; a user for the instance that the route names. */
+/** A key counts for its own instance; a user counts for the instance in the route. */
 function claimsOf(
   { cost = 1, sends }: Route,
   { instanceId }: AuthoriseRequest,
@@ -137,7 +137,7 @@ function answer(
   );
 }
 
-/** All of them for today's clients, and the one that is used up first for those of yesterday. */
+/** The standard headers list all limits; the older `x-ratelimit` ones report the least quota left. */
 function headersOf(standings: readonly RateLimitState[]): Record<string, string> {
   const [least] = standings.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
   if (!least) return {};
@@ -152,7 +152,7 @@ function headersOf(standings: readonly RateLimitState[]): Record<string, string>
   };
 }
 
-/** Never too early. */
+/** Rounds up, so that a retry is never too early. */
 function secondsOf(ms: number): number {
   return Math.ceil(ms / 1000);
 }

@@ -15,7 +15,7 @@ interface RecoverDeps {
   access: Pick<AccessControl, "invalidateSignIns">;
 }
 
-/** For a user who cannot sign in any more: the owner of the gateway gives out a new password. */
+/** For users who cannot sign in any more: the gateway's owner gives them a new password. */
 export function recoverUserHandlers({
   db,
   passwords,
@@ -64,7 +64,7 @@ export async function replacePassword(
   return { user, ended: ended.map((row) => row.id) };
 }
 
-/** The users with an e-mail address, of one account if it is given. */
+/** The users with this e-mail address, of one account if given. */
 export function findUsersToRecover(db: Db, { email, account_id }: { email: string; account_id?: number }) {
   let query = db
     .selectFrom("account_user")

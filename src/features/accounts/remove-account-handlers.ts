@@ -15,7 +15,7 @@ export interface RemoveAccountDeps {
   access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
 }
 
-/** Under which the erasure log knows the removal of an account. */
+/** Scope of an account's removal in the erasure log. */
 export const ACCOUNT_REMOVAL_SCOPE = "removal";
 
 export function removeAccountHandlers(
@@ -37,7 +37,7 @@ export function removeAccountHandlers(
   };
 }
 
-/** Removes again an account that a restore has brought back. */
+/** Repeats the removal of an account that a restore brought back. */
 export async function repeatAccountRemoval(
   { db, engine }: Pick<RemoveAccountDeps, "db" | "engine">,
   id: number,
@@ -46,7 +46,7 @@ export async function repeatAccountRemoval(
     const account = await findAndLockAccount(trx, id, { removal: true });
     return account ? hideAccount(trx, id, { caller: { kind: "system" } }) : undefined;
   });
-  // No node remembers keys or sign-ins of before the restore.
+  // No node has cached keys or sign-ins from before the restore.
   for (const instance of removed?.instances ?? [])
     announceRemoval({ engine, invalidateApiKeys() {} }, instance);
 }
@@ -75,7 +75,7 @@ interface HiddenAccount {
   signIns: string[];
 }
 
-/** From the commit on, sign-ins, keys and sends stop; a later job deletes the data. */
+/** Sign-ins, keys and sends end with the commit; a later job deletes the data. */
 async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<HiddenAccount> {
   const found = await trx
     .selectFrom("instance")

@@ -9,7 +9,7 @@ export interface GrantContext {
 }
 
 interface RequestedAccount {
-  /** The account itself, when it is there already. */
+  /** The account itself, if it exists. */
   id?: number;
   account_type: "owner" | "reseller" | "client";
   plan_id?: number;
@@ -17,8 +17,8 @@ interface RequestedAccount {
 }
 
 /**
- * Whether the caller may give an account this kind, plan and place. A reseller gives its own customers what its own plan
- * allows; only a client has a reseller above it. Throws FORBIDDEN and VALIDATION_ERROR.
+ * Throws FORBIDDEN or VALIDATION_ERROR unless the caller may grant this type, plan and parent. A reseller
+ * grants its own customers plans within its own; only a client can have a parent.
  */
 export async function requireGrantable(
   trx: Trx,
@@ -53,12 +53,12 @@ async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAcc
 
 async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
   const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
-  // Plans that a reseller is not shown do not exist for it.
+  // Plans that a reseller cannot see do not exist for it.
   const isThere = plan && (reseller === undefined || isPlanWithin(plan, await planOf(trx, reseller)));
   if (!isThere) throw invalidField("plan_id", "must be the id of a plan that GET /api/admin/plans lists");
 }
 
-/** The plan of a new customer without one: `standard`, or the reseller's own plan if that allows less. */
+/** Default plan of a reseller's customer: `standard`, or the reseller's own plan if that allows less. */
 export async function findDefaultPlan(trx: Trx, { caller }: GrantContext): Promise<number | undefined> {
   const reseller = resellerOf(caller);
   if (reseller === undefined) return undefined;

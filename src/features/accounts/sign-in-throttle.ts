@@ -4,14 +4,14 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
 
-/** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
+/** One admitted attempt to sign in; report its end once. `cancelled`: neither right nor wrong. */
 export interface SignInAttempt {
   end(how: "right" | "wrong" | "cancelled"): Promise<void>;
 }
 
 export interface SignInSource {
   ip: string;
-  /** A known device of the one user whose password is judged. */
+  /** A known device of the user whose password is checked. */
   device?: string;
 }
 
@@ -21,7 +21,7 @@ export interface SignInSource {
  * count separately, so that an attacker cannot lock out the owner.
  */
 export interface SignInThrottle {
-  /** Throws RATE_LIMITED with the seconds to wait. Attempts at one pair on one node wait for each other. */
+  /** Throws RATE_LIMITED with the seconds to wait. On one node, attempts at one pair run sequentially. */
   begin(email: string, from: SignInSource): Promise<SignInAttempt>;
 }
 
@@ -32,7 +32,7 @@ interface Counter {
   key: Buffer;
 }
 
-/** Counts within 15 minutes; the others double a wait. */
+/** These count within 15 minutes; the other kinds double a wait. */
 const MOST_IN_WINDOW: Partial<Record<Kind, number>> = { network: 20, account: 100 };
 const FREE_FAILURES = 5;
 const WINDOW_SECONDS = 900;
@@ -40,7 +40,7 @@ const MOST_WAITING = 20;
 
 export interface SignInThrottleOptions {
   db: Db;
-  /** The table has only keyed digests of addresses. */
+  /** Key of the digests: the table stores no addresses. */
   digestKey: string;
 }
 
@@ -81,7 +81,7 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
   };
 }
 
-/** One after the other, so that right attempts at the same moment do not count as failures of each other. */
+/** Sequential, so that simultaneous right attempts do not count as failures of each other. */
 async function takeTurn(turns: Map<string, (() => void)[]>, name: string): Promise<void> {
   const waiting = turns.get(name);
   if (!waiting) {
@@ -135,7 +135,7 @@ function waitOfWindow(most: number) {
   return sql`case when g.failures < ${most}::int then 0 else ${WINDOW_SECONDS} end`;
 }
 
-/** A right password ends the waits of its pair or device; what else failed in the network or at the account stays. */
+/** A right password resets its pair or device; from the other counters it only removes its own attempt. */
 async function release(db: Db, counters: readonly Counter[], how: "right" | "cancelled"): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const { kind, key } of counters) {
@@ -155,7 +155,7 @@ async function deleteOld(trx: Trx): Promise<void> {
       limit 20 for update skip locked)`.execute(trx);
 }
 
-/** What an address counts for: one person easily has a whole /64 of IPv6 addresses. */
+/** The unit in which addresses count: one person often has a whole /64 of IPv6 addresses. */
 export function networkOf(text: string): string {
   const parsed = parseIp(text);
   if (!parsed) return text;

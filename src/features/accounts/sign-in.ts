@@ -29,17 +29,17 @@ interface SignInDeps {
   db: Db;
   tokens: AccessTokens;
   passwords: PasswordHasher;
-  /** A line of their own for known devices: strangers who sign in from everywhere fill the other one. */
+  /** A separate queue for known devices, since unauthenticated clients can fill the other one. */
   devicePasswords: PasswordHasher;
   devices: TrustedDevices;
   throttle: SignInThrottle;
 }
 
-/** Where a request comes from. */
+/** The origin of a request. */
 interface SignInContext {
   ip: string;
   request_id: string;
-  /** What an earlier sign-in gave to this device. */
+  /** The token that an earlier sign-in gave this device. */
   device_token?: string;
 }
 
@@ -52,12 +52,12 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
   const parts = { db, tokens, passwords, devicePasswords: createPasswordHasher(), devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),
-    /** Says once more who is there: sensitive routes ask for it. */
+    /** Confirms the password again, as sensitive routes require. */
     confirm: (
       input: InputOf<typeof accountsContract.confirmPassword>,
       by: SignInContext & { caller: SignedInUser },
     ) => confirm(parts, input, by),
-    /** `ended`: the sign-ins that the change has ended. */
+    /** `ended`: sign-ins that the password change ended. */
     changePassword: (
       input: InputOf<typeof accountsContract.changePassword>,
       by: SignInContext & { caller: SignedInUser },
@@ -95,7 +95,7 @@ async function confirm(
   });
 }
 
-/** The signed-in user, whose password has proved right. */
+/** The signed-in user, after the password proved right. */
 async function judgeOwn(
   parts: SignInDeps,
   by: SignInContext & { caller: SignedInUser },
@@ -155,7 +155,7 @@ async function judge(
   throw wrongCredentials();
 }
 
-/** Who of these users has the password. Throws RATE_LIMITED. */
+/** Returns the user whose password it is. Throws RATE_LIMITED. */
 async function attempt(
   { throttle, passwords, devicePasswords }: SignInDeps,
   email: string,
@@ -175,13 +175,10 @@ async function attempt(
   }
 }
 
-/** Most accounts that one e-mail address can sign in to without naming the account. */
+/** Maximum number of accounts that share one e-mail address and can sign in without naming the account. */
 const MOST_USERS = 2;
 
-/**
- * Always computes the same number of hashes, so that the time does not reveal how many accounts use the
- * address.
- */
+/** Always computes the same number of hashes, so that the time does not reveal the number of accounts. */
 async function findByPassword(
   passwords: PasswordHasher,
   users: User[],
@@ -226,11 +223,11 @@ function selectUser(db: Db) {
 interface UserSelector {
   email: string;
   account_id: number | undefined;
-  /** Comes first, if it is one of them. */
+  /** This user comes first, if found. */
   preferred: number | undefined;
 }
 
-/** The oldest first; of one account where it is named. */
+/** Oldest first; only of one account, if given. */
 function findUsersByEmail(db: Db, { email, account_id, preferred = 0 }: UserSelector): Promise<User[]> {
   let query = selectUser(db)
     .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
@@ -257,7 +254,7 @@ async function refreshHash({ db, passwords }: SignInDeps, user: User, password: 
   return password_hash;
 }
 
-/** Only while the password is still the one that was judged: a change at the same moment ends every sign-in. */
+/** Requires the checked password to be current, since a concurrent password change ends all sign-ins. */
 async function insertSignIn(
   trx: Trx,
   tokens: AccessTokens,
@@ -300,7 +297,7 @@ export function toUserView(user: Omit<User, "password_hash">) {
   };
 }
 
-/** Throws NOT_FOUND for a user who is gone. */
+/** Throws NOT_FOUND for a deleted user. */
 export async function getUser(db: Db, user_id: number): Promise<User> {
   const user = await findUser(db, user_id);
   if (!user) throw noUser();

@@ -11,10 +11,10 @@ export interface TrustedDevice {
   user_id: number;
 }
 
-/** Tokens that a successful sign-in gives a device, each for one user and valid for half a year. */
+/** Tokens for devices after a successful sign-in, each valid for one user and 180 days. */
 export interface TrustedDevices {
   issue(user_id: number): string;
-  /** Undefined for no token, and for a forged or an old one. */
+  /** Undefined for a missing, forged or expired token. */
   find(token: string | undefined): TrustedDevice | undefined;
 }
 

@@ -26,7 +26,7 @@ type UserHandlers = Pick<
 type User = Extract<Caller, { kind: "user" }>;
 type Role = User["role"];
 
-/** The users of the caller's account, and no others. */
+/** The users of the caller's account only. */
 export function userHandlers(deps: UserHandlersDeps): UserHandlers {
   const { db, access } = deps;
   return {
@@ -141,7 +141,7 @@ async function deleteUser(db: Db, by: UserRequest<{ id: number }>): Promise<stri
   });
 }
 
-/** A stolen token must not be enough to lock its user out or to raise itself. */
+/** A stolen token must not lock its user out or raise its own role. */
 function requireOther(
   { user_id }: User,
   id: number,
@@ -161,7 +161,7 @@ export function requireRank(caller: User, ...roles: (Role | undefined)[]): void 
   });
 }
 
-/** Two administrators who remove each other at once must leave one. */
+/** If two administrators remove each other at once, one must remain. */
 async function lockAccount(trx: Trx, account_id: number): Promise<void> {
   await trx
     .selectFrom("account")

@@ -9,7 +9,7 @@ import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** One lane for all nodes: backups are made one at a time, and one whose process dies has failed. */
+/** One lane for all nodes: only one backup runs at a time, and a backup whose process died has failed. */
 export function backupLane(deps: BackupDeps): LaneKind {
   let underWay = new AbortController();
   return {
@@ -23,7 +23,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
       await runBackup(deps, backup, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
-      // The next owner of the lane marks it as interrupted.
+      // The next owner of the lane marks the backup as interrupted.
       return signal.aborted ? { end: "retry", at: new Date() } : { end: "done" };
     },
     onLost: async () => underWay.abort(),
@@ -36,7 +36,7 @@ export interface BackupScheduleDeps extends BackupDeps, HeldJobsDeps {
   repeatErasure(entry: LoggedErasure): Promise<void>;
 }
 
-/** What time brings: the backup of the day, and what a restore has left to do. */
+/** Scheduled work: the daily backup, and what a restore has left to do. */
 export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
   let keptUntil = 0;
   return [

@@ -22,9 +22,9 @@ const LOOK_EVERY_MS = 200;
 export interface BackupHandlerDeps {
   db: Db;
   engine: Pick<Engine, "wake" | "hasLiveNode">;
-  /** Where this node finds backup files. */
+  /** The backup directory of this node. */
   directory: string;
-  /** A file in the backup directory of another node; undefined when that one cannot be asked or does not have it. */
+  /** A file in another node's backup directory; undefined if that node is unreachable or lacks the file. */
   readFromNode: (node: string, file: string) => Promise<Readable | undefined>;
 }
 
@@ -118,7 +118,7 @@ async function download(deps: BackupHandlerDeps, id: string, by: AuditActor): Pr
   });
 }
 
-/** From the directory of this node, which several may share, or from the node that made it. */
+/** From this node's directory, which several nodes may share, or from the node that made the backup. */
 async function openFile(
   { directory, readFromNode }: BackupHandlerDeps,
   file: string,

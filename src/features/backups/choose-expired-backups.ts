@@ -7,8 +7,8 @@ export interface DatedBackup {
 }
 
 /**
- * Those that may go. What stays: all of the last 24 hours, and the newest of each of the last 7 days, 4 weeks and 6
- * months that have one. Days are UTC, weeks begin on Monday.
+ * Keeps all backups of the last 24 hours, and the newest of each of the last 7 days, 4 weeks and 6 months
+ * with a backup. Days are UTC; weeks begin on Monday.
  */
 export function chooseExpiredBackups<Backup extends DatedBackup>(
   backups: readonly Backup[],

@@ -3,24 +3,21 @@ import { copyOut } from "../../platform/db/pg-copy.ts";
 import type { TableDigests } from "./read-backup.ts";
 import { RowDigest } from "./row-digest.ts";
 
-/**
- * Of this deployment and not of its data: who is alive, which files lie here, and the book of the migrations; and the
- * names of an anonymisation under way, which must not outlive it.
- */
+/** Tables about this deployment, and pseudonyms, which must not outlive their anonymisation. */
 const NOT_COPIED = ["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"];
 
 export interface DumpedTable {
-  /** As a statement names it from inside the gateway's own schema. */
+  /** Qualified only outside the gateway's own schema. */
   name: string;
   columns: string[];
 }
 
-/** What of a database goes into a backup. */
+/** The parts of a database that a backup contains. */
 export interface DatabaseInventory {
-  /** Those that others point at come first. */
+  /** In the order of foreign keys: referenced tables come first. */
   tables: DumpedTable[];
   partitions: string[];
-  /** The last number that each has given out. */
+  /** Last value of each sequence. */
   sequences: Record<string, number>;
   migrations: string[];
 }
@@ -102,7 +99,7 @@ export function quoteColumns(columns: readonly string[]): string {
   return columns.map((column) => `"${column.replaceAll('"', '""')}"`).join(", ");
 }
 
-/** The rows of a table as COPY writes them. */
+/** The rows of a table in COPY's text format. */
 export function dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable): AsyncGenerator<Buffer[]> {
   return copyOut(client, `copy (select ${quoteColumns(columns)} from ${quoteName(name)}) to stdout`);
 }

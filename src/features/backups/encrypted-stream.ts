@@ -8,7 +8,7 @@ const PIECE_BYTES = 256 * 1024;
 const TAG_BYTES = 16;
 const SEALED_BYTES = PIECE_BYTES + TAG_BYTES;
 
-/** Why a backup file cannot be used, in words for the operator. */
+/** Tells the operator why a backup file cannot be used. */
 export class BackupFileError extends Error {
   override readonly name = "BackupFileError";
 }
@@ -19,8 +19,8 @@ export function backupKeyId(backupKey: string): string {
 }
 
 /**
- * Encrypts a stream in pieces, each with its number and whether it is the last under its seal: pieces that were changed,
- * moved, left out or cut off are found.
+ * Encrypts a stream in pieces. The nonce holds the piece's number and whether it is the last, so decryption
+ * detects a changed, moved, missing or truncated piece.
  */
 export async function* encryptStream(
   plain: AsyncIterable<Uint8Array>,
@@ -39,7 +39,7 @@ export async function* encryptStream(
   }
 }
 
-/** Gives back what was sealed. Throws BackupFileError as soon as something is not as it was written. */
+/** Decrypts a stream. Throws BackupFileError at the first invalid piece. */
 export async function* decryptStream(
   sealed: AsyncIterable<Uint8Array>,
   backupKey: string,
@@ -97,7 +97,7 @@ function openPiece(
   }
 }
 
-/** Cuts a stream into pieces of one size, after one of another size if given; the last is marked and may be shorter. */
+/** Cuts a stream into pieces of `size` bytes, the first of `first` bytes; the last one may be shorter. */
 async function* inPieces(
   stream: AsyncIterable<Uint8Array>,
   size: number,

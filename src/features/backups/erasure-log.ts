@@ -13,10 +13,10 @@ const erasure = z.object({
   created_at: z.coerce.date(),
 });
 
-/** Something that was erased, by ids only. */
+/** One erasure, by ids only. */
 export type LoggedErasure = z.output<typeof erasure>;
 
-/** Lies beside the backups, so that it survives the database. */
+/** In the backup directory, so that it survives the loss of the database. */
 const ERASURES_FILE = "erasures.jsonl";
 const AT_ONCE = 100;
 const NO_SUCH_TABLE = "42P01";
@@ -45,12 +45,12 @@ function readLog(db: Db): Promise<LoggedErasure[]> {
     .execute();
 }
 
-/** The erasures in a file, or in the database that was before, given as its URL. Throws BackupFileError. */
+/** Erasures from a file, or from the previous database, given by URL. Throws BackupFileError. */
 export async function readErasures(from: string): Promise<LoggedErasure[]> {
   return /^postgres(ql)?:\/\//.test(from) ? readFromDatabase(from) : parse(await readText(from), from);
 }
 
-/** Those in the file beside a backup; none where there is no such file. */
+/** Erasures from the file beside a backup; empty if that file does not exist. */
 export async function readErasureCopy(directory: string): Promise<LoggedErasure[]> {
   const path = join(directory, ERASURES_FILE);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -65,7 +65,7 @@ async function readFromDatabase(url: string): Promise<LoggedErasure[]> {
   try {
     return await readLog(database.db);
   } catch (error) {
-    // A version that had no such log has erased nothing.
+    // A version without this table has erased nothing.
     if ((error as { code?: string }).code === NO_SUCH_TABLE) return [];
     throw unreadable("the database given by --erasures", error as Error);
   } finally {
@@ -92,7 +92,7 @@ function unreadable(what: string, cause: Error): BackupFileError {
   return new BackupFileError(`The erasures in ${what} cannot be read (${cause.message}).`, { cause });
 }
 
-/** Adds erasures that the restored database does not have; `repeatErasures` carries them out. */
+/** Adds the erasures that the restored database lacks; `repeatErasures` carries them out. */
 export async function addErasures(db: Db, erasures: readonly LoggedErasure[]): Promise<void> {
   await sql`
     insert into erasure_log (id, account_id, scope, subject, created_at, is_due)
@@ -102,7 +102,7 @@ export async function addErasures(db: Db, erasures: readonly LoggedErasure[]): P
     on conflict (id) do nothing`.execute(db);
 }
 
-/** Does the erasures again that a restore has brought back; safe to repeat after a crash. */
+/** Repeats the erasures whose data a restore brought back; safe to repeat after a crash. */
 export async function repeatErasures(db: Db, repeat: (entry: LoggedErasure) => Promise<void>): Promise<void> {
   const due = await db
     .selectFrom("erasure_log")

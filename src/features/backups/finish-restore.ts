@@ -4,24 +4,21 @@ import { recordAudit } from "../audit/audit.ts";
 import { addErasures, type LoggedErasure } from "./erasure-log.ts";
 import type { BackupHeader } from "./read-backup.ts";
 
-/** Lanes whose jobs send nothing to the outside, so they continue. */
+/** Lanes whose jobs send nothing to the outside, so they stay active. */
 const INWARD = ["upkeep", "campaign", "privacy"];
 /** Session jobs that send nothing to the outside. */
 const INWARD_OF_SESSIONS = ["media", "delete"];
 /** Session jobs for a connection that no longer exists. */
 const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
 
-/**
- * Prepares a restored database: all sign-ins end, no instance connects, and pending jobs are on hold until
- * the operator decides.
- */
+/** Ends all sign-ins, disconnects all instances, and holds pending jobs until the operator decides. */
 export async function finishRestore(
   db: Db,
   head: BackupHeader,
   erasures: readonly LoggedErasure[],
 ): Promise<void> {
   await run(db, sql`update lane set owner = null`);
-  // A sign-in that was ended after the backup would be good again.
+  // A sign-in that ended after the backup would become valid again.
   await run(db, sql`delete from sign_in`);
   await stopInstances(db);
   await deleteRegistrations(db);
@@ -54,7 +51,7 @@ async function stopInstances(db: Db): Promise<void> {
   );
 }
 
-/** One that was linked after the backup must not be registered a second time with the same keys. */
+/** An instance linked after the backup must not be registered again with the same keys. */
 async function deleteRegistrations(db: Db): Promise<void> {
   await run(db, sql`update credential set registration = null where registration is not null`);
 }
@@ -74,7 +71,7 @@ async function holdJobs(db: Db): Promise<void> {
     insert into held_job (id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref)
     select id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref from held`,
   );
-  // A message without a deadline does not fail while it waits.
+  // Without a deadline, a message on hold cannot expire.
   await run(db, sql`update message set deadline = null where status = 'pending' and outcome_at is null`);
 }
 

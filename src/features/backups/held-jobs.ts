@@ -14,7 +14,7 @@ export interface HeldJobs {
   restored_at: Date;
   action: HeldJobsAction | null;
   decided_at: Date | null;
-  /** What still waits. */
+  /** Jobs that are still on hold. */
   sends: number;
   deliveries: number;
   others: number;
@@ -26,7 +26,7 @@ interface HeldJob {
   ref: { do?: string; message?: number; action?: number; delivery?: number; at?: string };
 }
 
-/** What a restored database holds back; undefined where it was not restored. */
+/** The jobs on hold after a restore; undefined if this database was not restored. */
 export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
   const { rows } = await sql<HeldJobs>`
     select r.backup, r.backup_at, r.restored_at, r.action, r.decided_at, h.* from restore_record r, (
@@ -37,10 +37,7 @@ export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
   return rows[0];
 }
 
-/**
- * Releases or discards the jobs on hold; a node with the role worker carries it out. Throws CONFLICT if there
- * are none.
- */
+/** Records the decision, which a worker node carries out. Throws CONFLICT if no job is on hold. */
 export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAction): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ action: HeldJobsAction | null }>`
@@ -70,11 +67,11 @@ export interface HeldJobsDeps {
   engine: Pick<Engine, "wake">;
   /** How long a released send waits for its instance. */
   sendHoldMs: number;
-  /** Fails a send, with everything that follows from it. */
+  /** Fails a send, with its event and all other effects. */
   failSend(id: number, error: { code: string; message: string; retryable: boolean }): Promise<void>;
 }
 
-/** Carries out what was decided, in batches; goes on after a crash. */
+/** Carries out the operator's decision in batches; continues after a crash. */
 export async function applyHeldJobsDecision(deps: HeldJobsDeps): Promise<void> {
   const decided = await deps.db.selectFrom("restore_record").select("action").executeTakeFirst();
   if (!decided?.action) return;
@@ -114,7 +111,7 @@ const DISCARDED = {
 async function discardSome({ db, failSend }: HeldJobsDeps): Promise<boolean> {
   const jobs = await selectSome(db).execute();
   const { messages, actions, deliveries } = pointedAt(jobs);
-  // First the sends: each is written with its event in a transaction of its own, and a repetition changes nothing.
+  // Sends come first: each fails in its own transaction with its event, and repeating it has no effect.
   await Promise.all(messages.map((id) => failSend(id, DISCARDED)));
   await db.transaction().execute(async (trx) => {
     await sql`

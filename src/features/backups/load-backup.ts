@@ -10,7 +10,7 @@ import { BackupFileError } from "./encrypted-stream.ts";
 import { type BackupHeader, readBackup, type TableRows } from "./read-backup.ts";
 import type { ReportRowProgress } from "./write-backup.ts";
 
-/** So far the numbers of a restored database jump: what was made after the backup is known elsewhere by its number. */
+/** Sequences skip this many values: other systems may know ids that were issued after the backup. */
 const NUMBERS_SKIPPED = 1_000_000;
 
 export interface LoadBackupOptions {
@@ -19,7 +19,7 @@ export interface LoadBackupOptions {
   onProgress?: ReportRowProgress;
 }
 
-/** Reads the whole file and nothing else: throws BackupFileError unless it is whole, unaltered and of a known schema. */
+/** Reads the whole file; throws BackupFileError unless it is complete, unaltered and of a known schema. */
 export async function checkBackup({
   path,
   backupKey,
@@ -42,7 +42,7 @@ export async function checkBackup({
   return { ...head, ...(secretCheck && { secretCheck }) };
 }
 
-/** In COPY's text form bytes are `\\x` and hex digits. */
+/** COPY's text format writes bytes as `\\x` and hexadecimal digits. */
 function sealedIn({ columns }: TableRows, row: Buffer | undefined): Buffer {
   const field = String(row).trimEnd().split("\t")[columns.indexOf("sealed")] ?? "";
   return Buffer.from(field.slice(3), "hex");
@@ -56,7 +56,7 @@ function requireKnownSchema({ migrations, app_version }: BackupHeader): void {
   );
 }
 
-/** Whether the database holds nothing yet. */
+/** Whether the database has no tables yet. */
 async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -67,8 +67,8 @@ async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Loads a backup into an empty database, whole or not at all; `finish` runs in the same transaction, once the schema is
- * this version's. The foreign keys are checked as the rows go in.
+ * Loads a backup into an empty database in one transaction, and checks the foreign keys of each row. In the
+ * same transaction, `finish` runs after the migration to this version's schema.
  */
 export async function loadBackup(
   client: pg.Client,
@@ -127,7 +127,7 @@ async function* joined(rows: AsyncIterable<Buffer[]>, report?: ReportRowProgress
   }
 }
 
-/** The schema of the backup, without the rows that its migrations bring along. */
+/** Creates the schema of the backup, without the rows that its migrations insert. */
 async function prepareTables(client: pg.Client, db: Db, head: BackupHeader): Promise<void> {
   await migrateWithin(db, head.migrations.at(-1));
   await makePartitions(db, head.partitions);
@@ -135,7 +135,7 @@ async function prepareTables(client: pg.Client, db: Db, head: BackupHeader): Pro
   for (const table of [...head.tables].reverse()) await client.query(`delete from ${quoteName(table)}`);
 }
 
-/** What triggers made of the rows is in the backup already. */
+/** The backup already contains the rows that triggers wrote. */
 async function switchTriggers(
   client: pg.Client,
   head: BackupHeader,
@@ -153,7 +153,7 @@ async function raiseSequences(client: pg.Client, { sequences }: BackupHeader): P
   }
 }
 
-/** A connection of which others hold the transaction. */
+/** A query builder on one connection, whose transaction the caller controls. */
 function onOneConnection(client: pg.Client): Db {
   const held: PostgresPoolClient = { query: client.query.bind(client), release() {} };
   const pool = { connect: async () => held, end: async () => {} };

@@ -6,13 +6,13 @@ import { LineSplitter } from "../../platform/text/line-splitter.ts";
 import { BackupFileError, decryptStream } from "./encrypted-stream.ts";
 import { RowDigest } from "./row-digest.ts";
 
-/** How COPY ends its rows; in a row a backslash is never alone. */
+/** Ends COPY's rows; within a row, a backslash never stands alone. */
 export const COPY_END_MARKER = "\\.";
 
 const counts = z.object({ rows: z.number(), digest: z.string() });
 const table = z.object({ table: z.string(), columns: z.array(z.string()) });
 
-/** What stands at the top of a backup: how the database was shaped, and where its counters stood. */
+/** Header of a backup: the schema of the database, and its sequences. */
 const head = z.object({
   format: z.literal(1),
   id: z.string(),
@@ -23,7 +23,7 @@ const head = z.object({
   tables: z.array(z.string()),
   partitions: z.array(z.string()),
   sequences: z.record(z.string(), z.number()),
-  /** The settings that are no secrets, for people. */
+  /** The non-secret settings, for information only. */
   settings: z.record(z.string(), z.unknown()),
 });
 
@@ -31,14 +31,14 @@ export type BackupHeader = z.output<typeof head>;
 /** Rows and digest by table. */
 export type TableDigests = Record<string, { rows: number; digest: string }>;
 
-/** The rows of one table in the text form of COPY, line ends included; to be read before the next table. */
+/** The rows of one table in COPY's text format, with line ends. Read them before the next table. */
 export interface TableRows {
   table: string;
   columns: string[];
   rows: AsyncGenerator<Buffer[]>;
 }
 
-/** Opens a backup file; every row is checked against its table's digest while it is read. */
+/** Opens a backup file; compares each table with its digest while its rows are read. */
 export async function* readBackup(path: string, backupKey: string): AsyncGenerator<BackupHeader | TableRows> {
   const lines = new Lines(openPlain(path, backupKey));
   const found = head.safeParse(await lines.json());
@@ -74,11 +74,11 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
 
 function openPlain(path: string, backupKey: string): AsyncIterable<Buffer> {
   const unsealed = (sealed: AsyncIterable<Buffer>) => decryptStream(sealed, backupKey);
-  // The reader of the last stream gets the errors of all of them.
+  // Errors of every stream reach the reader of the last stream.
   return pipeline(createReadStream(path), unsealed, createGunzip(), () => {});
 }
 
-/** Lines of a stream, many at a time. */
+/** Reads a stream by lines, many at a time. */
 class Lines {
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #splitter = new LineSplitter();

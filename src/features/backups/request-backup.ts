@@ -7,14 +7,12 @@ import { ulid } from "../../platform/ulid.ts";
 import type { BackupTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 
-/** The one lane in which backups are made. */
+/** Kind, key and job group of the lane for backups. */
 export const BACKUP_LANE = "backup";
 
 const DAY_MS = 86_400_000;
 
-/**
- * Requests a backup; returns its id and the lane to wake. Throws CONFLICT while another one is being made.
- */
+/** Requests a backup; returns its id and the lane to wake. Throws CONFLICT while another backup runs. */
 export async function requestBackup(
   db: Db,
   by: AuditActor,
@@ -29,7 +27,7 @@ export async function requestBackup(
   return { id, lane };
 }
 
-/** Adds the row of a backup that the caller makes itself. Throws CONFLICT while another is being made. */
+/** Adds the row of a backup that the caller makes itself. Throws CONFLICT while another backup runs. */
 export async function addBackup(trx: Db, by: AuditActor, trigger: BackupTable["trigger"]): Promise<string> {
   const id = `bkp_${ulid()}`;
   const { rows } = await sql<{ id: string }>`

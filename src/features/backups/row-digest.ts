@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Rows counted and hashed in a way in which their order does not matter: the SHA-256 of each, added up. */
+/** Counts and hashes rows independent of their order: the sum of each row's SHA-256. */
 export class RowDigest {
   #rows = 0;
   readonly #sums = new Uint32Array(8);

@@ -12,16 +12,16 @@ import { backupKeyId } from "./encrypted-stream.ts";
 import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
 import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 
-/** Where and with what this node makes backups. */
+/** What this node needs to make backups. */
 export interface BackupDeps {
   db: Db;
-  /** Of the same database: a backup has connections of its own. */
+  /** URL of the same database, since a backup opens its own connections. */
   url: string;
   node: string;
   directory: string;
   backupKey: string;
   version: string;
-  /** Those that are no secrets. */
+  /** The non-secret settings. */
   settings: Readonly<Record<string, unknown>>;
   log: Log;
   clock: Clock;
@@ -34,7 +34,7 @@ const FAILED_ARE_KEPT_DAYS = 30;
 /** A draft that has not changed for this long is abandoned. */
 const DRAFT_IS_LEFT_MS = 3_600_000;
 
-/** Makes the backup that this row asks for and writes down how it ended; does nothing for a row that has been begun. */
+/** Makes the requested backup and records the result; does nothing if the backup has already started. */
 export async function runBackup(deps: BackupDeps, id: string, signal: AbortSignal): Promise<void> {
   await withConnection(deps.url, "waygate backup", async (client) => {
     if (!(await takeLock(client))) return fail(deps.db, id, "Another backup was being made.");
@@ -50,7 +50,7 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
   });
 }
 
-/** Marks what a process that was killed has left behind. */
+/** Marks the interrupted backups of killed processes as failed. */
 export async function failInterruptedBackups(
   deps: Pick<BackupDeps, "db" | "url" | "directory" | "clock">,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function failInterruptedBackups(
   });
 }
 
-/** Held until the connection closes, so that only one backup runs at a time on all nodes. */
+/** The lock lasts until the connection closes, so only one backup runs at a time on all nodes. */
 async function takeLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
   return rows[0]?.taken === true;
@@ -100,7 +100,7 @@ async function make(deps: BackupDeps, id: string, signal: AbortSignal): Promise<
   if (!isRecorded) await rm(path, { force: true });
 }
 
-/** By which a file is known to be that of a backup. */
+/** Relates a file to its backup: the end of the id, which is part of the file name. */
 function markOf(id: string): string {
   return id.slice(-6);
 }
@@ -126,7 +126,7 @@ async function isOld(path: string, clock: Clock): Promise<boolean> {
   return found !== undefined && found.mtimeMs < clock.now().getTime() - DRAFT_IS_LEFT_MS;
 }
 
-/** Writes a backup to `path` and checks it by restoring it; one that is not what it should be leaves no file. */
+/** Writes a backup to `path` and verifies it by restoring it. A bad backup leaves no file. */
 export async function createVerifiedBackup(
   { url, backupKey, version, settings, onProgress }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
   { id, path, signal }: { id: string; path: string; signal: AbortSignal },
@@ -187,7 +187,7 @@ function inWords(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Removes the files that retention lets go, of those that this node reaches, and old failures from the list. */
+/** Deletes expired backups whose file this node can reach, and the rows of old failures. */
 async function expireBackups({ db, node, directory, clock }: BackupDeps): Promise<void> {
   const good = await db
     .selectFrom("backup")

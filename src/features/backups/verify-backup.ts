@@ -6,14 +6,14 @@ import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
 import type { WrittenBackup } from "./write-backup.ts";
 import { withConnection } from "./write-backup.ts";
 
-/** `unable`: nothing speaks against it, but this database role may make no scratch database. */
+/** `unable`: not checked, for example because the database role may not create a scratch database. */
 export type BackupVerification = { result: "good" } | { result: "bad" | "unable"; reason: string };
 
 const NO_RIGHT = "42501";
 
 /**
- * Restores a backup into a scratch database of the same server and compares every table with what was written, by count
- * and by hash. The scratch database is gone afterwards.
+ * Restores a backup into a scratch database of the same server, compares the count and hash of every table,
+ * and drops the database.
  */
 export async function verifyBackup(
   url: string,
@@ -37,7 +37,7 @@ export async function verifyBackup(
   });
 }
 
-/** No other deployment on this server makes databases of such names. */
+/** No other deployment on this server uses this prefix. */
 async function scratchPrefix(admin: pg.Client): Promise<string> {
   const { rows } = await admin.query<{ oid: number }>(
     "select oid from pg_database where datname = current_database()",
@@ -45,7 +45,7 @@ async function scratchPrefix(admin: pg.Client): Promise<string> {
   return `waygate_scratch_${rows[0]?.oid}_`;
 }
 
-/** Of a process that was killed; backups of one database are made one at a time. */
+/** Drops scratch databases of killed processes; only one backup of a database runs at a time. */
 async function dropLeftOvers(admin: pg.Client, prefix: string): Promise<void> {
   const { rows } = await admin.query<{ datname: string }>(
     "select datname from pg_database where starts_with(datname, $1)",

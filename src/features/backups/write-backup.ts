@@ -12,9 +12,9 @@ import { RowDigest } from "./row-digest.ts";
 
 export interface WriteBackupOptions {
   id: string;
-  /** Of the database. */
+  /** URL of the database. */
   url: string;
-  /** Where the file is to be; nothing is there before it is whole. */
+  /** Path of the file, which appears there only when it is complete. */
   path: string;
   backupKey: string;
   app_version: string;
@@ -35,7 +35,7 @@ export interface WrittenBackup {
   checksum: string;
 }
 
-/** Writes one snapshot of the whole database, as it streams by: compressed, encrypted, never whole in memory. */
+/** Streams one snapshot of the whole database to a file, compressed and encrypted. */
 export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBackup> {
   return withConnection(order.url, "waygate backup", async (client) => {
     await client.query(DUMP_SESSION_SETTINGS);
@@ -60,7 +60,7 @@ export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBac
   });
 }
 
-/** A connection of its own, closed afterwards. */
+/** Runs `work` on a separate connection, which closes afterwards. */
 export async function withConnection<Result>(
   url: string,
   application_name: string,

@@ -10,13 +10,13 @@ import { rotateApiKey } from "./issue-api-key.ts";
 
 export interface ApiKeyDeps {
   db: Db;
-  /** Keys of these digests are not remembered any more, on any node. */
+  /** Evicts the keys with these digests from the caches of all nodes. */
   invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
 type ApiKeyView = OutputOf<typeof apiKeysContract.getApiKey>;
 
-/** The API key of an instance: what it may do, and its renewal. */
+/** The API key of an instance: its scope and its renewal. */
 export function apiKeyHandlers({
   db,
   invalidateApiKeys,
@@ -53,7 +53,7 @@ export function apiKeyHandlers({
   };
 }
 
-/** The newest key: an older one only lives through its grace. Throws NOT_FOUND. */
+/** The newest key; an older one is only valid for its grace period. Throws NOT_FOUND. */
 async function getApiKey(db: Db | Trx, id: number): Promise<ApiKeyView> {
   const key = await db
     .selectFrom("api_key")

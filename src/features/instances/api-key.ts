@@ -21,7 +21,7 @@ export function isApiKey(text: string): boolean {
   return isSummed && text.startsWith(PREFIX);
 }
 
-/** What the database stores of a key. */
+/** The digest that the database stores of a key. */
 export function digestApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }

@@ -12,10 +12,10 @@ export type InstanceColumnChange = UpdateObject<Tables, "instance">;
 export interface InstanceStatusChange {
   status: InstanceStatus;
   reason: string | null;
-  /** What people are shown beside the reason. */
+  /** Text for users, in addition to the reason. */
   detail?: string;
   will_retry?: boolean;
-  /** Why a pairing failed; an earlier error stays. */
+  /** Error of a failed pairing; if not given, the stored error stays. */
   pairing_error?: PairingError;
   /** Further columns. */
   set?: InstanceColumnChange;
@@ -28,9 +28,8 @@ export interface InstanceStatusChange {
 const now = sql<Date>`now()`;
 
 /**
- * The only code that writes the status of an instance: row, connection log, held messages and events
- * together. `before` is locked. Must be the last of the transaction; returns the lanes to wake after the
- * commit.
+ * The only code that writes an instance's status, with its log, held messages and events. `before` is locked.
+ * Must be the last of the transaction; returns the lanes to wake after the commit.
  */
 export async function changeStatus(
   trx: Trx,
@@ -103,7 +102,7 @@ const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
   error: ["instance.disconnected"],
 };
 
-/** A disconnected instance cannot disconnect again, also not after a failed attempt to reconnect. */
+/** A disconnected instance cannot disconnect again, not even after a failed attempt to reconnect. */
 function isNews(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
   if (name !== "instance.disconnected") return true;
   return after.status === "reconnecting"

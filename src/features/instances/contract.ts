@@ -27,7 +27,7 @@ export const attention = z
   .nullable()
   .describe("A request of the network that a person must handle; otherwise the session may end.");
 
-/** What an instance does by itself; the values of one that has set nothing. */
+/** The defaults of an instance's settings. */
 export const DEFAULT_SETTINGS = {
   reject_calls: false,
   reject_message: null,
@@ -172,7 +172,7 @@ const proxyUrl = trimmedText(2048).regex(
 
 const METADATA_LENGTH = 16_384;
 
-/** Settings that other gateways take beside the name; those inside `settings` win. */
+/** Settings that other gateways accept beside the name; those inside `settings` take precedence. */
 export const topLevelSettings = settings
   .pick({
     reject_calls: true,
@@ -293,7 +293,7 @@ export const instancesContract = {
   }),
 };
 
-/** API keys, and what a key or the administrative token may ask of no single instance. */
+/** API keys, and the routes of a key or the administrative token that concern no single instance. */
 export const apiKeysContract = {
   regenerateApiKey: route({
     http: "POST /api/v1/instances/:id/api-key/regenerate",

@@ -8,7 +8,7 @@ export const controlJobRef = z.discriminatedUnion("do", [
   z.object({
     do: z.literal("connect"),
     phone: z.string().optional(),
-    /** Nothing more can come of the session that was: begin with a new one. */
+    /** Whether to begin with a new session, because the previous one cannot continue. */
     afresh: z.boolean(),
   }),
   z.object({ do: z.literal("reconnect") }),
@@ -24,10 +24,7 @@ export const CONTROL_JOB_GROUP = "control";
 /** Keeps `pos` negative, ahead of every send, and rising with time. */
 const POS_BASE = 8_000_000_000_000_000n;
 
-/**
- * Queues a job for the owner of the session. The caller holds the lock on the instance, which keeps the
- * order.
- */
+/** Queues a job for the owner of the session. The caller's lock on the instance keeps the order. */
 export async function addControlJob(trx: Trx, lane: number, ref: ControlJobRef): Promise<void> {
   const { rows } = await sql<{ micros: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros`.execute(trx);
@@ -35,14 +32,14 @@ export async function addControlJob(trx: Trx, lane: number, ref: ControlJobRef):
   await addJobs(trx, [{ lane, prio: 0, pos, grp: CONTROL_JOB_GROUP, ref }]);
 }
 
-/** Whether such a job still waits or runs. */
+/** Whether such a job is pending or running. */
 export async function hasControlJob(db: Db | Trx, lane: number, what: ControlJobRef["do"]): Promise<boolean> {
   const found = await db
     .selectFrom("job")
     .select("id")
     .where("lane", "=", lane)
     .where("grp", "=", CONTROL_JOB_GROUP)
-    // Finds them by the index, before all other jobs of the lane.
+    // Lets the index find them before all other jobs of the lane.
     .where("prio", "=", 0)
     .where("pos", "<", 0)
     .where(sql<string>`ref->>'do'`, "=", what)

@@ -24,10 +24,10 @@ export interface CreateInstanceDeps {
   box: SecretBox;
   outgoing: OutgoingPolicy;
   baseUrl: string;
-  /** Network of an instance that names none. */
+  /** Default network of new instances. */
   network: "whatsapp" | "sandbox";
   sandbox: SandboxUse;
-  /** Adds the first webhook, which signs with the instance's own secret, and answers it with the secret. */
+  /** Adds the first webhook, which signs with the instance's secret; returns it with the secret. */
   createDefaultWebhook(
     trx: Trx,
     given: {
@@ -38,7 +38,7 @@ export interface CreateInstanceDeps {
   ): Promise<NonNullable<CreatedInstance["default_webhook"]>>;
 }
 
-/** Makes an instance whole or not at all: lanes, counter of events, key, secret and first webhook in one transaction. */
+/** Creates an instance with its lanes, event counter, key, secret and first webhook in one transaction. */
 export async function createInstance(
   deps: CreateInstanceDeps,
   account_id: number,
@@ -74,16 +74,16 @@ export async function createInstance(
   });
 }
 
-/** Who creates, and under which key the answer can be had again. */
+/** The creator, and the key for which a repeated request gets the same response. */
 export interface InstanceCreator extends AuditActor {
   key?: { route: string; key: string };
 }
 
 export interface InstanceCreation {
   created: CreatedInstance;
-  /** To wake after the commit. */
+  /** Lanes to wake after the commit. */
   lanes: number[];
-  /** It was created before, by a request with the same key. */
+  /** An earlier request with the same key created it. */
   isReplayed: boolean;
 }
 

@@ -17,8 +17,7 @@ export interface RemoveInstanceDeps {
 
 /**
  * Hides the instance, ends its keys and queues a job for its session's owner, which also completes the
- * removal after a crash. Waits until the row is deleted, at most 20 s; the instance is hidden from the first
- * moment.
+ * removal after a crash. Waits at most 20 s until the row is deleted.
  */
 export async function requestRemoval(
   deps: RemoveInstanceDeps,
@@ -32,15 +31,15 @@ export async function requestRemoval(
   await waitUntilGone({ db, engine }, id, signal);
 }
 
-/** A hidden instance, whose lane has the job to remove it. */
+/** A hidden instance; its lane has the job to remove it. */
 export interface HiddenInstance {
   id: number;
   lane: number;
-  /** Of its keys, which have ended. */
+  /** Digests of its keys, which have ended. */
   digests: Buffer[];
 }
 
-/** Part of the removal that commits with its cause; `announceRemoval` follows the commit. */
+/** The part of a removal in the caller's transaction; call `announceRemoval` after the commit. */
 export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promise<HiddenInstance> {
   const row = await lockInstance(trx, id);
   const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();

@@ -1,7 +1,7 @@
 import { type AuditActor, type AuditEntry, fieldNamesOf } from "../audit/audit.ts";
 import type { InstanceRow } from "./instance-row.ts";
 
-/** What the audit log says of a change to an instance. */
+/** The audit entry of a change to an instance. */
 export function instanceAuditEntry(
   by: AuditActor,
   action: `instance.${string}`,

@@ -5,7 +5,7 @@ import type { InstanceTable } from "../../tables.ts";
 
 export type InstanceRow = Selectable<InstanceTable>;
 
-/** Undefined also for an instance that is being removed, and, if an account is given, for another account's. */
+/** Undefined also if the instance is being removed, or belongs to another account than the given one. */
 export function findInstance(db: Db | Trx, id: number, accountId?: number): Promise<InstanceRow | undefined> {
   return selectInstance(db, id, accountId).executeTakeFirst();
 }
@@ -15,7 +15,7 @@ export async function getInstance(db: Db | Trx, id: number, accountId?: number):
   return selectInstance(db, id, accountId).executeTakeFirstOrThrow(noInstance);
 }
 
-/** As `findInstance`, locked against other changes until the commit; rows that refer to it can still be added. */
+/** As `findInstance`, locked against other changes until the commit; new rows may still reference it. */
 export function findAndLockInstance(trx: Trx, id: number): Promise<InstanceRow | undefined> {
   return selectInstance(trx, id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -25,7 +25,7 @@ export async function lockInstance(trx: Trx, id: number, accountId?: number): Pr
   return selectInstance(trx, id, accountId).forNoKeyUpdate().executeTakeFirstOrThrow(noInstance);
 }
 
-/** For reads that need more than the row, or a cache of it. */
+/** For reads that need more than the row, or cache it. */
 export function noInstance(): GatewayError {
   return new GatewayError("NOT_FOUND", "There is no such instance.");
 }

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type settings, topLevelSettings } from "./contract.ts
 
 export type InstanceSettings = z.output<typeof settings>;
 
-/** What the customer has set once a request is applied, flat or inside `settings`; what it does not name stays. */
+/** Applies a request's settings, flat or inside `settings`; settings that it does not name stay. */
 export function readSettings(
   current: Partial<InstanceSettings>,
   request: { settings?: Partial<InstanceSettings> } & z.output<typeof topLevelSettings>,
@@ -18,7 +18,7 @@ export function readSettings(
   return merged;
 }
 
-/** Throws VALIDATION_ERROR for settings of a request that want more than the plan of the account allows. */
+/** Throws VALIDATION_ERROR for settings above the limits of the account's plan. */
 export async function requireSettingsWithinPlan(
   trx: Trx,
   account_id: number,

@@ -55,7 +55,7 @@ export { waitForInstance } from "./wait-for-instance.ts";
 
 export interface InstancesDeps extends CreateInstanceDeps {
   engine: Pick<Engine, "wake" | "publish" | "subscribe">;
-  /** Keys of these digests are not remembered any more, on any node. */
+  /** Evicts the keys with these digests from the caches of all nodes. */
   invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
@@ -105,12 +105,12 @@ function accountWide(
   };
 }
 
-/** What an API key has created is answered again to that key alone, or the one that replaces it: the answer holds a key. */
+/** Only keys of the same instance get a stored response again, since it contains the new key. */
 function routeOf(caller: Caller): string {
   return caller.kind === "key" ? `createInstanceWithKey:${caller.instance_id}` : "createInstanceWithKey";
 }
 
-/** A key is shown itself, and no other key, not even its end. */
+/** A key sees its own masked token, and no other key's. */
 function hideToken(row: ListedInstance, own: number): ListedInstance {
   return row.id === own ? row : { ...row, token: null };
 }
@@ -162,7 +162,7 @@ function getAccountOf(caller: Caller): number {
   );
 }
 
-/** A key creates in its own account; the administrative token anywhere, in the owner's account unless told. */
+/** A key creates in its own account; the administrative token in any, by default the owner's. */
 async function chooseAccount(db: Db, caller: Caller, asked: number | undefined): Promise<number> {
   if (caller.kind === "admin") return asked ?? getOwnerAccount(db);
   const own = getAccountOf(caller);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { createApiKey, digestApiKey } from "./api-key.ts";
 
-/** Gives an instance a key, which is told here and never again. */
+/** Gives an instance a key; only this result contains it. */
 export async function issueApiKey(
   trx: Trx,
   instance: { id: number; account_id: number },
@@ -24,9 +24,8 @@ export async function issueApiKey(
 }
 
 /**
- * Ends the instance's keys, at once or `graceSeconds` from now, and gives it a new one
- * of the same scope.
- * Answers the digests of the ended keys. The caller holds the lock on the instance's row.
+ * Ends the instance's keys, at once or `graceSeconds` from now, and issues one of the same scope. Returns the
+ * digests of the ended keys. The caller holds the lock on the instance's row.
  */
 export async function rotateApiKey(
   trx: Trx,

@@ -6,7 +6,7 @@ import { noInstance } from "./instance-row.ts";
 import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 
 export interface ListInstancesOptions {
-  /** Undefined: of all accounts. */
+  /** Undefined: all accounts. */
   account_id?: number;
   limit: number;
   cursor?: string;

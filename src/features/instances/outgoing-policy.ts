@@ -14,7 +14,7 @@ export async function requireAllowedWebhook(
   if (issue) throw invalidField("webhook_url", issue);
 }
 
-/** The same for the proxy. */
+/** Rejects a proxy that the policy for outgoing requests blocks. */
 export async function requireAllowedProxy(outgoing: OutgoingPolicy, url: string | undefined): Promise<void> {
   const issue = url && (readProxyIssue(url) ?? (await outgoing.findBlockReason(toPolicyUrl(url))));
   if (issue) throw invalidField("proxy.url", issue);
@@ -31,7 +31,7 @@ function readProxyIssue(url: string): string | undefined {
   }
 }
 
-/** The policy checks host and port and knows only http; the traffic in the tunnel is always encrypted. */
+/** The policy checks host and port, and knows only http; the traffic in the tunnel is always encrypted. */
 export function toPolicyUrl(proxy: string): string {
   const { protocol, hostname, port } = new URL(proxy);
   const usual = protocol === "https:" ? 443 : protocol === "http:" ? 80 : SOCKS_PORT;

@@ -1,7 +1,7 @@
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 
-/** Who may use the sandbox network: every account, the account of the gateway's owner alone, or nobody. */
+/** Who may use the sandbox network: every account, only the gateway owner's account, or no account. */
 export type SandboxUse = "on" | "owner" | "off";
 
 export interface SandboxPolicy {
@@ -9,7 +9,7 @@ export interface SandboxPolicy {
   sandbox: SandboxUse;
 }
 
-/** Why an instance whose account may not use the sandbox network has the status `error`. */
+/** Reason of the status `error` for an instance whose account may not use the sandbox network. */
 export const SANDBOX_NOT_ALLOWED = "sandbox_not_allowed";
 
 export const SANDBOX_OFF =

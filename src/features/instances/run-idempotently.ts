@@ -9,7 +9,7 @@ import {
   type SecretBox,
 } from "../../platform/secrets/secret-box.ts";
 
-/** A request of an account that may be repeated: same route, key and body have one response, for 24 hours. */
+/** A repeatable request: the same route, key and body get the same response for 24 hours. */
 export interface IdempotentRequest {
   account_id: number;
   route: string;
@@ -111,9 +111,7 @@ export function replayedResponse<Answer>(answer: Answer): OkResponse<Answer> {
   return new OkResponse(answer, { headers: { "idempotent-replayed": "true" } });
 }
 
-/**
- * A key counts for 24 hours. One more hour lets a request that has just found a key still find its response.
- */
+/** A key is valid for 24 hours; one more hour lets a request that just found it read its response. */
 export async function deleteExpiredResponses(db: Db): Promise<void> {
   await db
     .deleteFrom("account_idempotency")

@@ -40,7 +40,7 @@ function smaller(one: number | null | undefined, other: number | null): number |
   return least === Infinity ? null : least;
 }
 
-/** Until when the network refuses messages to new chats; null as soon as that is over. */
+/** Until when the network refuses messages to new chats; null after that time. */
 export function newChatsLockOf({ new_chats_locked_until: until }: InstanceRow): Date | null {
   return until !== null && until.getTime() > Date.now() ? until : null;
 }

@@ -13,10 +13,7 @@ import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
 
-/**
- * Changes the given fields; the rest stays. Reopens a live session if its proxy changes. Returns the lanes to
- * wake.
- */
+/** Changes only the given fields; reopens a live session if its proxy changes. Returns the lanes to wake. */
 export async function updateInstance(
   { db, box, outgoing }: { db: Db; box: SecretBox; outgoing: OutgoingPolicy },
   input: UpdateInput,

@@ -5,9 +5,9 @@ const POLL_MS = 1_000;
 
 export interface WaitForInstanceOptions {
   engine: Pick<Engine, "subscribe">;
-  /** Milliseconds, at most. */
+  /** Maximum wait in milliseconds. */
   ms: number;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   signal: AbortSignal;
 }
 
