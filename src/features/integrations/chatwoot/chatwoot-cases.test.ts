@@ -400,7 +400,7 @@ describe("an agent's Retry", () => {
     chatwoot.faults.missingFiles = 6;
     const answer = chatwoot.write(conversation.id, { content: "see", attachments: [picture] });
     await until(() => answer.status === "failed");
-    expect(answer.content_attributes.external_error).toMatch(/answered 404/);
+    expect(answer.content_attributes.external_error).toMatch(/responded with 404/);
     chatwoot.retry(answer);
     const [sent] = await story.waitForSent(1);
     expect(sent?.content).toMatchObject({ media_type: "image", caption: "see" });
