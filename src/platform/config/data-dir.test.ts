@@ -122,7 +122,7 @@ test("the secret key is made once, even by two at once, and only for our eyes", 
 
 test("a secret key that was cut short is never replaced by a new one", async () => {
   await writeFile(join(root, "secret-key"), "\n");
-  await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key is empty or cut short/);
+  await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key is empty or incomplete/);
   expect(await readFile(join(root, "secret-key"), "utf8")).toBe("\n");
 });
 

@@ -47,7 +47,10 @@ describe("the answer of a workflow", () => {
 
   test.each([
     [{ message: "Workflow was started" }, /"Workflow was started".*Set Respond of the Webhook node/],
-    [{ message: "Workflow executed successfully but no data was returned" }, /has said nothing.*Set Respond/],
+    [
+      { message: "Workflow executed successfully but no data was returned" },
+      /workflow itself returned nothing.*Set Respond/,
+    ],
     [{ data: [{ output: "too deep" }] }, /no text under output.*it has data\./],
     [{ output: null }, /no text under output/],
     [null, /nothing to send/],

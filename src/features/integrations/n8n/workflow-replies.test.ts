@@ -93,7 +93,7 @@ describe("what a workflow answers", () => {
     n8n.trouble("break_off");
     const ana = newPerson();
     await story.say(ana, "hi");
-    expect((await told.status("failing")).last_error).toMatch(/broke off.*run twice at most/);
+    expect((await told.status("failing")).last_error).toMatch(/incomplete.*runs at most twice/);
     await story.gateway.advance(60_000);
     expect(await story.heard(ana, 1)).toEqual(["whole again"]);
     expect(n8n.executions).toHaveLength(2);
@@ -146,7 +146,7 @@ describe("what a workflow answers", () => {
     expect(await told.test()).toMatchObject({
       success: true,
       message: expect.stringMatching(
-        /accepted the event\. n8n has answered "Workflow was started".*Set Respond/,
+        /accepted the event\. n8n responded with "Workflow was started".*Set Respond/,
       ),
       details: { would_send: [] },
     });
