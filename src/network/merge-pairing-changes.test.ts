@@ -3,7 +3,7 @@ import { mergePairingChanges } from "./merge-pairing-changes.ts";
 
 const entry = (id: string, body: string) => ({ id, body, is_done: false });
 const key = (id: string, value: string | null) => ({ kind: "session", id, value });
-const NOTHING = { keys: [], letters: [], forgotten_letters: [] };
+const NOTHING = { keys: [], journal_entries: [], deleted_journal_ids: [] };
 
 test("A merged change has the last value of each key, also of a deleted one, and the last credentials", () => {
   const [older, newer] = [Buffer.from("older"), Buffer.from("newer")];
@@ -29,7 +29,7 @@ test("A journal entry that is deleted later is not stored first", () => {
     { journal_entries: [entry("1", "a")] },
     { deleted_journal_ids: ["1", "2"] },
   ]);
-  expect(merged).toEqual({ ...NOTHING, forgotten_letters: ["1", "2"] });
+  expect(merged).toEqual({ ...NOTHING, deleted_journal_ids: ["1", "2"] });
 });
 
 test("A journal entry that arrives again after its deletion is stored", () => {
@@ -37,5 +37,5 @@ test("A journal entry that arrives again after its deletion is stored", () => {
     { deleted_journal_ids: ["1"] },
     { journal_entries: [entry("1", "a")] },
   ]);
-  expect(merged).toEqual({ ...NOTHING, letters: [entry("1", "a")] });
+  expect(merged).toEqual({ ...NOTHING, journal_entries: [entry("1", "a")] });
 });

@@ -3,7 +3,7 @@ import { createProviders } from "./providers.ts";
 import { readIntegrationDraft } from "./save-integration.ts";
 
 const providers = Object.values(createProviders({} as never));
-const outgoing = { refusal: async () => undefined } as never;
+const outgoing = { findBlockReason: async () => undefined } as never;
 const SECRET = "very-secret-value-1234";
 
 describe.each(providers.map((provider) => [provider.name, provider] as const))("%s", (_, provider) => {
