@@ -36,7 +36,7 @@ export function selectIntegrations(db: Db | Trx, instanceId: number) {
   return db.selectFrom("integration").selectAll().where("instance_id", "=", instanceId);
 }
 
-interface PausedChat {
+export interface PausedChat {
   chat: string;
   paused_until: Date;
   pauses: number;
