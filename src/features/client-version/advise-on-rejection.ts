@@ -1,7 +1,9 @@
 import type { ClientVersion, ClientVersionRejection } from "../../network/client-version.ts";
 import type { VersionPolicy } from "./client-version.ts";
 
-/** Advice about a rejected version. `next`: the newer version to try; `problem`: of the last search. */
+/**
+ * Advice about a rejected version. `next`: the newer version to use; `problem`: the error of the last search.
+ */
 export function adviseOnRejection(
   version: ClientVersion,
   policy: VersionPolicy,

@@ -19,13 +19,13 @@ import {
 
 const NAME = "client-version";
 const HOUR_MS = 3_600_000;
-/** Searches are about a day apart; one that failed is repeated an hour later. */
+/** Searches run about once a day; a failed one is repeated after an hour. */
 const DUE_MS = 23 * HOUR_MS;
-/** A start asks for no search when one was made so recently. */
+/** A starting node requests no search if the last one is this recent. */
 const FRESH_AT_START_MS = HOUR_MS;
-/** Sessions that are refused at the same time share one search. */
+/** Sessions that are rejected at the same time share one search. */
 const FRESH_AT_REFUSAL_MS = 60_000;
-/** Two requests of ten seconds, and the way to the node that makes them. */
+/** Two requests of ten seconds each, plus the time to reach the node that sends them. */
 const WAIT_MS = 25_000;
 const LOOK_MS = 1_000;
 const POLL_MS = 60_000;
@@ -36,11 +36,11 @@ export interface ClientVersionUpdaterDeps {
   outgoing: Pick<SafeFetch, "fetch">;
   policy: VersionPolicy;
   log: Log;
-  /** Connects those again that WhatsApp refused before it took the new version. */
+  /** Reconnects the sessions that WhatsApp rejected before the new version was found. */
   resumeOutdated(): Promise<void>;
 }
 
-/** Keeps the version of WhatsApp's web client current: one node searches, and all nodes read one row. */
+/** Updates the version of WhatsApp's web client: one node searches, and all nodes read one row. */
 export class ClientVersionUpdater implements ClientVersions {
   readonly #deps: ClientVersionUpdaterDeps;
   #row: VersionRow | undefined;
@@ -51,7 +51,7 @@ export class ClientVersionUpdater implements ClientVersions {
     this.#deps = deps;
   }
 
-  /** Reads what was found before, and asks for a search; does not wait for it. */
+  /** Reads the stored version and requests a search without waiting for it. */
   async start(): Promise<void> {
     const { policy, engine, db } = this.#deps;
     if (!("origin" in policy)) return;
@@ -68,7 +68,7 @@ export class ClientVersionUpdater implements ClientVersions {
     this.#stop = [];
   }
 
-  /** Never waits for anything. */
+  /** Returns at once. */
   current(): ClientVersion {
     return versionOf(this.#deps.policy, this.#row);
   }
@@ -97,7 +97,7 @@ export class ClientVersionUpdater implements ClientVersions {
     return { canRetry, ...advice };
   }
 
-  /** Searches where it is time for it or a node asks for it, and goes on with what an earlier run has left undone. */
+  /** Searches when a search is due or requested, and completes what an earlier run left unfinished. */
   readonly schedule: Schedule = {
     name: NAME,
     everyMs: HOUR_MS,

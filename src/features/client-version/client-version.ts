@@ -7,16 +7,16 @@ import { readVersionRow, usableRevision, type VersionRow } from "./version-row.t
 
 export { WEB_CLIENT_URL } from "./search-revision.ts";
 
-/** Where the version comes from. `origin`: newer ones are looked for there; `off`: the sessions are not WhatsApp's. */
+/** Where the version comes from. `origin`: the server that is searched; `off`: no session uses WhatsApp. */
 export type VersionPolicy = { pinned: ClientVersion } | { origin: string } | { off: true };
 
-/** The version that sessions of this gateway log in as, for operators. */
+/** The version with which this gateway's sessions log in, for operators. */
 export interface VersionState {
   version: string;
   source: "pinned" | "fetched" | "built-in";
-  /** Whether newer versions are looked for. */
+  /** Whether the gateway searches for newer versions. */
   searching: boolean;
-  /** When WhatsApp last confirmed a version; null: not yet. */
+  /** When WhatsApp last confirmed a version; null: never. */
   found_at: Date | null;
   /** Why the last search found nothing. */
   problem: string | null;
@@ -34,7 +34,7 @@ export async function readVersionState(db: Db, policy: VersionPolicy): Promise<V
   return versionStateOf(policy, await readVersionRow(db));
 }
 
-/** What the settings and the database say together. */
+/** Combines the settings and the stored row. */
 export function versionStateOf(policy: VersionPolicy, row: VersionRow | undefined): VersionState {
   const version = versionOf(policy, row).join(".");
   if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING };

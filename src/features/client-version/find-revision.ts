@@ -1,24 +1,24 @@
 /** The client revision that the pinned Baileys logs in as; WhatsApp published it in July 2026. */
 export const BUILT_IN_REVISION = 1_043_857_760;
-/** Revisions grow by about 70,000 a day, so the numbers of more than two years to come are below it. */
+/** Revisions grow by about 70,000 a day, so this limit lasts for more than two years. */
 const MOST_GROWTH = 60_000_000;
 
 const KEY = "client_revision";
-/** What follows the key: the closing quote, escaped or not, and the whole number. */
+/** The text after the key: the closing quote, escaped or not, and the whole number. */
 const VALUE = /\\{0,3}"\s{0,8}:\s{0,8}(\d{1,12})(?!\d)/y;
 
-/** The first whole client revision in a text of WhatsApp's web client; undefined when there is none. Linear in its length. */
+/** Returns the first complete client revision in a text of WhatsApp's web client, in linear time. */
 export function findRevision(text: string): number | undefined {
   for (let at = text.indexOf(KEY); at !== -1; at = text.indexOf(KEY, at + KEY.length)) {
     VALUE.lastIndex = at + KEY.length;
     const [found, digits] = VALUE.exec(text) ?? [];
-    // A number at the very end may have been cut off.
+    // A number at the very end may be incomplete.
     if (found !== undefined && at + KEY.length + found.length < text.length) return Number(digits);
   }
   return undefined;
 }
 
-/** Why a found revision is not used; undefined when it can be. */
+/** Why a found revision cannot be used; undefined if it can. */
 export function findRevisionProblem(revision: number, known: number | null): string | undefined {
   if (revision < BUILT_IN_REVISION) return `${revision} is older than the built-in ${BUILT_IN_REVISION}.`;
   if (revision > BUILT_IN_REVISION + MOST_GROWTH) return `${revision} is too high to be a client revision.`;

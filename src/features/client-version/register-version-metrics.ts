@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { type VersionState, versionAgeSeconds } from "./client-version.ts";
 
-/** The client version among the figures of this process. */
+/** Adds the client version to the metrics of this process. */
 export function registerVersionMetrics(registry: Registry, state: () => VersionState): void {
   new Gauge({
     name: "waygate_whatsapp_client_version_info",

@@ -1,7 +1,7 @@
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { findRevision, findRevisionProblem } from "./find-revision.ts";
 
-/** Where WhatsApp's own web client is served. */
+/** The origin of WhatsApp's own web client. */
 export const WEB_CLIENT_URL = "https://web.whatsapp.com";
 
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -27,13 +27,13 @@ const SOURCES: readonly { path: string; headers: Record<string, string> }[] = [
 export interface RevisionSearch {
   outgoing: Pick<SafeFetch, "fetch">;
   origin: string;
-  /** The newest revision that was found before. */
+  /** The newest stored revision. */
   known: number | null;
-  /** Longest time of each request. */
+  /** Timeout of each request. */
   totalMs?: number;
 }
 
-/** Asks WhatsApp which revision its web client has now. */
+/** Fetches the current revision of WhatsApp's web client. */
 export async function searchRevision(
   search: RevisionSearch,
 ): Promise<{ revision: number } | { problem: string }> {

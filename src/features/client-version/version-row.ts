@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { findRevisionProblem } from "./find-revision.ts";
 
-/** What the database knows of the client version; the same for all nodes. */
+/** The stored state of the client version, which all nodes share. */
 export interface VersionRow {
   revision: number | null;
   found_at: Date | null;
   searched_at: Date | null;
   problem: string | null;
-  /** A node has asked for a search that has not been made yet. */
+  /** A node has requested a search that has not run yet. */
   is_search_requested: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
   return row ?? NOTHING;
 }
 
-/** Asks for a search, unless one was made in the last `freshMs`. */
+/** Requests a search, unless one ran in the last `freshMs`. */
 export async function requestSearch(db: Db, freshMs: number): Promise<void> {
   await sql`
     insert into client_version (wanted_at) values (now())
@@ -42,7 +42,7 @@ export async function requestSearch(db: Db, freshMs: number): Promise<void> {
       or client_version.searched_at < now() - ${freshMs}::float8 * interval '1 millisecond'`.execute(db);
 }
 
-/** The revision never goes back, whichever node writes last. */
+/** The revision never decreases, whichever node writes last. */
 export async function saveRevision(db: Db, revision: number): Promise<void> {
   await sql`
     insert into client_version as kept (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
@@ -59,7 +59,7 @@ export async function saveSearchProblem(db: Db, problem: string): Promise<void> 
     on conflict (id) do update set searched_at = now(), problem = excluded.problem`.execute(db);
 }
 
-/** A stored revision that this version of Waygate can use. */
+/** The stored revision, if this version of Waygate can use it. */
 export function usableRevision({ revision }: VersionRow): number | undefined {
   return revision !== null && findRevisionProblem(revision, null) === undefined ? revision : undefined;
 }

@@ -36,7 +36,7 @@ export const EXTRA_EVENTS = [
   "integration.paused",
 ] as const;
 
-/** Shown by streams and lists only: no webhook can ask for them. */
+/** Only streams and lists show these: no webhook can subscribe to them. */
 export const STREAM_EVENTS = ["campaign.progress"] as const;
 
 export const EVENT_NAMES = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS, ...EXTRA_EVENTS] as const;

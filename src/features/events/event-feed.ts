@@ -4,7 +4,7 @@ import { createBatchLoader } from "../../engine/batch-loader.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { groupBy } from "./group-by.ts";
 
-/** An event as a stream passes it on. */
+/** An event as a stream sends it. */
 export interface FeedItem {
   instance_id: number;
   sequence: number;
@@ -13,7 +13,7 @@ export interface FeedItem {
   body: Buffer;
 }
 
-/** One instance, or all of an account, also those that are made later. */
+/** One instance, or all instances of an account, including later ones. */
 export type FeedScope = { instance_id: number } | { account_id: number };
 
 /** The last sequence of an instance. */
@@ -25,8 +25,8 @@ export interface EventCounter {
 export interface EventFeed {
   readCounters(followed: FeedScope): Promise<EventCounter[]>;
   /**
-   * Passes on every event of the followed instances, in order per instance, until the signal ends it. Starts
-   * after the instance's sequence in `after`, or at the beginning if it has none there.
+   * Passes every event of the followed instances to the stream, in order per instance, until the signal
+   * aborts. Starts after the instance's sequence in `after`, or at its first event.
    */
   follow(
     followed: FeedScope,
@@ -40,8 +40,7 @@ const POLL_MS = 300;
 const PAGE = 50;
 
 /**
- * Reads events for streams: one query for the counters of all streams, then only the instances with new
- * events.
+ * Reads events for streams: one query for the counters of all streams, then only instances with new events.
  */
 export function createEventFeed(db: Db): EventFeed {
   const loader = createBatchLoader<FeedScope, EventCounter[]>({
@@ -76,7 +75,7 @@ async function readHeads(db: Db, all: readonly FeedScope[]): Promise<EventCounte
   return all.map((one) => ("instance_id" in one ? ofInstance(one.instance_id) : ofAccount(one.account_id)));
 }
 
-/** Whether there may be more to read at once. */
+/** Returns whether more events can be read at once. */
 async function passOn(
   db: Db,
   heads: readonly EventCounter[],

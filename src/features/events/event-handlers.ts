@@ -35,7 +35,7 @@ function toPayload(body: Buffer): unknown {
   return JSON.parse(body.toString("utf8"));
 }
 
-/** With their bodies only where they are replayed. */
+/** Includes the bodies only if they are replayed. */
 async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>) {
   const { id, limit, cursor, event, webhook_id, after } = input;
   const from = readCursor(cursor);
@@ -56,9 +56,9 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
   return toPage(await query.execute(), limit, (row) => row.sequence);
 }
 
-/** A delivery has the time of its event, which names the one partition to look into. */
+/** A delivery stores the time of its event, so the query reads only that partition. */
 function hasDeliveryTo(webhookId: number) {
-  // Not `exists`: that is planned as a join with every delivery there is.
+  // Not `exists`: PostgreSQL would plan it as a join with all deliveries.
   return sql<boolean>`coalesce((
     select true from delivery d
     where d.event_id = event.event_id and d.created_at = event.created_at and d.webhook_id = ${webhookId}

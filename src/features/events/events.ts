@@ -7,10 +7,13 @@ import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
-/** What a filter can leave out: `exclude` of a webhook names the first three; `automatic`: no person has sent it. */
+/**
+ * What a filter can exclude. A webhook's `exclude` names the first three; `automatic`: no person sent the
+ * message.
+ */
 export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";
 
-/** Something that happened, before it has its number. */
+/** An event before it has its sequence number. */
 export interface EventDraft {
   event: EventName | (typeof STREAM_EVENTS)[number];
   instance_id: number;
@@ -19,11 +22,11 @@ export interface EventDraft {
   traits?: EventTag[];
   data: Record<string, unknown>;
   at?: Date;
-  /** Chosen by who must find the event again; else a fresh one. */
+  /** Set by a caller that must find the event again. Default: a new id. */
   event_id?: string;
-  /** Recorded, but queued for no webhook. */
+  /** Recorded, but not queued for any webhook. */
   isUndelivered?: boolean;
-  /** Where it is known already; else it is read. */
+  /** Set if the caller has read it already; otherwise it is read here. */
   instance?: InstanceSnapshot | undefined;
 }
 
@@ -38,7 +41,7 @@ export interface InstanceSnapshot {
 
 /**
  * Records events, queues one delivery per subscribed webhook and integration, and returns the lanes to wake
- * after the commit. Must be the transaction's last statement: it locks the instances' counters, so that
+ * after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
  * `sequence` has no gaps.
  */
 export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
@@ -53,7 +56,7 @@ export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<numb
   return touched.map((row) => row.lane);
 }
 
-/** Of a row of `instance` called `i`. */
+/** For a row of `instance` with the alias `i`. */
 export const INSTANCE_SNAPSHOT_SQL = sql<InstanceSnapshot>`json_build_object('id', i.id, 'account_id', i.account_id,
   'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
 
@@ -112,7 +115,7 @@ function serialise(draft: EventDraft, card: InstanceSnapshot): SerialisedEvent {
   };
 }
 
-/** Numbers, stores and fans out in one statement, so that no lock on a counter spans a round trip. */
+/** Numbers, stores and queues in one statement, so that no lock on a counter spans a round trip. */
 function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
   return sql<{ lane: number }>`${PREPARED_STATEMENT}
@@ -176,15 +179,15 @@ const isWanted = sql`(
   or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names))
   or exists (select from integration where instance_id = d.instance_id and enabled and d.event = any(event_names)))`;
 
-/** What waits for each other when the events of a webhook are delivered; of a row with these columns. */
+/** The group in which a webhook's deliveries wait for each other; for a row with these columns. */
 export const DELIVERY_JOB_GROUP_SQL = sql`
   case ordering when 'chat' then chat when 'strict' then '*' else ${singleJobGroup("")} || event_id end`;
 
-/** What the job of a delivery points at; of a row with these columns. */
+/** The reference in the job of a delivery; for a row with these columns. */
 export const DELIVERY_JOB_REF_SQL = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
   'webhook', webhook_id, 'trigger', 'auto')`;
 
-/** An event of the instance by its number or its `event_id`. */
+/** Finds an event of the instance by its number or its `event_id`. */
 export async function getEvent(db: Db, instanceId: number, eventId: string) {
   const query = db.selectFrom("event").selectAll().where("instance_id", "=", instanceId);
   const found = eventId.startsWith("evt_")

@@ -5,8 +5,8 @@ const LONGEST_STRING = 32_768;
 const LONGEST_LIST = 2_048;
 
 /**
- * The body as text. What would be larger than `MAX_BODY_BYTES` gets its longest texts and lists cut, and says so by
- * `truncated: true` at the top; the message itself stays whole in the log.
+ * Serialises the body. A body above `MAX_BODY_BYTES` gets its longest texts and lists cut, and `truncated:
+ * true`. The log keeps the whole message.
  */
 export function serializeEvent(event: Record<string, unknown>): string {
   const whole = JSON.stringify(event);
@@ -27,7 +27,7 @@ function cutValue(value: unknown, part: number): unknown {
   return value;
 }
 
-/** Never in the middle of a character. */
+/** Never cuts in the middle of a character. */
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;

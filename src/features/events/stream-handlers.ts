@@ -20,7 +20,7 @@ type StreamHandlers = Pick<Handlers<typeof eventsContract>, "streamEvents" | "st
 const HEARTBEAT_MS = 15_000;
 const LONGEST_MS = 3_600_000;
 const STREAMS_AT_ONCE = 50;
-/** Events of several instances come in no common order, and their times are those of several clocks. */
+/** Events of several instances have no common order, and their times come from several clocks. */
 const LOOK_BACK_MS = 30_000;
 
 /** Streams events as they are recorded (server-sent events); a client resumes with `Last-Event-ID`. */
@@ -86,7 +86,7 @@ function tooMany(): GatewayError {
   );
 }
 
-/** Until the reader goes, the server stops, or it has lasted long enough. */
+/** Runs until the client disconnects, the server stops, or the longest duration has passed. */
 async function run(
   feed: EventFeed,
   call: Parameters<OpenStreams>[0],
@@ -118,7 +118,7 @@ function toFrame(item: FeedItem, id: string): string {
   return `id: ${id}\nevent: ${item.event}\ndata: ${item.body.toString("utf8")}\n\n`;
 }
 
-/** A reader that is slower than the events holds them up here, not in memory. */
+/** A slow client delays its events here instead of filling the memory. */
 async function write(output: PassThrough, frame: string, signal: AbortSignal): Promise<void> {
   if (!output.write(frame)) await once(output, "drain", { signal });
 }
@@ -146,7 +146,7 @@ function toMap(heads: readonly EventCounter[]): Map<number, number> {
   return new Map(heads.map(({ instance_id, last }) => [instance_id, last]));
 }
 
-/** Sets each instance back to before its first event since shortly before the last one that the client has seen. */
+/** Rewinds each instance to its first event since shortly before the last event that the client received. */
 async function lookBack(
   db: Db,
   accountId: number,
