@@ -14,7 +14,7 @@ const WHAT = "client version";
 const OLD_S = 3 * 86_400;
 const PIN = "set WAYGATE_WHATSAPP_VERSION and renew it yourself";
 
-/** Whether sessions log in with a version of WhatsApp's web client that is updated automatically. */
+/** Checks whether sessions log in with an automatically updated version of WhatsApp's web client. */
 export async function checkClientVersion(
   db: Db,
   config: Config,

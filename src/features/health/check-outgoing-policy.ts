@@ -4,12 +4,12 @@ import type { DoctorFinding } from "./doctor-checks.ts";
 
 type Policy = Pick<Config, "allowedHosts" | "localTargets">;
 
-/** Whether outgoing calls may go to this machine now. */
+/** Whether outgoing requests may now go to this machine. */
 export function reachesThisMachine({ allowedHosts, localTargets }: Policy, hasOthers: boolean): boolean {
   return allowedHosts.includes("loopback") || (localTargets === "auto" && !hasOthers);
 }
 
-/** Where outgoing calls may go, in one line for the operator. */
+/** One line for the operator: where outgoing requests may go. */
 export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, hasOthers: boolean): string {
   const list = allowedHosts.join(", ");
   if (localTargets !== "auto") return list;
@@ -18,7 +18,7 @@ export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, h
     : `${list}, and this machine while the owner's account is the only one (WAYGATE_LOCAL_TARGETS)`;
 }
 
-/** `hasOthers`: whether there is a second account; undefined where the database cannot be asked. */
+/** `hasOthers`: whether there is a second account; undefined if the database is unavailable. */
 export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefined): DoctorFinding {
   const { allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied } = config;
   const label = "outgoing calls";

@@ -13,7 +13,7 @@ import { createStoreName } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { isUnbound, type SecretBox } from "../../platform/secrets/secret-box.ts";
 
-/** What one check has found, and what to do about it. */
+/** The result of one check, with advice. */
 export interface DoctorFinding {
   label: string;
   grade: "ok" | "warn" | "fail";
@@ -27,7 +27,7 @@ const SKEW_MS = { fail: 30_000, warn: 5_000 };
 const REACH_MS = 4_000;
 const DAY_MS = 86_400_000;
 const WHATSAPP = "wss://web.whatsapp.com:443";
-/** The name is not known, or nothing can be reached from here. */
+/** The name does not resolve, or this machine has no route to the network. */
 const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
 
 export async function checkDisk(directory: string): Promise<DoctorFinding> {
@@ -47,7 +47,7 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
   }
 }
 
-/** Version, migrations and clock of a reachable database. */
+/** Checks the version, migrations and clock of a reachable database. */
 export async function checkDatabase(db: Db, words: string): Promise<DoctorFinding[]> {
   const askedAt = Date.now();
   const { rows } = await sql<{ version: string; now: Date }>`
@@ -78,7 +78,7 @@ const UNBOUND = {
   fix: "Run waygate key rotate, and restart the nodes.",
 };
 
-/** Whether this key opens what the database holds; a database without secrets has nothing to say. */
+/** Checks whether this key opens the stored secrets; a database without secrets accepts any key. */
 export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFinding> {
   const label = "secret key";
   const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
@@ -92,7 +92,7 @@ export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFind
   }
 }
 
-/** Secrets that are set and can be guessed, by the names of their variables. */
+/** Finds secrets that can be guessed, by the names of their variables. */
 export function findWeakSecrets(
   config: Pick<Config, "adminToken" | "adminTokenSecond" | "metricsToken">,
 ): string[] {
@@ -118,7 +118,7 @@ export function checkSecrets(config: Config): DoctorFinding {
 
 const MOST_NAMED = 20;
 
-/** Keys that read more than their own instance. */
+/** Finds keys that can read more than their own instance. */
 export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
   const wide = await db
     .selectFrom("api_key")
@@ -139,7 +139,7 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
   };
 }
 
-/** The backup key and the age of the last good backup. */
+/** Checks the backup key and the age of the last verified backup. */
 export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
   const age = (await findBackupAge(db)) ?? 0;
   const isOld = age > 2 * DAY_MS;
@@ -158,7 +158,7 @@ export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): P
   ];
 }
 
-/** Milliseconds since the last verified backup or, where there is none, since the first account was made. */
+/** Milliseconds since the last verified backup, or since the first account was created if there is none. */
 export async function findBackupAge(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ age: number | null }>`
     select (extract(epoch from now() - coalesce(
@@ -198,7 +198,7 @@ export async function checkMediaStore({ media }: Config, dataDir: string): Promi
   }
 }
 
-/** Whether the network's server accepts a connection. */
+/** Checks whether the network's server accepts a connection. */
 export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<DoctorFinding> {
   const label = "WhatsApp";
   const { hostname, port, protocol } = new URL(whatsappUrl ?? WHATSAPP);
@@ -226,7 +226,7 @@ function knock(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** `isRunning`: a gateway holds the data directory, and so the port may be its. */
+/** `isRunning`: a gateway uses the data directory, so the port may be its own. */
 export async function checkPort(
   { host, port }: Pick<Config, "host" | "port">,
   isRunning: boolean,

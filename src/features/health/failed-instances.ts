@@ -4,14 +4,14 @@ import { SESSION_START_FAILURES } from "../sessions/sessions.ts";
 import type { DoctorFinding } from "./doctor-checks.ts";
 
 export interface FailedInstances {
-  /** The code at the beginning of `last_disconnect_reason`. */
+  /** The code at the start of `last_disconnect_reason`. */
   reason: string;
   instances: number;
 }
 
 const code = sql<string>`split_part(coalesce(last_disconnect_reason, ''), ':', 1)`;
 
-/** Instances with the status `error`, by the reason for it; the most frequent first. */
+/** Counts instances with the status `error` by reason, the most frequent first. */
 export async function countFailedInstances(db: Db): Promise<FailedInstances[]> {
   return failedInstances(db)
     .select(({ fn }) => [code.as("reason"), fn.countAll<number>().as("instances")])
@@ -21,7 +21,7 @@ export async function countFailedInstances(db: Db): Promise<FailedInstances[]> {
     .execute();
 }
 
-/** Whether there is an instance whose session cannot be started, through a fault of the gateway. */
+/** Whether the session of any instance cannot start because of a fault of the gateway. */
 export async function hasFailedStart(db: Db): Promise<boolean> {
   const found = await failedInstances(db)
     .select("id")

@@ -3,14 +3,14 @@ const MIN_FREE_DISK = 0.05;
 const MAX_BACKUP_AGE_MS = 2 * 86_400_000;
 const LOOPBACK = /^(localhost|(.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** What the checks found; undefined where a check failed. */
+/** The results of the checks; undefined where a check failed. */
 export interface ReadinessFindings {
-  /** How far the clock of this process is from the database's. */
+  /** Difference between this process's clock and the database's. */
   skewMs: number | undefined;
   pendingMigrations: readonly string[] | undefined;
   hasWorker: boolean | undefined;
   hasSessionHost: boolean | undefined;
-  /** Free part of the volume of the data directory, 0 to 1. */
+  /** Free share of the data directory's volume, 0 to 1. */
   freeDisk: number | undefined;
   baseUrl: string;
   isDatabaseEmbedded: boolean;
@@ -20,15 +20,15 @@ export interface ReadinessFindings {
   /** Names of the variables whose secrets can be guessed. */
   weakSecrets: readonly string[];
   hasBackupKey: boolean;
-  /** Since the last verified backup or, where there is none, since the first account was made. */
+  /** Since the last verified backup, or since the first account was created if there is none. */
   backupAgeMs: number | undefined;
   /** Entries of the outgoing policy that open a machine or a network to every account. */
   openTargets: readonly string[];
-  /** Whether there is an account beside the owner's. */
+  /** Whether any account exists besides the owner's. */
   hasOtherAccounts: boolean | undefined;
-  /** After a restore, sends and deliveries are on hold until the operator decides. */
+  /** After a restore, sends and deliveries stay on hold until the operator decides. */
   hasHeldJobs: boolean | undefined;
-  /** The session of an instance cannot be started, through a fault of the gateway. */
+  /** The session of an instance cannot start because of a fault of the gateway. */
   hasFailedStart: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface ProductionBlocker {
 }
 
 interface Rule extends ProductionBlocker {
-  /** Would help an attacker, so only the operator sees it. */
+  /** Shown only to the operator, since it would help an attacker. */
   isPrivate?: true;
   blocks(findings: ReadinessFindings): boolean;
 }

@@ -4,7 +4,7 @@ const WITHIN_MS = 1000;
 /** The last result of a check; undefined if it failed or timed out. */
 export type HealthCheck<T> = () => Promise<T | undefined>;
 
-/** Asks at most once at a time and once in two seconds, and waits a second at most, so that probes load nothing. */
+/** Caches each result for two seconds and waits at most one second, so that probes cause no load. */
 export function createHealthCheck<T>(
   ask: () => Promise<T>,
   now: () => number = () => performance.now(),

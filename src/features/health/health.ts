@@ -34,7 +34,7 @@ export interface HealthOptions {
   clientVersion: { state(): VersionState };
 }
 
-/** How the gateway is: asked of the database, the engine and the disk, at most once in two seconds. */
+/** The health of the gateway from its database, engine and disk, checked at most once in two seconds. */
 export function healthHandlers(options: HealthOptions): Handlers<typeof healthContract> {
   const checks = createChecks(options);
 

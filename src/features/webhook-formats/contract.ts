@@ -1,6 +1,6 @@
 import type { EventName } from "../events/contract.ts";
 
-/** Shapes in which a webhook can get its events; all but `native` are those of other gateways. */
+/** The formats in which a webhook can receive events; all except `native` belong to other gateways. */
 export const WEBHOOK_FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 export type CompatibilityFormat = Exclude<WebhookFormat, "native">;
@@ -28,7 +28,7 @@ export const FORMAT_EVENTS: Readonly<Record<CompatibilityFormat, readonly EventN
   waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required", "instance.passkey_confirmation"],
 };
 
-/** Of these names, those that a webhook of this format can get. */
+/** Returns the given names that a webhook of this format can receive. */
 export function supportedEvents(format: WebhookFormat, names: readonly string[]): string[] {
   if (format === "native") return [...names];
   const known: readonly string[] = FORMAT_EVENTS[format];

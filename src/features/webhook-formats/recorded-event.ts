@@ -1,4 +1,4 @@
-/** An event's body as it was recorded, as far as the formats read it. */
+/** The parts of a recorded event's body that the formats read. */
 export interface RecordedEvent {
   event_id: string;
   event: string;
@@ -47,7 +47,7 @@ export interface RecordedMessage {
   track_id: string | null;
 }
 
-/** One object for all events; what an event does not have is absent. */
+/** One type for all events; a field that an event lacks is absent. */
 export interface RecordedEventData {
   message?: RecordedMessage;
   conversation?: { id: number; title: string | null };
@@ -57,7 +57,7 @@ export interface RecordedEventData {
   at?: string;
   text?: string;
   by?: RecordedPerson;
-  /** Of a receipt in a group: who has received or read it. */
+  /** For a receipt in a group: the member who received or read the message. */
   participant?: Omit<RecordedPerson, "push_name"> | null;
   reaction?: string;
   sender?: RecordedPerson;
@@ -68,23 +68,23 @@ export interface RecordedEventData {
   qr_code?: string;
   /** WebAuthn options of a passkey. */
   challenge?: Record<string, unknown>;
-  /** Of a passkey, for a comparison. */
+  /** The code of a passkey, which the user compares. */
   code?: string;
 }
 
-/** What a shape needs beside the event. */
+/** What a format needs besides the event. */
 export interface FormatOptions {
-  /** Where the webhook points. */
+  /** The webhook's URL. */
   url: string;
-  /** Echoed where the format carries a key. */
+  /** Echoed in formats that contain a key. */
   token: string | null;
-  /** Address of this gateway. */
+  /** URL of this gateway. */
   baseUrl: string;
 }
 
 const PHONE_HOST = "@s.whatsapp.net";
 
-/** The instance's own jid; undefined while it has none. */
+/** The instance's own JID, if it has one. */
 export function ownJid({ instance }: RecordedEvent): string | undefined {
   return instance.phone === null ? undefined : `${instance.phone}${PHONE_HOST}`;
 }
@@ -102,7 +102,7 @@ export function actionId({ event_id }: RecordedEvent): string {
   return event_id.replace(/^evt_/, "");
 }
 
-/** Of a message, or of the target of an action, that is perhaps not in the log. */
+/** The chat of a message, or of an action's target, which may be missing from the log. */
 export function chatOf({ message, jid }: RecordedEventData): string {
   return message?.jid ?? jid ?? "";
 }
@@ -111,13 +111,13 @@ export function isGroup(jid: string): boolean {
   return jid.endsWith("@g.us");
 }
 
-/** Whether it was the instance itself that edited, deleted or reacted. */
+/** Whether the instance itself edited, deleted or reacted. */
 export function isOwnAction({ data, instance }: RecordedEvent): boolean {
   const by = data.by ?? data.sender;
   return by !== undefined && by.phone !== null && by.phone === instance.phone;
 }
 
-/** Of an action on a message that is not in the log, the author decides where only the author may act. */
+/** If the target is not in the log, the author decides, provided that only the author may act on it. */
 export function isOwnTarget(event: RecordedEvent): boolean {
   return event.data.message?.from_me ?? (event.data.reaction === undefined && isOwnAction(event));
 }

@@ -93,7 +93,7 @@ function opened(event: RecordedEvent) {
   return { wuid: ownJid(event) ?? null, profileName: null };
 }
 
-/** The library's own numbers: 401 logged out, 403 banned, 428 closed. */
+/** The status codes of Baileys: 401 logged out, 403 banned, 428 closed. */
 function closeReason(status: string | undefined): number {
   if (status === "banned") return 403;
   return status === "error" ? 500 : status === "disconnected" || status === "logged_out" ? 401 : 428;
@@ -120,7 +120,7 @@ function commonData(event: RecordedEvent, message: RecordedMessage) {
   };
 }
 
-/** In the language of the peer, whose clients compare it. */
+/** In the language of Evolution API, since its clients compare this name. */
 const OWN_NAME = "Você";
 
 function pushNameOf({ from_me, sender }: RecordedMessage): string {
@@ -144,7 +144,7 @@ function participantOf(sender: RecordedPerson | null | undefined) {
   return sender.lid && pn ? { participant: sender.lid, participantAlt: pn } : { participant: sender.jid };
 }
 
-/** As that gateway guesses it from the shape of the id. */
+/** Evolution API guesses the source from the format of the id. */
 function sourceOf(id: string): string {
   if (/^3A.{18}$/.test(id)) return "ios";
   if (/^3E.{20}$/.test(id)) return "web";
@@ -208,7 +208,7 @@ function reactionData(event: RecordedEvent) {
   };
 }
 
-/** That gateway calls once per message; a receipt for several names the first here and lists them all. */
+/** Evolution API sends one request per message; a receipt for several names the first here and lists all. */
 function statusData(event: RecordedEvent, status: string) {
   const { message, message_ids = [], jid, participant } = event.data;
   const ids = message_ids.length === 0 && message ? [message.message_id] : message_ids;

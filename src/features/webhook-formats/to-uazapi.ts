@@ -12,7 +12,7 @@ import {
   secondsOf,
 } from "./recorded-event.ts";
 
-/** The event as uazapiGO 2.1 was seen to send it. */
+/** The event as uazapiGO 2.1 sends it, taken from recorded requests. */
 export function toUazapi(event: RecordedEvent, { token, baseUrl }: FormatOptions) {
   const named = nameAndRest(event);
   if (named === undefined) return undefined;

@@ -12,7 +12,7 @@ import {
   secondsOf,
 } from "./recorded-event.ts";
 
-/** The release and the engine whose shapes these are; clients go by the engine. */
+/** The release and engine that these formats follow; clients distinguish by the engine. */
 const ENVIRONMENT = {
   version: "2026.7.1",
   engine: "GOWS",
@@ -86,7 +86,7 @@ function sessionStatus(event: RecordedEvent): Named | undefined {
   return ["session.status", { name: event.instance.name, status, statuses, data: passkeyOf(event) }];
 }
 
-/** What their clients need to go on with a passkey. */
+/** What clients of WAHA need to continue with a passkey. */
 function passkeyOf({ data }: RecordedEvent): Record<string, unknown> | null {
   return data.challenge ?? (data.code === undefined ? null : { code: data.code });
 }
@@ -144,7 +144,7 @@ function messagePayload(message: RecordedMessage, baseUrl: string) {
   };
 }
 
-/** The file needs the key, there and here. */
+/** The file requires the API key, in WAHA and here. */
 function fileOf({ url, mime_type, file_name }: RecordedMedia, baseUrl: string) {
   if (url === null) return null;
   return { url: `${baseUrl}${url}`, mimetype: mime_type, filename: file_name, s3: null, error: null };
@@ -160,7 +160,7 @@ function quotedOf({ id, sender, text }: NonNullable<RecordedMessage["quoted"]>) 
 
 const ACK_NAMES = new Map(Object.values(ACKS));
 
-/** One call per message there; a receipt for several names the first here and lists them all. */
+/** WAHA sends one request per message; a receipt for several names the first here and lists all. */
 function ack({ data }: RecordedEvent, level: number): Named {
   const chat = chatOf(data);
   const reader = data.participant;

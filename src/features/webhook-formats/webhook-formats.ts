@@ -11,8 +11,9 @@ const SHAPES: Record<CompatibilityFormat, (event: RecordedEvent, options: Format
 };
 
 /**
- * The bytes of an event in a webhook's format: made from the recorded bytes and the webhook's settings alone, so that
- * they are the same at every try. Undefined where the format has no counterpart; reports of deliveries are always native.
+ * Formats an event for a webhook; undefined if the format has no counterpart. Uses only the recorded bytes
+ * and the webhook's settings, so that every attempt sends the same bytes. Reports of deliveries are always
+ * native.
  */
 export function formatEventBody(
   body: Buffer,
