@@ -25,7 +25,7 @@ const binary = boundedText(8_192)
   .min(1)
   .regex(/^[A-Za-z0-9_-]+$/, "must be base64url without padding");
 
-/** `credential.toJSON()` of WebAuthn without `id`, which says the same as `rawId`; other fields stay behind. */
+/** WebAuthn's `credential.toJSON()` without `id`, which equals `rawId`; all other fields are dropped. */
 const assertion = {
   rawId: binary,
   type: z.literal("public-key"),

@@ -6,8 +6,8 @@ const ROW_ID = /^[1-9]\d{0,15}$/;
 const ANY = "default";
 
 /**
- * The instance that a session's name stands for: that of an API key under `default`, its id or its name, or one of the
- * account of a sign-in. Throws NOT_FOUND, CONFLICT when several have the name.
+ * Finds the instance of a session name. An API key finds only its own, by `default`, id or name; a signed-in
+ * user finds any of the account. Throws NOT_FOUND, and CONFLICT if several instances have the name.
  */
 export async function getNamedInstance(db: Db, caller: Caller, session: string): Promise<number> {
   if (caller.kind !== "key" && caller.kind !== "user") throw notFound();

@@ -87,7 +87,7 @@ function ofLinks(
 
 type Waha = "wahaPasskeyChallenge" | "wahaPasskey" | "wahaPasskeyConfirmation" | "wahaPasskeyConfirm";
 
-/** The same under the paths and in the shapes of WAHA. */
+/** The same operations under the paths and in the formats of WAHA. */
 function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
   const { db } = deps;
   return {
@@ -113,7 +113,7 @@ function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
   };
 }
 
-/** WAHA returns 422 if nothing waits, and its clients check that status. */
+/** WAHA returns 422 if no passkey step is pending, and its clients check that status. */
 function unprocessable(error: GatewayError, requestId: string): RawResponse {
   return new RawResponse("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
 }

@@ -5,7 +5,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { requireActiveAccount } from "../accounts/accounts.ts";
 import type { InstanceRow } from "../instances/instances.ts";
 
-/** Long enough to find the phone, short enough for a chat in which the link was sent. */
+/** Long enough to find the phone, short enough for a link that was sent in a chat. */
 const LIFE_MS = 10 * 60_000;
 const SECRET_BYTES = 32;
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
@@ -57,8 +57,8 @@ export async function bindLink(db: Db, token: string, browser: string | undefine
 }
 
 /**
- * Throws NOT_FOUND for a link that does not count any more, FORBIDDEN in another browser, ACCOUNT_RESTRICTED while the
- * account is not in service.
+ * Throws NOT_FOUND for an expired or replaced link, FORBIDDEN in another browser, and ACCOUNT_RESTRICTED if
+ * the account is not active.
  */
 export async function getLink(db: Db, token: string, browser: string): Promise<OpenLink> {
   const { browser: bound, ...link } = await selectLink(db, token);

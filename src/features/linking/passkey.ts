@@ -12,7 +12,7 @@ import type { linkingContract } from "./contract.ts";
 export interface PasskeyDeps {
   db: Db;
   engine: Pick<Engine, "subscribe">;
-  /** The session of an instance that is being paired, on this node or another. */
+  /** The session of an instance that is being paired, on any node. */
   findPairingSession(instanceId: number): Promise<ReachableSession | undefined>;
   timeoutMs: number;
 }
@@ -24,7 +24,7 @@ const STATE_WAIT_MS = 5_000;
 
 export const NO_PASSKEY: PasskeyView = { state: "none", challenge: null, code: null, expires_at: null };
 
-/** The passkey of an instance as any node can read it. */
+/** The passkey state of an instance, which any node can read. */
 export function toPasskey({ status, passkey }: InstanceRow): PasskeyView {
   if (status !== "passkey_required" || !passkey) return NO_PASSKEY;
   const { stage, options, code, expires_at } = passkey;
@@ -61,7 +61,7 @@ export async function cancelPasskey(
   return changed(deps, id, signal, ({ state }) => state === "none");
 }
 
-/** Refused at once where nothing waits for it; else the session decides, wherever it is. */
+/** Throws at once if no passkey step is pending; otherwise the session decides, on any node. */
 async function ask<Value>(
   { db, findPairingSession, timeoutMs }: PasskeyDeps,
   id: number,
@@ -76,7 +76,7 @@ async function ask<Value>(
   unwrapOperationResult(await withTimeout(call(session.passkey), timeoutMs));
 }
 
-/** What a session decides is stored a moment later. */
+/** Waits, because the session stores its decision shortly afterwards. */
 async function changed(
   { db, engine }: PasskeyDeps,
   id: number,

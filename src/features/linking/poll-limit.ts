@@ -1,8 +1,8 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 
-/** A person has the page of a link open in one tab or a few. */
+/** A user opens the page of a link in one tab or a few. */
 const POLLS_PER_LINK = 5;
-/** An office or a proxy stands behind one address. */
+/** Many users of an office or a proxy share one address. */
 const POLLS_PER_ADDRESS = 50;
 
 export interface Poll {
@@ -10,7 +10,7 @@ export interface Poll {
   ip: string;
 }
 
-/** Bounds how many requests wait at once for a change of a link. Throws RATE_LIMITED for one more. */
+/** Limits the requests that wait concurrently for a change of a link. Throws RATE_LIMITED above the limit. */
 export function createPollLimit() {
   const open = new Map<string, number>();
 

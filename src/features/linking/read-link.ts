@@ -11,7 +11,7 @@ export type LinkView = OutputOf<typeof linkingContract.readLink>;
 
 const CHANGE_WAIT_MS = 20_000;
 
-/** What the page shows; waits for a change while it is still as `since` says. */
+/** What the page shows; waits for a change while the view still has the version `since`. */
 export async function readLink(
   { db, engine }: InstanceControlDeps,
   link: OpenLink,
@@ -28,7 +28,7 @@ export async function readLink(
   return view ?? toView(await getInstance(db, link.instance_id), link);
 }
 
-/** Begins to link; throws CONFLICT when the link has done what it is good for. */
+/** Starts the pairing; throws CONFLICT once the instance is linked. */
 export async function connectByLink(
   deps: InstanceControlDeps,
   link: OpenLink,
@@ -49,7 +49,7 @@ export async function requireUnlinked(
   throw new GatewayError("CONFLICT", "The phone is linked already, so this link is no longer needed.");
 }
 
-/** Whether the instance was connected after the link was made, or is so already. */
+/** Whether the instance is connected, or was connected after the link was created. */
 function isLinked({ status, connected_at }: InstanceRow, { created_at }: OpenLink): boolean {
   return status === "connected" || (connected_at !== null && connected_at > created_at);
 }
@@ -64,7 +64,7 @@ async function toView(row: InstanceRow, link: OpenLink): Promise<LinkView> {
 
 type LinkingView = Omit<LinkView, "name" | "status" | "is_linked" | "link_expires_at" | "version">;
 
-/** What comes later, such as the QR of a next pairing, is none of this link. */
+/** Later changes, such as the QR of another pairing, do not belong to this link. */
 const LINKED: LinkingView = {
   qr: null,
   attempt: null,

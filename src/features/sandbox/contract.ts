@@ -12,12 +12,12 @@ const groupJid = coercedText(120)
   .transform((given) => given.replace(/@g\.us$/i, ""))
   .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"));
 
-/** As much as a body of these routes can hold. */
+/** The largest text that a body of these routes can contain. */
 const BODY_CHARACTERS = 1_048_576;
 
 const messageId = trimmedText(128).min(1);
 
-/** Absent fields come as null from some clients. */
+/** Some clients send null for absent fields. */
 const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? undefined);
 
 const actor = {

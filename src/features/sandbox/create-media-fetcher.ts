@@ -4,12 +4,12 @@ import type { FetchMedia } from "./to-content.ts";
 
 const LONGEST_MS = 30_000;
 
-/** Fetches the files that phones of the sandbox network send, by their address. */
+/** Fetches the files that phones of the sandbox send, by URL. */
 export function createMediaFetcher(outgoing: Pick<SafeFetch, "download">, maxBytes: number): FetchMedia {
   return async (url, holdBytes) => {
     const pieces: Buffer[] = [];
     const onChunk = (piece: Buffer) => {
-      // Counted twice: once as a piece, once in the joined buffer.
+      // Counted twice: as a piece, and in the joined buffer.
       holdBytes(2 * piece.length);
       pieces.push(piece);
     };

@@ -4,13 +4,13 @@ import type { InstanceStatus } from "../../tables.ts";
 import { getInstance, type InstanceRow, requireSandbox, type SandboxPolicy } from "../instances/instances.ts";
 
 export interface SandboxAccess extends SandboxPolicy {
-  /** What can be done in the network of an account. */
+  /** The control of an account's sandbox network. */
   controlOf(account_id: number): SandboxControl;
 }
 
 /**
- * The instance, if it is one of the sandbox network and its account may use that. Throws NOT_FOUND, CONFLICT on another
- * network, and FORBIDDEN.
+ * The instance, if it belongs to the sandbox and its account may use the sandbox. Throws NOT_FOUND, CONFLICT
+ * on another network, and FORBIDDEN.
  */
 export async function getSandboxInstance(access: SandboxPolicy, id: number): Promise<InstanceRow> {
   const instance = await getInstance(access.db, id);
@@ -27,11 +27,11 @@ export async function getSandboxInstance(access: SandboxPolicy, id: number): Pro
 export interface PairedPhone {
   account_id: number;
   phone: string;
-  /** Of the network of the instance's account. */
+  /** The control of the network of the instance's account. */
   control: SandboxControl;
 }
 
-/** The number that the instance is paired with. Throws INSTANCE_NOT_CONNECTED without one. */
+/** The number of the instance's paired phone. Throws INSTANCE_NOT_CONNECTED without one. */
 export async function getPairedPhone(access: SandboxAccess, id: number): Promise<PairedPhone> {
   const { account_id, phone, status } = await getSandboxInstance(access, id);
   if (phone === null) throw notPaired(status);
@@ -44,7 +44,7 @@ export function notPaired(status?: InstanceStatus): GatewayError {
   });
 }
 
-/** What came of an act on the network, which needs a paired phone to happen. Throws INSTANCE_NOT_CONNECTED. */
+/** The result of an action that needs a paired phone. Throws INSTANCE_NOT_CONNECTED if nothing happened. */
 export function requireHappened<T extends string | object | true>(result: T | false | undefined): T {
   if (!result) throw notPaired();
   return result;

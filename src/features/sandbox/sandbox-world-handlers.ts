@@ -7,7 +7,7 @@ import type { sandboxContract } from "./contract.ts";
 import { getPairedPhone, requireHappened, type SandboxAccess } from "./paired-phone.ts";
 
 export interface SandboxWorldDeps extends SandboxAccess {
-  /** The bytes of a picture that a phone or a group shows. */
+  /** The bytes of the picture of a phone or a group. */
   findPicture(id: string): Promise<Uint8Array | undefined>;
 }
 
@@ -19,7 +19,7 @@ type World =
   | "sandboxGroupSettings"
   | "getSandboxPicture";
 
-/** Everything that happens around an instance beside messages. */
+/** Handlers for everything around an instance except messages. */
 export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
   return {
     async sandboxContact({ input: { id, from, ...change } }) {
@@ -70,7 +70,7 @@ function changesIn(input: InputOf<typeof sandboxContract.sandboxGroupSettings>):
   ];
 }
 
-/** A change says only what changes. */
+/** A change contains only the changed fields. */
 function withoutGaps<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }

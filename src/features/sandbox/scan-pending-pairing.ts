@@ -4,7 +4,7 @@ import type { InstanceRow } from "../instances/instances.ts";
 import { getSandboxInstance, type SandboxAccess } from "./paired-phone.ts";
 
 export interface ScanDeps extends SandboxAccess {
-  /** Wants the instance connected, as its connect route does. */
+  /** Requests the connection, like the connect route. */
   connectInstance(id: number): Promise<void>;
   /** How long a scan waits for a QR, and then for the connection. Default 10 s. */
   waitMs?: number;
@@ -13,7 +13,7 @@ export interface ScanDeps extends SandboxAccess {
 const WAIT_MS = 10_000;
 const LOOK_EVERY_MS = 40;
 
-/** Scans what the instance shows, once it shows something, and waits a while for its connection. */
+/** Waits for a QR or code, scans it, and waits for the connection. */
 export async function scanPendingPairing(deps: ScanDeps, id: number, phone: string | undefined) {
   await getUnpaired(deps, id);
   let scanned = await scanShown(deps, id, phone);
@@ -29,7 +29,7 @@ export async function scanPendingPairing(deps: ScanDeps, id: number, phone: stri
   return { phone: number, jid, lid, status };
 }
 
-/** The number that scanned; undefined while there is nothing to scan. */
+/** The number of the phone that scanned; undefined while there is nothing to scan. */
 async function scanShown(deps: ScanDeps, id: number, phone: string | undefined): Promise<string | undefined> {
   const { account_id, qr, pairing_code } = await getUnpaired(deps, id);
   const shown = pairing_code ?? qr;

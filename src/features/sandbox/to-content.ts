@@ -5,7 +5,7 @@ import { readBase64File } from "../../platform/http/body/base64-file.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { sandboxContract } from "./contract.ts";
 
-/** Fetches a file by its address; counts its bytes as they come. Throws MEDIA_DOWNLOAD_FAILED. */
+/** Fetches a file by its URL and counts its bytes as they arrive. Throws MEDIA_DOWNLOAD_FAILED. */
 export type FetchMedia = (
   url: string,
   holdBytes: HoldBytes,
@@ -13,13 +13,13 @@ export type FetchMedia = (
 
 type HoldBytes = (bytes: number) => void;
 
-/** As much as a body of this route can hold. */
+/** The largest file that a body of this route can contain. */
 const MAX_BYTES = 1_048_576;
 
 type ReceiveInput = InputOf<typeof sandboxContract.sandboxReceive>;
 type MediaInput = NonNullable<ReceiveInput["media"]>;
 
-/** A sandbox message as network content. */
+/** Converts a sandbox message to the network's content. */
 export async function toContent(
   input: ReceiveInput,
   fetchMedia: (url: string) => ReturnType<FetchMedia>,
