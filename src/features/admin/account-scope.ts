@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** Of whom a caller may see something: a reseller of itself and its customers, everybody else of all. */
+/**
+ * The accounts that a caller may see: a reseller sees itself and its customers, all others see every account.
+ */
 export type AccountScope = number | undefined;
 
 /** A condition on the column that holds an account. */

@@ -11,7 +11,7 @@ interface MonitorRequest {
   caller: Caller;
 }
 
-/** What owner and operator watch; a reseller sees itself and its customers. */
+/** Monitoring for owner and operator; a reseller sees only itself and its customers. */
 export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract> {
   const monitor = async ({ input, caller }: MonitorRequest) => {
     const { report, pagination } = await readMonitor(deps, resellerOf(caller), input);

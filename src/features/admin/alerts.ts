@@ -30,7 +30,7 @@ interface DisconnectedInstance {
   since: Date | null;
 }
 
-/** Instances that have been disconnected against the customer's wish for longer than a reconnection takes. */
+/** Instances that have been disconnected against the customer's wish for longer than a reconnection lasts. */
 export async function findDisconnectedInstances(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<DisconnectedInstance>`
     select id, account_id, name, status, disconnected_at as since from instance
@@ -66,7 +66,7 @@ export interface FailingWebhook {
   recommended_action: string;
 }
 
-/** Webhooks that fail, or were switched off because they did; the longest first. */
+/** Webhooks that fail or were disabled because they failed, the longest failure first. */
 export async function findFailingWebhooks(db: Db, scope: AccountScope): Promise<FailingWebhook[]> {
   const { rows } = await sql<Omit<FailingWebhook, "recommended_action">>`
     select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, disabled_reason,
@@ -104,7 +104,7 @@ function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at
     : `fails: its receiver responded with ${last_status}`;
 }
 
-/** Accounts that use 90 % or more of their storage; inbound files will soon not be stored. */
+/** Accounts that use 90 % or more of their storage; once it is full, inbound files are no longer stored. */
 export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
     select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,
@@ -123,7 +123,7 @@ export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promis
   }));
 }
 
-/** Queues in which something is due for longer than it should be. */
+/** Queues whose oldest due job is overdue for too long. */
 export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
   return queues.flatMap(({ name, due, oldest_due_seconds }) => {
     const lag = oldest_due_seconds ?? 0;
@@ -139,7 +139,7 @@ export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
   });
 }
 
-/** What a restored gateway holds back until an operator has decided. */
+/** Jobs that a restored gateway keeps on hold until an operator decides. */
 export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
   const held = await readHeldJobs(db);
   if (!held || held.sends + held.deliveries + held.others === 0) return [];

@@ -4,19 +4,20 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 const MOST_AT_ONCE = 1_000_000;
 
 /**
- * Counts what was sent since the last run, so that no request counts a whole month. Messages younger than a minute are
- * left: one with a lower number may still be committed. What has no outcome yet is counted once it has one.
+ * Counts messages sent since the last run, so that no request counts a whole month. Skips messages younger
+ * than a minute: one with a lower number may still be committed. A message without an outcome is counted
+ * after it gets one.
  */
 export async function countSentMessages(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // One node at a time: the mark is locked until the commit.
+    // The row lock lets one node count at a time.
     await sql`select from message_count_cursor for update`.execute(trx);
     await countDecided(trx);
     await countNew(trx);
   });
 }
 
-/** Messages withdrawn by a pause no longer exist and do not count, like failed ones. */
+/** Failed messages do not count; messages that a pause withdrew no longer exist. */
 async function countDecided(trx: Trx): Promise<void> {
   await sql`
     with decided as (

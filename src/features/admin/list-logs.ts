@@ -27,7 +27,7 @@ export async function listLogs(db: Db, scope: AccountScope, input: Input) {
   return { ...page, rows: page.rows.map(withoutPassword) };
 }
 
-/** All logs go by number; the messages of some accounts go by time, which their index has. */
+/** Logs are sorted by number, except the messages of selected accounts: their index is sorted by time. */
 function orderOf(scope: AccountScope, { type, account_id, instance_id }: Input): ListOrder {
   const isAll = scope === undefined && account_id === undefined && instance_id === undefined;
   return type === "messages" && !isAll ? newestByTime(sql`l.sent_at`, sql`l.id`) : newestById(sql`l.id`);
@@ -52,7 +52,7 @@ function auditPage(
 interface ResourceLog {
   table: RawBuilder<unknown>;
   columns: RawBuilder<unknown>;
-  /** What a filter of the request adds. */
+  /** The conditions from the request's filters. */
   only(input: Input): RawBuilder<unknown>;
 }
 
@@ -88,8 +88,8 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
 };
 
 /**
- * All rows by id; for single accounts from the newest row of each object, so that quiet accounts are fast
- * too.
+ * Pages all rows by id. For single accounts it starts at each object's newest row, which is fast for quiet
+ * accounts too.
  */
 function pageOf(
   scope: AccountScope,

@@ -37,7 +37,7 @@ type Row = Pick<
 
 const MOST_COUNTED = 10_000;
 
-/** A page of instances, newest first, with what they have done lately; only those of the page are counted. */
+/** A page of instances, newest first, with their recent activity; only instances on the page are counted. */
 export async function listMonitoredInstances(
   db: Db,
   scope: AccountScope,

@@ -20,7 +20,7 @@ export interface MonitorDeps {
   engine: Pick<Engine, "hasLiveNode">;
 }
 
-/** The state of everything that the caller may see, with advice; every part has a bounded size. */
+/** The state of everything that the caller may see, with advice; the size of every part is limited. */
 export async function readMonitor(
   { db, engine }: MonitorDeps,
   scope: AccountScope,

@@ -16,7 +16,7 @@ interface Counts {
   failed_webhooks: number;
 }
 
-/** Numbers for the first page of the administration. */
+/** Numbers for the start page of the administration. */
 export async function readOverview(db: Db, scope: AccountScope) {
   const seen = isInScope(scope, sql`account_id`);
   const { rows } = await sql<Counts>`

@@ -12,8 +12,8 @@ export interface QueueDepth {
 const MOST_LOOKED_AT = 200_000;
 
 /**
- * What waits, by the kind of its lane; of a reseller only what belongs to its own instances. What waits for a receiver
- * that fails is not due: its webhook is paused, and no node is late with it.
+ * Waiting jobs by lane kind; a reseller sees only those of its own instances. Jobs of a failing webhook are
+ * not due: it is paused, so no node is late with them.
  */
 export async function readQueues(db: Db, scope: AccountScope): Promise<QueueDepth[]> {
   const theirs = sql`where lane in (

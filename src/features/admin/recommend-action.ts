@@ -22,7 +22,7 @@ const BY_STATUS: Partial<Record<InstanceStatus, string>> = {
   reconnecting: "It comes back by itself; if it does not, see that the phone is online.",
 };
 
-/** What to do about an instance; null: nothing. */
+/** Advice for an instance; null: none. */
 export function recommendAction(state: MonitoredInstance): string | null {
   const { status, wanted, messages_24h, failures_24h, seconds_since_last_inbound: silence } = state;
   if (status === "disconnected") return wanted === "connected" ? "Reconnect it." : null;
