@@ -88,8 +88,7 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
 };
 
 /**
- * Pages all rows by id. For single accounts it starts at each object's newest row, which is fast for quiet
- * accounts too.
+ * Pages all rows by id. For single accounts, starts at each object's newest row, so quiet accounts are fast.
  */
 function pageOf(
   scope: AccountScope,

@@ -1,9 +1,7 @@
 import type { ClientVersion, ClientVersionRejection } from "../../network/client-version.ts";
 import type { VersionPolicy } from "./client-version.ts";
 
-/**
- * Advice about a rejected version. `next`: the newer version to use; `problem`: the error of the last search.
- */
+/** Advice about a rejected version. `next`: the newer version to use; `problem`: the last search's error. */
 export function adviseOnRejection(
   version: ClientVersion,
   policy: VersionPolicy,

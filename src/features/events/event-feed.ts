@@ -39,9 +39,7 @@ export interface EventFeed {
 const POLL_MS = 300;
 const PAGE = 50;
 
-/**
- * Reads events for streams: one query for the counters of all streams, then only instances with new events.
- */
+/** Reads events for streams: one query for all counters, then only instances with new events. */
 export function createEventFeed(db: Db): EventFeed {
   const loader = createBatchLoader<FeedScope, EventCounter[]>({
     load: (all) => readHeads(db, all),

@@ -8,8 +8,7 @@ import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } 
 import { serializeEvent } from "./serialize-event.ts";
 
 /**
- * What a filter can exclude. A webhook's `exclude` names the first three; `automatic`: no person sent the
- * message.
+ * What a filter can exclude. `exclude` of a webhook names the first three; `automatic`: no person sent it.
  */
 export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";
 

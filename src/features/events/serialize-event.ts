@@ -5,8 +5,8 @@ const LONGEST_STRING = 32_768;
 const LONGEST_LIST = 2_048;
 
 /**
- * Serialises the body. A body above `MAX_BODY_BYTES` gets its longest texts and lists cut, and `truncated:
- * true`. The log keeps the whole message.
+ * Serialises the body. Above `MAX_BODY_BYTES`, cuts its longest texts and lists and adds `truncated: true`.
+ * The log keeps the whole message.
  */
 export function serializeEvent(event: Record<string, unknown>): string {
   const whole = JSON.stringify(event);
