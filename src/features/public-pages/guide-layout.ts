@@ -2,13 +2,13 @@ import { GUIDE, type GuidePage, guidePath, LEGAL_PAGES } from "./guide-pages.ts"
 import { escapeHtml, pageLayout } from "./page-layout.ts";
 
 interface GuideView {
-  /** Slug of the page that is shown, or path of a legal page. */
+  /** Slug of the displayed page, or path of a legal page. */
   current?: string;
-  /** What was searched. */
+  /** The search text. */
   query?: string;
 }
 
-/** A page beside the navigation of the guide; `content` is HTML. */
+/** A page next to the guide's navigation; `content` is HTML. */
 export function guideLayout(title: string, content: string, view: GuideView): string {
   const body = `${navigationHtml(view)}
 <main class="guide" id="content">
@@ -33,7 +33,7 @@ placeholder="Search the guide" maxlength="200" value="${escapeHtml(query)}"><but
   return `<nav class="pages" aria-label="Guide">${search}<details><summary>Pages of the guide</summary>${groups.join("")}${groupHtml("Legal", legal)}</details></nav>`;
 }
 
-/** Pages below another are listed while one of them, or that other, is shown. */
+/** A subpage is listed while its parent or one of its siblings is displayed. */
 function isListed({ parent }: GuidePage, current: string | undefined): boolean {
   if (parent === undefined || parent === current) return true;
   return GUIDE.some((page) => page.slug === current && page.parent === parent);
@@ -47,7 +47,7 @@ function entryHtml(path: string, title: string, isCurrent: boolean, parent?: str
   return `<li${parent === undefined ? "" : ' class="below"'}><a href="${path}"${isCurrent ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
 }
 
-/** Links to the pages before and after. */
+/** Links to the previous and the next page. */
 function neighboursHtml(slug: string | undefined): string {
   const index = GUIDE.findIndex((page) => page.slug === slug);
   if (index === -1) return "";

@@ -95,7 +95,10 @@ function eventPages(title: string, group: string): GuidePage[] {
   return [index, ...pages];
 }
 
-/** What the operator must publish; `file` lies below `docs/`, the operator's own text in the data directory. */
+/**
+ * Texts that the operator must publish. `file` is below `docs/`; the operator's own text is in the data
+ * directory.
+ */
 export const LEGAL_PAGES = {
   privacy: {
     path: "/privacy",
@@ -106,15 +109,15 @@ export const LEGAL_PAGES = {
   terms: { path: "/terms", title: "Terms of use", name: "terms.md", file: "operation/legal/terms.md" },
 };
 
-/** The page that `/docs/waygate` shows. */
+/** The page at `/docs/waygate`. */
 export const FIRST_PAGE = "quick-start";
 
-/** Where a page of the guide is served. */
+/** The path of a page of the guide. */
 export function guidePath(slug: string): string {
   return slug === FIRST_PAGE ? "/docs/waygate" : `/docs/waygate/${slug}`;
 }
 
-/** The address of the page that a link in `file` names; undefined for a file that is no page. */
+/** The URL of the page to which a link in `file` leads; undefined if the guide has no such page. */
 export function resolveGuideLink(file: string, link: string): string | undefined {
   const [path = "", hash] = link.split("#", 2);
   const target = posix.join(posix.dirname(file), path).replace(/\/$/, "/README.md");

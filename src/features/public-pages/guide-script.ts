@@ -1,4 +1,4 @@
-/** Copies samples; a page without it reads as well. */
+/** Adds copy buttons to samples; pages also work without it. */
 export const GUIDE_SCRIPT = `if (navigator.clipboard) for (const pre of document.querySelectorAll(".sample pre")) {
   const button = document.createElement("button");
   button.type = "button";

@@ -13,7 +13,7 @@ const MOST_RESULTS = 30;
 const MOST_WORDS = 8;
 const SNIPPET_CHARACTERS = 200;
 
-/** The sections of a page, from its rendered content. */
+/** Splits the rendered content of a page into sections. */
 export function sectionsOf(page: string, path: string, html: string): GuideSection[] {
   return html.split(/(?=<h[1-6] id=")/).flatMap((part) => {
     const [head = "", id, heading = ""] = /^<h[1-6] id="([^"]*)">(.*)<\/h[1-6]>\n/.exec(part) ?? [];
@@ -34,7 +34,7 @@ export function searchTermsOf(query: string): string[] {
   return query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
-/** Sections that have every word, those with a word in the heading first. */
+/** Sections that contain every word; those with most words in the heading come first. */
 export function findSections(sections: readonly GuideSection[], words: readonly string[]): GuideSection[] {
   if (words.length === 0) return [];
   const ranked = sections.flatMap((section) => {
@@ -49,7 +49,7 @@ export function findSections(sections: readonly GuideSection[], words: readonly 
     .map(({ section }) => section);
 }
 
-/** The results as the content of a page. */
+/** Renders the search results as the content of a page. */
 export function resultsHtml(query: string, found: readonly GuideSection[], words: readonly string[]): string {
   const title = `<h1 id="search">Search: ${escapeHtml(query)}</h1>`;
   if (words.length === 0)
@@ -65,7 +65,7 @@ export function resultsHtml(query: string, found: readonly GuideSection[], words
   return `${title}\n<ol class="results">${items.join("\n")}</ol>`;
 }
 
-/** The text around the first word that is in it. */
+/** The text around the first occurrence of any of the words. */
 function snippetHtml(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
@@ -74,7 +74,7 @@ function snippetHtml(text: string, words: readonly string[]): string {
   return marked(part, words);
 }
 
-/** Each word in its place is marked. */
+/** Marks every occurrence of the words. */
 function marked(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   let html = "";

@@ -7,7 +7,7 @@ import { GUIDE, type GuidePage, guidePath } from "./guide-pages.ts";
 import { findSections, type GuideSection, resultsHtml, searchTermsOf, sectionsOf } from "./guide-search.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 
-/** Renders pages of the guide from their Markdown, each once, and searches them. */
+/** Renders each page of the guide once from its Markdown, and searches the pages. */
 export function createGuide(folder = join(packageRoot(), "docs")) {
   const rendered = new Map<GuidePage, Promise<string>>();
   let sections: Promise<GuideSection[]> | undefined;
@@ -22,7 +22,7 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
   }
 
   async function readSections(): Promise<GuideSection[]> {
-    // Pages for contributors use words that no other page explains.
+    // Pages for contributors use internal words, so the search leaves them out.
     const searched = GUIDE.filter(({ group }) => group !== "Contributing");
     const pages = searched.map(async (page) =>
       sectionsOf(page.title, guidePath(page.slug), await contentOf(page)),

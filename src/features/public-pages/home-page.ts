@@ -1,7 +1,7 @@
 import { packageVersion } from "../../platform/config/package-version.ts";
 import { escapeHtml, pageLayout } from "./page-layout.ts";
 
-/** What the root of the gateway shows to a browser. */
+/** The page that the gateway's root shows to a browser. */
 export const HOME_PAGE = pageLayout({
   title: "Waygate",
   body: `<main id="content">
@@ -29,7 +29,7 @@ HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
 </main>`,
 });
 
-/** What a browser that looks for a page is shown in place of a refusal. */
+/** A browser gets this page instead of a JSON error. */
 export const NOT_FOUND_PAGE = pageLayout({
   title: "Not found · Waygate",
   body: `<main id="content">
@@ -43,11 +43,11 @@ export const NOT_FOUND_PAGE = pageLayout({
 </main>`,
 });
 
-/** The interactive reference; its script and its style come from our own routes. */
+/** The interactive reference; the gateway serves its script and style. */
 export const DOCS_PAGE = pageLayout({
   title: "Waygate: reference",
   head: '<link rel="stylesheet" href="/docs/assets/swagger-ui.css">\n',
-  // The library brings a <main> of its own.
+  // Swagger UI adds its own <main>.
   body: `<div id="content" class="reference">
 <section aria-label="About this page"><h1 class="unseen">Waygate: interactive reference</h1></section>
 <noscript>The interactive reference needs JavaScript. The description itself is <a href="/openapi.json">here</a>.</noscript>

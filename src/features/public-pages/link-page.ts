@@ -1,10 +1,10 @@
 import { pageLayout } from "./page-layout.ts";
 
-/** The published extensions that sign a challenge on web.whatsapp.com for a page like ours. */
+/** The published extensions that sign a challenge of web.whatsapp.com for pages like this one. */
 const CHROME_EXTENSION = "https://chromewebstore.google.com/detail/ghpdcgnjffaaekflfpcgkgpbafmjldcp";
 const FIREFOX_EXTENSION = "https://addons.mozilla.org/firefox/addon/whatsapp-browser-extension/";
 
-/** Guides a person with a one-time link; its script uses the JSON routes of the link. */
+/** Guides the user of a one-time link; its script uses the link's JSON routes. */
 export const LINK_PAGE = pageLayout({
   title: "Link a phone: Waygate",
   head: '<link rel="stylesheet" href="/docs/assets/link.css">\n',

@@ -2,7 +2,7 @@ import { Marked, type Tokens } from "marked";
 import { resolveGuideLink } from "./guide-pages.ts";
 import { escapeHtml } from "./page-layout.ts";
 
-/** Markdown as HTML: raw HTML is left out, and links of `file` to other documents become links to their pages. */
+/** Converts Markdown to HTML without raw HTML; links of `file` to other documents lead to their pages. */
 export function markdownToHtml(markdown: string, file = "README.md"): string {
   const marked = new Marked({ gfm: true, async: false });
   const ids = new Map<string, number>();
@@ -20,7 +20,7 @@ export function markdownToHtml(markdown: string, file = "README.md"): string {
         const id = headingId(token.text, ids);
         return `<h${token.depth} id="${id}">${this.parser.parseInline(token.tokens)}</h${token.depth}>\n`;
       },
-      // What scrolls sideways must be reachable by keyboard.
+      // Keyboard users must be able to reach elements that scroll sideways.
       code: ({ text, lang }) =>
         lang === "mermaid"
           ? stateTable(text)
@@ -29,7 +29,7 @@ export function markdownToHtml(markdown: string, file = "README.md"): string {
         const row = (cells: Tokens.TableCell[], toCell: (html: string) => string) =>
           `<tr>${cells.map(({ tokens }) => toCell(this.parser.parseInline(tokens))).join("")}</tr>`;
         const td = (html: string) => `<td>${html}</td>`;
-        // An empty cell heads nothing.
+        // An empty cell is not a heading.
         const th = (html: string) => (html === "" ? td(html) : `<th scope="col">${html}</th>`);
         const hasHead = token.header.some(({ text }) => text !== "");
         const head = hasHead ? row(token.header, th) : "";
@@ -41,7 +41,7 @@ export function markdownToHtml(markdown: string, file = "README.md"): string {
   return marked.parse(markdown) as string;
 }
 
-/** A state diagram as a table, which needs neither a script nor a picture. */
+/** Converts a state diagram to a table, which needs no script and no picture. */
 function stateTable(diagram: string): string {
   const rows = diagram.split("\n").flatMap((line) => {
     const [, from = "", to = "", when = ""] = /^ *(\S+) --> ([^\s:]+)(?:: (.*))?$/.exec(line) ?? [];
@@ -53,7 +53,7 @@ function stateTable(diagram: string): string {
   return `<div class="wide" tabindex="0"><table>${head}${rows.join("\n")}</table></div>\n`;
 }
 
-/** Undefined for a document that is no page of the guide. */
+/** Undefined for a document that is not a page of the guide. */
 function resolveLink(file: string, href: string): string | undefined {
   return /^(https:\/\/|#|\/)/.test(href) ? href : resolveGuideLink(file, href);
 }

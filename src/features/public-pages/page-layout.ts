@@ -1,4 +1,4 @@
-/** Text as it stands between tags and in attributes. */
+/** Escapes text for use between tags and in attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -7,7 +7,6 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Undoes `escapeHtml`. */
 export function unescapeHtml(html: string): string {
   return html
     .replaceAll("&quot;", '"')
@@ -16,7 +15,7 @@ export function unescapeHtml(html: string): string {
     .replaceAll("&amp;", "&");
 }
 
-/** A page in the common frame; `body` is HTML with an element of id `content`, to which the first link skips. */
+/** A page in the common frame; `body` is HTML with an element `id="content"`, the target of the skip link. */
 export function pageLayout({
   title,
   body,
@@ -47,13 +46,13 @@ ${body}
 `;
 }
 
-/** The sign of the product in browser tabs: a gate on a way. */
+/** The icon for browser tabs: a gate on a road. */
 export const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6b3a"/>
 <path d="M8 25V14a8 8 0 0 1 16 0v11" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/>
 <path d="M16 12v13" stroke="#9be3b9" stroke-width="3.4" stroke-linecap="round"/></svg>
 `;
 
-/** The style of every page, light and dark. */
+/** The style of every page, for light and dark themes. */
 export const PAGE_STYLE = `:root { color-scheme: light dark; --ink: #1c1e21; --quiet: #4d5358; --paper: #fff; --shade: #f2f4f6;
   --line: #cfd4d9; --link: #0b57d0; --go: #0b6b3a; --stop: #a31515; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --quiet: #b3bac0; --paper: #1c2022; --shade: #272c30;

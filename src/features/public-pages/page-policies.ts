@@ -8,10 +8,10 @@ export const PAGE_POLICY = toPolicy([
   ...NO_MORE,
 ]);
 
-/** The guide has a form for its search. */
+/** The search of the guide is a form. */
 export const GUIDE_POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
 
-/** The library of the reference writes styles of its own and calls the gateway. */
+/** Swagger UI inserts its own styles and sends requests to the gateway. */
 export const REFERENCE_POLICY = toPolicy([
   "default-src 'none'",
   "script-src 'self'",
@@ -21,7 +21,7 @@ export const REFERENCE_POLICY = toPolicy([
   ...NO_MORE,
 ]);
 
-/** Loads nothing from other origins and runs no inline script; QR codes are data URLs. */
+/** Allows no other origin and no inline script; QR codes are data URLs. */
 export const LINK_POLICY = toPolicy([
   "default-src 'none'",
   "script-src 'self'",

@@ -23,7 +23,7 @@ interface Description {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** Values that later requests need from a response, by operation: the variable and the path of its value. */
+/** Response values that later requests need, by operation: the variable and the path of its value. */
 const KEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { token: "answer.token" },
   createInstance: { instance_id: "answer.data.id", api_key: "answer.data.api_key" },
@@ -37,7 +37,7 @@ const VARIABLES = [
   { key: "instance_id", value: "1", description: "The instance that the requests are about." },
 ];
 
-/** A Postman 2.1 collection of everything that an OpenAPI document describes, in one folder per tag. */
+/** Converts an OpenAPI document to a Postman 2.1 collection with one folder per tag. */
 export function postmanCollection(document: Record<string, unknown>): Record<string, unknown> {
   const { info, paths } = document as unknown as Description;
   const folders = new Map<string, Json[]>();
@@ -75,7 +75,7 @@ function toRequest(method: string, path: string, operation: Operation): Json {
   };
 }
 
-/** For routes whose body is a file, which the user selects in Postman. */
+/** For routes whose body is a file: the user selects the file in Postman. */
 function formOf({ requestBody }: Operation): Json {
   const fields = requestBody?.content["multipart/form-data"]?.schema.properties;
   if (fields === undefined) return {};
@@ -113,7 +113,7 @@ function urlOf(path: string, { parameters }: Operation): Json {
   };
 }
 
-/** The first way in that a route offers. */
+/** Uses the first authentication method of a route. */
 function authOf([first]: readonly Json[]): Json {
   if (!first) return { type: "noauth" };
   if ("bearer" in first)

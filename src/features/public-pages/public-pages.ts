@@ -21,7 +21,7 @@ const CSS = "text/css; charset=utf-8";
 const SVG = "image/svg+xml";
 const SCRIPT = "text/javascript; charset=utf-8";
 
-/** Files of Swagger UI that may be asked for; nothing else of the disk can. The build copies them. */
+/** The only files of Swagger UI that the gateway serves. The build copies them. */
 const PACKAGE_FILES = new Map([
   ["swagger-ui.css", CSS],
   ["swagger-ui-bundle.js", SCRIPT],
@@ -39,7 +39,7 @@ const NOT_STORED = { "cache-control": "no-store", "x-frame-options": "DENY", "x-
 /** Short, since an upgrade changes pages and files together. */
 const CACHED = { "cache-control": "public, max-age=300" };
 
-/** The pages for people and the description for machines; `document` is the OpenAPI document of the whole contract. */
+/** Serves the pages and the API description; `document` is the OpenAPI document of the whole contract. */
 export function publicPagesHandlers(
   document: Record<string, unknown>,
   { dataDir }: { dataDir: string },

@@ -7,11 +7,11 @@ import { LEGAL_PAGES } from "./guide-pages.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 import { GUIDE_POLICY } from "./page-policies.ts";
 
-/** Where the texts are. */
+/** The folders that contain the texts. */
 export interface TextPageFolders {
-  /** The operator's own, which win. */
+  /** The operator's own texts, which take precedence. */
   dataDir: string;
-  /** Those that come with the gateway. */
+  /** The texts that are part of the gateway. */
   packageRoot: string;
 }
 
@@ -19,9 +19,9 @@ type TextHandlers = Pick<Handlers<typeof publicPagesContract>, "privacy" | "term
 
 interface TextPage {
   title: string;
-  /** Its entry in the navigation. */
+  /** The page's entry in the navigation. */
   current: string;
-  /** Below `docs/`. */
+  /** Path below `docs/`. */
   file: string;
   /** The operator's own file in the data directory. */
   name?: string;
@@ -38,14 +38,14 @@ const HTML = "text/html; charset=utf-8";
 const MARKDOWN = "text/markdown; charset=utf-8";
 const HEADERS = { "content-security-policy": GUIDE_POLICY, "cache-control": "no-cache", vary: "accept" };
 
-/** The legal texts and the production checklist; read on each request, so that a changed text needs no restart. */
+/** Legal texts and the production checklist; each request reads the file, so changes need no restart. */
 export function textHandlers({ dataDir, packageRoot }: TextPageFolders): TextHandlers {
   async function readText({ name, file }: TextPage): Promise<string | undefined> {
     const own = name === undefined ? undefined : await readIfThere(join(dataDir, name));
     return own ?? readIfThere(join(packageRoot, "docs", file));
   }
 
-  /** Markdown; HTML for a client that asks for HTML by name, as browsers do. */
+  /** Returns Markdown, or HTML if the Accept header names HTML, as browsers do. */
   async function negotiate(page: TextPage, accept: string | string[] | undefined): Promise<RawResponse> {
     const text = await readText(page);
     if (text === undefined || String(accept).includes("text/html")) return toPage(page, text);

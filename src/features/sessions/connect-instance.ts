@@ -28,10 +28,7 @@ export interface WaitInput {
 
 const LOGOUT_WAIT_MS = 20_000;
 
-/**
- * Starts the connection and waits for what the customer needs next: QR, pairing code, or the connection
- * itself.
- */
+/** Starts the connection and waits for a QR, a pairing code, or the connection itself. */
 export async function connectInstance(
   deps: InstanceControlDeps,
   id: number,
@@ -57,7 +54,7 @@ export async function reconnectInstance(
   return wait(deps, id, wait_seconds * 1000, signal, ({ status }) => status !== "reconnecting");
 }
 
-/** Unlinks, and returns once the pairing is deleted. */
+/** Unlinks the phone, and returns once the pairing is deleted. */
 export async function logoutInstance(
   deps: InstanceControlDeps,
   id: number,
@@ -79,11 +76,11 @@ export async function logoutInstance(
 
 interface ControlRequest {
   row: InstanceRow;
-  /** To wake after the commit. */
+  /** The lanes to wake after the commit. */
   lanes: number[];
 }
 
-/** A request is a change of the row and a job for the session's owner, in one transaction. */
+/** Changes the row and queues a job for the session's owner, in one transaction. */
 async function control(
   deps: InstanceControlDeps,
   request: (trx: Trx) => Promise<ControlRequest>,
@@ -98,7 +95,7 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   await refuseDuringLogout(trx, row);
   if (row.status === "connected" || isPairable(row, phone)) return { row, lanes: [] };
   const afresh = !LIVE_STATUSES.includes(row.status) || row.status === "passkey_required";
-  // A pairing code in use stays valid if no phone is named.
+  // Without a phone number in the request, the current pairing code stays valid.
   const pairing_phone = phone ?? (afresh ? null : row.pairing_phone);
   await addControlJob(trx, row.lane, { do: "connect", phone: pairing_phone ?? undefined, afresh });
   const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
@@ -138,13 +135,13 @@ async function refuseDuringLogout(trx: Trx, { lane }: InstanceRow): Promise<void
   });
 }
 
-/** Whether the customer can pair: with a QR, or with the code for the given phone. */
+/** Whether the instance shows a QR, or a code for the given phone. */
 function isPairable(row: InstanceRow, phone: string | undefined): boolean {
   if (!hasPairing(row)) return false;
   return phone === undefined || (row.pairing_code !== null && row.pairing_phone === phone);
 }
 
-/** The instance as soon as `isEnough` returns true, or after the timeout. */
+/** Returns the instance as soon as `isEnough` returns true, or after the timeout. */
 async function wait(
   { db, engine }: InstanceControlDeps,
   id: number,

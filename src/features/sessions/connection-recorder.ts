@@ -42,14 +42,14 @@ export function createConnectionRecorder({ db, engine }: ConnectionRecorderOptio
   };
 }
 
-/** The lanes to wake; undefined when the lane is lost, and then nothing is recorded. */
+/** Returns the lanes to wake; undefined if the lane is lost and nothing was recorded. */
 async function recordEvent(
   db: Db,
   node: string,
   lane: Lane,
   event: ConnectionEvent,
 ): Promise<number[] | undefined> {
-  // Rendered before the transaction, so that no lock waits for it.
+  // Rendered before the transaction, so that the work holds no lock.
   const image = event.type === "qr" ? await toQrDataUrl(event.qr) : "";
   return db.transaction().execute(async (trx) => {
     const held = await lockOwnedLanes(node, [lane]).execute(trx);
@@ -64,13 +64,15 @@ async function recordEvent(
   });
 }
 
-/** A later client version reconnects a paired instance; a QR that comes days later has no user to scan it. */
+/**
+ * Whether WhatsApp rejected an unpaired instance. A newer version does not reconnect it: the user has left.
+ */
 async function isRefusedPairing(trx: Trx, id: number, event: ConnectionEvent): Promise<boolean> {
   const isRefused = event.type === "disconnected" && event.reason === "outdated" && !event.will_retry;
   return isRefused && !(await hasCredential(trx, id));
 }
 
-/** No pairing; its former identity stays in the log and in the events. */
+/** An instance without pairing; the log and the events retain its former identity. */
 export const NO_IDENTITY = {
   phone: null,
   jid: null,
@@ -145,7 +147,7 @@ function describeEnd({
   };
 }
 
-/** The displayed code stays. */
+/** Leaves the displayed code unchanged. */
 function describeFailure(error: PairingError): Omit<InstanceStatusChange, "status"> {
   return {
     reason: null,
@@ -154,7 +156,7 @@ function describeFailure(error: PairingError): Omit<InstanceStatusChange, "statu
   };
 }
 
-/** Replaces the QR. */
+/** A pairing code replaces the QR. */
 function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { type: "pairing_code" }>) {
   return {
     pairing_code: code,
@@ -167,7 +169,7 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
   } satisfies InstanceColumnChange;
 }
 
-/** Data for the people who must act: the owner of the passkey signs, and the owner of the phone compares. */
+/** Data for two people: the owner of the passkey signs, and the owner of the phone compares the code. */
 function describePasskey(state: PasskeyState): Omit<InstanceStatusChange, "status"> {
   const { stage, options, code, expires_at } = cleanJson(state);
   const passkey = JSON.stringify({

@@ -71,7 +71,6 @@ const pairing = z.object({
   pairing_error: pairingError,
 });
 
-/** Connecting, pairing and disconnecting the session of an instance. */
 export const sessionsContract = {
   getInstanceStatus: route({
     http: "GET /api/v1/instances/:id/status",

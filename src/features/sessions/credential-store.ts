@@ -16,16 +16,16 @@ export interface CredentialStoreOptions {
   box: SecretBox;
   /** Id of this node in the engine. */
   node: string;
-  /** The instance's lane, as this node owns it. */
+  /** The instance's lane, owned by this node. */
   lane: Lane;
-  /** Shared by all instances of the node, so that their writes share statements. */
+  /** Shared by all instances of the node, so that they write in common statements. */
   pairingStore?: SealedPairingStore;
 }
 
 /**
- * The sealed pairing of an instance, for one lifetime of its session. Every write is fenced by the lane and
- * by the pairing's generation. A save after an erase begins a new generation, and a store of an older one can
- * no longer write.
+ * The sealed pairing of an instance, for one lifetime of its session. The lane and the pairing's generation
+ * fence every write. A save after an erase begins a new generation; a store of an older generation can no
+ * longer write.
  */
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
   const { db, box, node, lane, pairingStore = createSealedPairingStore(options) } = options;
@@ -100,7 +100,7 @@ async function loadRegistration(db: Db, box: SecretBox, instance: number): Promi
   return row?.registration ? openRegistration(box, row.registration, instance) : undefined;
 }
 
-/** If its key is lost, the registration is unusable, and a new one replaces it. */
+/** An unreadable registration, whose key was lost, is replaced by a new one. */
 function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uint8Array | undefined {
   try {
     return Buffer.from(
@@ -112,7 +112,7 @@ function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uin
   }
 }
 
-/** Never beside a pairing, which would stay. */
+/** Does nothing if a pairing exists, since that pairing would stay. */
 async function saveRegistration(
   { db, box, node }: CredentialStoreOptions,
   { lane, generation }: OwnedPairing,
@@ -139,7 +139,7 @@ function requireWritten(rows: { generation: number }[], instance: number): numbe
   );
 }
 
-/** Ends the pairing whatever its generation; the caller holds the lane. */
+/** Deletes the pairing of any generation; the caller owns the lane. */
 export async function deleteCredential(trx: Trx, instance: number): Promise<void> {
   await sql`
     update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
@@ -147,7 +147,6 @@ export async function deleteCredential(trx: Trx, instance: number): Promise<void
   await deletePairings(trx, instance);
 }
 
-/** Whether the instance is paired. */
 export async function hasCredential(trx: Trx, instance: number): Promise<boolean> {
   const found = await trx
     .selectFrom("credential")

@@ -4,15 +4,15 @@ import type { Db } from "../../platform/db/database.ts";
 
 export interface DeleteNetworkCopiesDeps {
   db: Db;
-  /** The sandbox network of an account, which keeps copies of what passes through it. */
+  /** The sandbox network of an account, which stores copies of all messages that pass through it. */
   sandboxOf(account_id: number): Pick<SandboxControl, "deleteCopies" | "deletePhone">;
 }
 
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Deletes the sandbox network's copies of an instance's messages, then the messages themselves, in batches;
- * an interrupted batch is repeated. Does nothing on the real network.
+ * Deletes the sandbox's copies of an instance's messages, then the messages, in batches that can be repeated.
+ * Does nothing on the real network.
  */
 export async function deleteNetworkCopies(
   { db, sandboxOf }: DeleteNetworkCopiesDeps,
@@ -33,7 +33,7 @@ export async function deleteNetworkCopies(
   do {
     found = await findCopies(db, id);
     const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
-    // A logout has removed the number from the row: the network knows who wrote its messages.
+    // A logout has removed the number from the row, but the network knows the senders of its messages.
     for (const phone of await sandbox.deleteCopies([], written)) await forgetPhone(phone);
     const ids = found.map((copy) => copy.id);
     await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
@@ -57,7 +57,7 @@ async function findCopies(db: Db, id: number): Promise<Copy[]> {
   return rows;
 }
 
-/** Another instance of the account still uses the phone. */
+/** Whether another instance of the account uses the phone. */
 async function isSharedPhone(
   db: Db,
   { id, account_id, phone }: { id: number; account_id: number; phone: string },

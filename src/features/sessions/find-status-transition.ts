@@ -2,7 +2,7 @@ import type { DisconnectReason, NetworkEvent, SessionStartFailure } from "../../
 import type { InstanceStatus } from "../../tables.ts";
 import { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "../instances/instances.ts";
 
-/** An event of a session's connection; `failed`: it could not be opened. */
+/** An event of a session's connection; `failed`: the session could not be opened. */
 export type ConnectionEvent =
   | Extract<NetworkEvent, { type: (typeof CONNECTION_EVENTS)[number] }>
   | { type: "failed"; reason: string; detail?: string };
@@ -43,7 +43,7 @@ interface Transition {
   isFinal?: true;
 }
 
-/** Every status change that a session can cause; other events change nothing. */
+/** Every status change that a session can cause; all other events leave the status unchanged. */
 const TRANSITIONS: readonly Transition[] = [
   { on: "qr", from: [...PAIRING_STATUSES, "reconnecting"], to: "qr_pending" },
   { on: "pairing_code", from: [...PAIRING_STATUSES, "reconnecting"], to: "qr_pending" },
@@ -76,7 +76,7 @@ export function findStatusTransition(
   return found && { to: found.to, isFinal: found.isFinal ?? false };
 }
 
-/** A close by the gateway itself is not final: the next owner opens the session again. */
+/** A session that the gateway closes is not final: the next owner opens it again. */
 function kindOf(event: ConnectionEvent): Transition["on"] {
   if (event.type !== "disconnected") return event.type;
   if (event.will_retry) return "dropped";
@@ -84,7 +84,7 @@ function kindOf(event: ConnectionEvent): Transition["on"] {
   return event.reason === "closed" || event.reason === "outdated" ? event.reason : "ended";
 }
 
-/** Why the gateway itself could not start a session: a matter for its operator. */
+/** Causes in the gateway itself, which the operator must fix. */
 export const SESSION_START_FAILURES: readonly SessionStartFailure[] = [
   "library_failed",
   "credentials_unreadable",

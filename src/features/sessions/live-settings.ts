@@ -7,7 +7,7 @@ import type { InstanceSettings } from "../instances/instances.ts";
 const TTL_MS = 5_000;
 const MOST_INSTANCES = 20_000;
 
-/** The settings of instances, cached for reads at every message; a change applies at once, or within 5 s. */
+/** Caches instance settings, which every message needs; a change applies at once, or within 5 s. */
 export interface LiveSettings {
   get(instanceId: number): Promise<InstanceSettings>;
 }

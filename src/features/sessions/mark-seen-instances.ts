@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/database.ts";
 const AT_MOST_EVERY_MS = 300_000;
 const ROWS_AT_ONCE = 1_000;
 
-/** Writes down which sessions are alive: connected, on a node that is alive too. */
+/** Stores which sessions are alive: connected, and on a live node. */
 export async function markSeenInstances(db: Db): Promise<void> {
   for (let marked = ROWS_AT_ONCE; marked >= ROWS_AT_ONCE; ) {
     const { numAffectedRows = 0n } = await sql`

@@ -14,7 +14,7 @@ import {
 import type { ConnectionRecorder } from "./connection-recorder.ts";
 import { readSessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
 
-/** The sessions that this process has open. */
+/** The open sessions of this process. */
 export interface SessionOpener {
   /** Returns the instance's session, opened with these options if there is none; the caller connects it. */
   open(instance: number, network: "whatsapp" | "sandbox", options: SessionOptions): Session;
@@ -27,7 +27,7 @@ export interface OpenSessionDeps extends SessionOptionsDeps, SandboxPolicy {
   log: Log;
 }
 
-/** Clears the connection state that the previous owner left, and reconnects an instance that wants to be connected. */
+/** Clears the previous owner's connection state and reconnects an instance that should be connected. */
 export async function resumeSession(
   deps: OpenSessionDeps,
   sessions: SessionOpener,
@@ -44,14 +44,14 @@ export async function resumeSession(
   await openSession(deps, sessions, { id, ...instance }, instance.pairing_phone ?? undefined);
 }
 
-// In one statement with `wanted`: a request changes both in one commit.
+// Read in one statement with `wanted`, since a request changes both in one commit.
 function hasControlJob(lane: number) {
   return sql<boolean>`exists (select from job where lane = ${lane} and prio = 0 and pos < 0 and grp = ${CONTROL_JOB_GROUP})`;
 }
 
 /**
- * Opens and connects; the results arrive as events. A session that cannot be opened is reported as failed. A
- * temporary database error is thrown, so that the job is retried.
+ * Opens and connects; events report the results. A session that cannot be opened is reported as failed.
+ * Throws temporary database errors, so that the job is retried.
  */
 export async function openSession(
   deps: OpenSessionDeps,

@@ -18,17 +18,17 @@ export interface OwnedSessionsDeps {
   db: Db;
   engine: Pick<Engine, "node" | "isSafe" | "findOwnedLane" | "limitToGroups">;
   box: SecretBox;
-  /** Opens the registry of this node's sessions, with the drivers that it has. */
+  /** Creates the registry of this node's sessions with its drivers. */
   openRegistry(options: Omit<SessionRegistryOptions, "drivers">): SessionRegistry;
   /** Finds a sent message by its id. */
   findSent: NonNullable<SessionRegistryOptions["findSent"]>;
   record: RecordSessionEvent;
   presence: PresenceUpdater;
-  /** Fails the sends that wait for an instance which will not connect again by itself. */
+  /** Fails the waiting sends of instances that will not reconnect by themselves. */
   failStrandedSoon(): Promise<void>;
 }
 
-/** The sessions whose lanes this node owns; until one is connected, only its control jobs run. */
+/** The sessions whose lanes this node owns. Until a session is connected, its lane runs only control jobs. */
 export class OwnedSessions implements SessionOpener {
   readonly #registry: SessionRegistry;
   readonly #deps: OwnedSessionsDeps;
@@ -48,7 +48,7 @@ export class OwnedSessions implements SessionOpener {
     });
   }
 
-  /** Undefined while this node may not act: after a pause, another node may own its sessions. */
+  /** Undefined while this node must not act: after a pause, another node may own its sessions. */
   connected(id: number): Session | undefined {
     return this.#connected.has(id) ? this.opened(id) : undefined;
   }

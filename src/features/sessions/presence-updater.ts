@@ -10,12 +10,12 @@ export interface PresenceUpdaterOptions {
 }
 
 export interface PresenceUpdater {
-  /** A session was made that shows itself like this each time it connects. */
+  /** Sets the presence that a new session shows after each connection. */
   opened(instanceId: number, isOnline: boolean): void;
   connected(instanceId: number): void;
 }
 
-/** Shows an account online, or not, as soon as its setting says so, and again after each connection. */
+/** Shows an account as online or offline when its setting changes, and after each connection. */
 export function createPresenceUpdater({
   engine,
   live,
@@ -33,7 +33,7 @@ export function createPresenceUpdater({
     await session.setPresence?.(mark_online ? "available" : "unavailable");
   }
 
-  // What could not be shown now is shown with the next change or connection.
+  // An update that fails now is repeated with the next change or connection.
   const followQuietly = (id: number) => void follow(id).catch(() => {});
   engine.subscribe("instance", (key) => {
     if (shown.has(Number(key))) followQuietly(Number(key));

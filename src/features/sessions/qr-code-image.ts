@@ -2,12 +2,12 @@ import { toBuffer, toDataURL } from "qrcode";
 
 const OPTIONS = { errorCorrectionLevel: "M", margin: 4, scale: 6 } as const;
 
-/** A QR as `data:image/png;base64,...`. */
+/** Renders a QR as `data:image/png;base64,...`. */
 export function toQrDataUrl(text: string): Promise<string> {
   return toDataURL(text, OPTIONS);
 }
 
-/** A QR as PNG. */
+/** Renders a QR as PNG. */
 export function toQrPng(text: string): Promise<Buffer> {
   return toBuffer(text, OPTIONS);
 }

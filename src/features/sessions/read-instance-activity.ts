@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 
-/** What an instance did in the last 24 hours. */
+/** The activity of an instance in the last 24 hours. */
 export interface InstanceActivity {
-  /** Null: nothing has come in yet. */
+  /** Null: the instance has received no message yet. */
   seconds_since_last_inbound: number | null;
   messages_24h: number;
   failures_24h: number;
@@ -14,7 +14,7 @@ export interface InstanceActivity {
 const MOST_COUNTED = 10_000;
 const ERRORS_SHOWN = 5;
 
-/** Counts no further than 10,000: more is only more of the same. */
+/** Counts at most the newest 10,000 messages, since larger numbers add nothing for the reader. */
 export async function readInstanceActivity(db: Db, instanceId: number): Promise<InstanceActivity> {
   const { rows } = await sql<InstanceActivity>`
     with day as materialized (

@@ -12,10 +12,7 @@ export interface SessionOptionsDeps {
   outgoing: Pick<SafeFetch, "findBlockReason" | "lookup">;
 }
 
-/**
- * The session options of an instance; undefined if its proxy is not allowed, since the session must not
- * connect without it.
- */
+/** The session options of an instance. Undefined if its proxy is not allowed: the session needs the proxy. */
 export async function readSessionOptions(
   { db, box, outgoing }: SessionOptionsDeps,
   id: number,

@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
 import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 
-/** The network repeats an unanswered demand. */
+/** The network repeats a request that nobody has handled. */
 const SAME_DEMAND_MS = 60_000;
 
 export interface AttentionDeps {
@@ -13,7 +13,7 @@ export interface AttentionDeps {
   engine: Pick<Engine, "wake" | "publish">;
 }
 
-/** Stores a demand of the network that a person must handle, and reports it as `instance.attention`. */
+/** Stores a request of the network that a user must handle, and reports it as `instance.attention`. */
 export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionReason) {
   const lanes = await db.transaction().execute(async (trx) => {
     const row = await findAndLockInstance(trx, id);

@@ -7,8 +7,8 @@ import { deletePairings } from "./sealed-pairing-store.ts";
 const ROWS_AT_ONCE = 5_000;
 
 /**
- * Removes the rest of a hidden instance: deliveries first, then messages and events in batches, then the row.
- * Each step can be repeated. Returns the deleted lanes; undefined when this node no longer owns the lane.
+ * Removes the data of a hidden instance: deliveries, then messages and events in batches, then the row. Each
+ * step can be repeated. Returns the deleted lanes; undefined if this node no longer owns the lane.
  */
 export async function removeInstance(
   deps: DeleteNetworkCopiesDeps,
@@ -45,9 +45,9 @@ async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
 }
 
 /**
- * Ends pending deliveries and marks them; deletes their lanes with the jobs, and the counter of events. A
- * transaction that records an event waits for the counter and then finds none, so it queues nothing in a
- * deleted lane.
+ * Ends and marks pending deliveries, and deletes their lanes with the jobs, and the event counter. A
+ * transaction that records an event waits for the counter, then finds none and queues nothing in a deleted
+ * lane.
  */
 async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const instance = await trx
@@ -67,8 +67,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const all = [instance.global_lane, ...own.map(({ lane }) => lane), ...others];
   const lanes = all.filter((lane) => lane !== null).sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
-  // After the lanes: a transaction that records a delivery locks its lane first, and may then record an
-  // event.
+  // Locked after the lanes: a transaction that records a delivery locks its lane first and then the counter.
   await trx.selectFrom("event_counter").select("last").where("instance_id", "=", id).forUpdate().execute();
   await sql`
     update delivery set status = 'discarded', error = 'The instance was removed.', next_retry_at = null
@@ -84,7 +83,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   return lanes;
 }
 
-/** Deletes from the large tables in batches, so that no transaction is large. */
+/** Deletes from the large tables in batches, so that transactions stay small. */
 async function removeHistory(db: Db, id: number): Promise<void> {
   const pieceOf = (table: "media" | "message" | "conversation" | "contact") => sql`
     delete from ${sql.table(table)} where id in (
@@ -100,7 +99,7 @@ async function removeHistory(db: Db, id: number): Promise<void> {
     pieceOf("contact"),
     sql`delete from event where instance_id = ${id} and sequence in (
       select sequence from event where instance_id = ${id} order by sequence limit ${ROWS_AT_ONCE})`,
-    // Includes the receivers' URLs and responses.
+    // These rows contain the receivers' URLs and responses.
     sql`delete from attempt where instance_id = ${id} and (created_at, id) in (
       select created_at, id from attempt where instance_id = ${id} order by id limit ${ROWS_AT_ONCE})`,
   ];

@@ -3,12 +3,10 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { addControlJob, changeStatus, findAndLockInstance } from "../instances/instances.ts";
 
-/** The prefix of the reason of an instance whose client version WhatsApp has rejected. */
+/** The reason of an instance whose client version WhatsApp has rejected begins with this text. */
 export const OUTDATED_REASON = "outdated";
 
-/**
- * Reconnects instances that WhatsApp rejected before the current client version was found. Safe to repeat.
- */
+/** Reconnects instances that WhatsApp rejected before the current version was found. Safe to repeat. */
 export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "publish">): Promise<void> {
   for (const id of await findResumable(db)) {
     const lanes = await db.transaction().execute((trx) => resume(trx, id));
@@ -19,7 +17,8 @@ export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "publ
 }
 
 async function findResumable(db: Db): Promise<number[]> {
-  // A rejection is recorded after the version is read, and a new version may be found in between.
+  // Allows one minute: a version may be found after a session read the old one, before its rejection is
+  // stored.
   const { rows } = await sql<{ id: number }>`
     select i.id from instance i, client_version v
     where i.status = 'error' and i.wanted = 'connected' and i.last_disconnect_reason like ${`${OUTDATED_REASON}%`}
@@ -29,7 +28,7 @@ async function findResumable(db: Db): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The lanes to wake; none if the customer was faster. */
+/** Returns the lanes to wake; none if the customer has acted first. */
 async function resume(trx: Trx, id: number): Promise<number[]> {
   const row = await findAndLockInstance(trx, id);
   const isWaiting = row?.status === "error" && row.last_disconnect_reason?.startsWith(OUTDATED_REASON);

@@ -38,7 +38,7 @@ export async function runControlJob(
     .select(["network", "wanted"])
     .where("id", "=", id)
     .executeTakeFirst();
-  // The row is deleted in one commit with its lane and jobs, so without it there is no lane either.
+  // One commit deletes the row, its lane and its jobs, so without the row there is no lane.
   if (!row) return { end: "done" };
   const instance = { id, ...row };
   if (ref.do === "logout") return runLogout(deps, sessions, job, instance);
@@ -53,7 +53,7 @@ interface Instance {
   wanted: "stopped" | "connected";
 }
 
-/** An instance that was stopped meanwhile stays stopped. */
+/** Does nothing for an instance that was stopped meanwhile. */
 async function runConnect(
   deps: ControlJobDeps,
   sessions: SessionOpener,
@@ -101,7 +101,7 @@ async function runDelete(
   return { end: "settled", deleted: true };
 }
 
-/** Best effort with a timeout: an unreachable side finds later that the instance is gone. */
+/** Best effort with a timeout: an unreachable integration later finds that the instance no longer exists. */
 async function unregister(deps: ControlJobDeps, { id }: Instance): Promise<void> {
   const unregistering = deps.unregisterIntegrations(id).catch((error: unknown) => {
     deps.log.warn({ err: error, instance_id: id }, "an integration was not unregistered");
@@ -109,7 +109,7 @@ async function unregister(deps: ControlJobDeps, { id }: Instance): Promise<void>
   await withTimeout(unregistering, LAST_LOGOUT_MS);
 }
 
-/** Best effort with a timeout: without the network's confirmation the pairing is still deleted here. */
+/** Best effort with a timeout: the pairing is deleted here even without the network's confirmation. */
 async function unlink(
   deps: ControlJobDeps,
   sessions: SessionOpener,
@@ -130,7 +130,7 @@ async function unlink(
     .catch((error: unknown) => log.warn({ err: error, instance_id: id }, "the session did not close"));
 }
 
-/** Identity, credentials, status and job in one commit; undefined when this node no longer owns the lane. */
+/** Clears identity, credentials, status and job in one commit; undefined if this node lost the lane. */
 async function recordLogout(trx: Trx, node: string, job: Job): Promise<number[] | undefined> {
   const id = Number(job.lane.key);
   const held = await lockOwnedLanes(node, [job.lane]).execute(trx);

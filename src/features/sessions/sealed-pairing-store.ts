@@ -16,20 +16,17 @@ export interface SealedPairingStoreOptions {
   node: string;
 }
 
-/** One pairing of an instance, as this node owns it. */
+/** One pairing of an instance, owned by this node. */
 export interface OwnedPairing {
   lane: Lane;
   generation: number;
 }
 
-/**
- * Keys and journal entries of all pairings of a node, sealed; concurrent writes of sessions share one
- * statement.
- */
+/** Sealed keys and journal entries of all pairings of a node; concurrent writes share one statement. */
 export interface SealedPairingStore {
   read(claim: OwnedPairing, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
   readJournal(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
-  /** False: nothing was stored, because this node no longer owns the lane or the pairing. */
+  /** False: nothing was stored, because this node has lost the lane or the pairing. */
   commit(claim: OwnedPairing, change: PairingChange): Promise<boolean>;
 }
 
@@ -45,7 +42,7 @@ interface CommitRequest {
   change: PairingChange;
 }
 
-/** Long after the network has stopped its redeliveries. */
+/** Far longer than the network redelivers a message. */
 const LETTER_DAYS = 30;
 
 export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
@@ -116,7 +113,7 @@ async function removeOld(db: Db, instance: number, generation: number): Promise<
   );
 }
 
-/** One change per pairing, with the effect of all its changes in their order. */
+/** Merges all changes of a pairing, in their order, into one. */
 function mergeByPairing(commits: readonly CommitRequest[]): CommitRequest[] {
   const pairings = new Map<string, { claim: OwnedPairing; changes: PairingChange[] }>();
   for (const { claim, change } of commits) {
@@ -231,13 +228,13 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
     )`;
 }
 
-/** In hex digits, as JSON carries it. */
+/** Returns hex digits, since the value is sent inside JSON. */
 function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Array): string {
   const text = Buffer.from(credentials).toString("base64");
   return box.seal(text, encryptionContextOf("credential", "secret", instance)).toString("hex");
 }
 
-/** Deletes the rows of earlier generations of the pairing, or of all of them. */
+/** Deletes the rows of all generations of the pairing, or of those before `before`. */
 export async function deletePairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
   for (const table of ["pairing_key", "journal_entry"] as const) {
     await db

@@ -47,7 +47,7 @@ export interface SessionInstance {
 
 export type RecordSessionEvent = (instance: SessionInstance, event: NetworkEvent) => Promise<void>;
 
-/** Stores the events of sessions, each kind in its feature; resolves once the event is stored. */
+/** Stores the events of sessions through their features; resolves once the event is stored. */
 export function createSessionEventRecorder(deps: SessionEventRecorderDeps): RecordSessionEvent {
   const { db, engine, log, conversations, connections, live, connectedSession } = deps;
   const recordReceipt = createAddressedReceiptRecorder(deps);
@@ -82,7 +82,7 @@ export function createSessionEventRecorder(deps: SessionEventRecorderDeps): Reco
   };
 }
 
-/** Stores messages, except those of groups that the instance ignores, and marks them as read if it wants that. */
+/** Stores messages except from ignored groups, and marks them as read if the instance is set so. */
 function createMessageRecorder(
   deps: SessionEventRecorderDeps,
   record: (receipt: MessageReceipt) => Promise<void>,
@@ -101,7 +101,7 @@ function createMessageRecorder(
   };
 }
 
-/** Stores receipts in the right chat, whichever address the network reports. */
+/** Stores receipts in the right chat, for either address that the network reports. */
 function createAddressedReceiptRecorder(deps: SessionEventRecorderDeps) {
   const { db, engine, conversations, followReceipts } = deps;
   const receipts = createReceiptRecorder(db, engine, followReceipts);
@@ -114,7 +114,7 @@ function createAddressedReceiptRecorder(deps: SessionEventRecorderDeps) {
   };
 }
 
-/** The same for changes of logged messages. */
+/** Stores changes of logged messages in the right chat, for either address that the network reports. */
 async function recordAddressedChange(
   { db, engine, conversations, live }: SessionEventRecorderDeps,
   instance: SessionInstance,

@@ -13,12 +13,12 @@ export interface SessionFinderDeps {
   connectedSession: (instanceId: number) => ReachableSession | undefined;
   /** The session of an instance that this node has open, connected or not. */
   openedSession: (instanceId: number) => ReachableSession | undefined;
-  /** How other nodes are asked; undefined: this node knows none. */
+  /** The connection to other nodes; undefined: this node knows none. */
   remote:
     | {
         client: Pick<NodeRpcClient, "request">;
         timeoutMs: number;
-        /** The operations of a session that another node holds. */
+        /** Creates the operations of a session on another node. */
         createRemoteSession(
           instanceId: number,
           ask: (operation: RemoteOperation) => Promise<RemoteOperationResult>,
@@ -46,7 +46,7 @@ export function createSessionFinder(deps: SessionFinderDeps): SessionFinder {
   };
 }
 
-/** The session of this node, or else the one of the node that owns its lane. */
+/** Finds the session on this node, or on the node that owns its lane. */
 async function find(
   { db, node, remote }: SessionFinderDeps,
   instanceId: number,
@@ -58,7 +58,7 @@ async function find(
   return remote.createRemoteSession(instanceId, (operation) => askOwner(remote, findUrl, operation));
 }
 
-/** After a restart or a move, the row says `connected` shortly before the session is reachable. */
+/** Waits, because after a restart or move the row says `connected` before the session is reachable. */
 async function untilFound(
   db: Db,
   instanceId: number,

@@ -7,24 +7,24 @@ import { type ControlJobDeps, runControlJob } from "./run-control-job.ts";
 
 export interface SessionLaneDeps extends ControlJobDeps {
   sessions: OwnedSessions;
-  /** What runs the jobs of other features, by the `do` of their reference; all other jobs are control jobs. */
+  /** Runs jobs of other features, by the `do` of their reference; all other jobs are control jobs. */
   runners: ReadonlyMap<string, (job: Job) => Promise<JobResult>>;
-  /** Groups of other features that also run while the lane is paused. */
+  /** Job groups of other features that run even while the lane is paused. */
   unpaused: readonly string[];
   failStrandedSends(): Promise<void>;
-  /** Lets the maintenance node do the same at once. */
+  /** Wakes the maintenance node to fail the same sends at once. */
   failStrandedSoon(): Promise<void>;
-  /** Resolves once an instance's integrations have no job that can run now, or after the timeout. */
+  /** Resolves when no job of the instance's integrations can run now, or after the timeout. */
   waitUntilIntegrationsIdle(instanceId: number, timeoutMs: number): Promise<void>;
 }
 
-/** The lanes of sessions: the owner of an instance's lane has its session open and runs its jobs. */
+/** The owner of an instance's lane has its session open and runs its jobs. */
 export function sessionLane(deps: SessionLaneDeps): LaneKind {
   const { sessions, runners, unpaused } = deps;
   return {
     kind: "session",
     role: "sessions",
-    // Files use at most four of them.
+    // Files use at most four of these.
     laneConcurrency: 16,
     unpausedGroups: [CONTROL_JOB_GROUP, ...unpaused],
     run(job) {
@@ -39,7 +39,7 @@ export function sessionLane(deps: SessionLaneDeps): LaneKind {
   };
 }
 
-/** Fails the waiting sends of an instance that is logged out or deleted. */
+/** Runs a control job; a logout or deletion also fails the instance's waiting sends. */
 async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<JobResult> {
   if (what === "delete") await reportFailedSends(deps, job.lane);
   const result = await runControlJob(deps, deps.sessions, job);
@@ -50,8 +50,7 @@ async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<J
 const REPORT_MS = 5_000;
 
 /**
- * Fails an instance's waiting sends before its deletion, while its integrations can still receive the
- * failures.
+ * Fails waiting sends before the instance is deleted, while its integrations can still receive the events.
  */
 async function reportFailedSends(deps: SessionLaneDeps, { key }: Lane): Promise<void> {
   const instance_id = Number(key);

@@ -16,7 +16,7 @@ export { connectInstance, type InstanceControlDeps } from "./connect-instance.ts
 export { SESSION_START_FAILURES } from "./find-status-transition.ts";
 export { toPairingView } from "./to-connection-view.ts";
 
-/** Handlers of the session of an instance: its state, its pairing, and connecting it. */
+/** Handlers for an instance's session: its state, its pairing and its connection. */
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {
   const { db } = deps;
   return {

@@ -39,12 +39,12 @@ export function toConnectionView(row: InstanceRow) {
   };
 }
 
-/** Why the last pairing failed; null when none has failed since the last connect. */
+/** Why the last pairing failed; null if none has failed since the last connect. */
 export function toPairingErrorView({ pairing_error }: InstanceRow): PairingErrorView | null {
   return pairing_error as PairingErrorView | null;
 }
 
-/** What the person who scans the QR should know. */
+/** Advice for the person who scans the QR. */
 export const QR_HINTS: Record<QrReason, string | null> = {
   new: null,
   refreshed:
@@ -56,7 +56,7 @@ function toHint(row: InstanceRow) {
   return { qr_reason, hint: qr_reason && QR_HINTS[qr_reason] };
 }
 
-/** The current QR or pairing code; all null if there is none. */
+/** The current QR or pairing code; all fields are null if there is none. */
 export async function toPairingView(row: InstanceRow) {
   const isWaiting = hasPairing(row);
   const qr_code = isWaiting ? row.qr : null;
