@@ -5,7 +5,7 @@ import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/cont
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 
-// Checks the size before the values: checking each of half a million values would be slow.
+// Checks the size before the values, since a check of half a million values is slow.
 const jsonObject = z
   .custom<Record<string, z.core.util.JSONType>>(isObject, "must be an object")
   .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB")
@@ -36,7 +36,7 @@ function splitList(text: string): string[] {
     .filter((one) => one !== "");
 }
 
-/** The options of every send beside its content. */
+/** The options of every send besides its content. */
 const sendOptions = {
   async: z.boolean().optional().describe("true: return 202 immediately; an event reports the outcome."),
   async_send: z.boolean().optional().describe("As `async`."),
@@ -102,7 +102,7 @@ const PRESENCES = [
   "paused",
 ] as const;
 
-/** The names that other gateways use for media types. */
+/** The media type names of other gateways. */
 const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
 const mediaType = z.union(
   [z.enum(MEDIA_TYPES), z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word])],
@@ -319,7 +319,7 @@ export const message = z.object({
   track_id: z.string().nullable(),
 });
 
-/** A message as reads show it: with its later changes. */
+/** A message as reads show it, including its later changes. */
 export const storedMessage = message.extend({
   edited_at: z.iso.datetime().nullable(),
   deleted_at: z.iso
@@ -566,7 +566,7 @@ export const messagesContract = {
 /** One grapheme that is drawn as an emoji, or nothing. */
 function isOneEmoji(reaction: string): boolean {
   if (reaction === "") return true;
-  // Only the first grapheme is read: a list of all of them costs the square of the text.
+  // Reads only the first grapheme: the time for a list of all grows with the square of the length.
   const [first] = new Intl.Segmenter().segment(reaction);
   return (
     first?.segment === reaction && /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(reaction)

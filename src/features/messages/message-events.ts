@@ -1,7 +1,7 @@
 import type { EventDraft, EventTag } from "../events/events.ts";
 import { type MessageRow, toConversationView, toMessageView } from "./log/message-view.ts";
 
-/** The event of a message that the network has accepted, whoever sent it. */
+/** The event of a message that the network has accepted, from the gateway or the phone. */
 export function sentEvent(row: MessageRow): EventDraft {
   return draft("message.sent", row, { ...describe(row), ...jobOf(row) });
 }

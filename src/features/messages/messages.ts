@@ -134,7 +134,7 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
   };
 }
 
-/** A key sends from its own instance; a signed-in user names one of the account. */
+/** A key sends from its own instance; a signed-in user names an instance of the account. */
 async function chooseInstance(
   { db }: HandleSendDeps,
   caller: Caller,

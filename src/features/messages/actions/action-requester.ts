@@ -42,7 +42,7 @@ export interface ActionRequest {
 
 const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted" } as const;
 
-/** Runs the action through the session's lane, and returns once the network has accepted it. */
+/** Runs the action in the session's lane, and returns once the network has accepted it. */
 export function createActionRequester(deps: ActionRequesterDeps) {
   const { db, engine, watch, readInstance, ackTimeoutMs } = deps;
 
@@ -63,8 +63,8 @@ export function createActionRequester(deps: ActionRequesterDeps) {
 }
 
 /**
- * Queues an action, which waits up to `holdMs` for its session. Actions have their own job groups, so they do
- * not wait for a send with an unknown outcome in the chat. The caller wakes the lane after the commit.
+ * Queues an action, which waits up to `holdMs` for its session. Its own job group keeps it independent of
+ * sends with an unknown outcome. The caller wakes the lane after the commit.
  */
 export async function queueAction(
   trx: Trx,
@@ -94,7 +94,7 @@ export async function queueAction(
 interface Targets {
   jid: Jid;
   targets: ActionRow["target"];
-  /** What an edit keeps of the message: the media type and the mentions. */
+  /** What an edit leaves unchanged: the media type and the mentions. */
   edited?: { media_type?: MediaType; mentions?: Jid[] };
 }
 
@@ -124,7 +124,7 @@ async function findTargets(
   };
 }
 
-/** The chat that the request names, under its stored address. */
+/** Finds the named chat under its stored address. */
 async function findNamed(
   { conversations, numbers, defaultCountry }: ActionRequesterDeps,
   instance: SendingInstance,
@@ -135,7 +135,7 @@ async function findNamed(
   return numbers.resolve(instance, await conversations.addressOf(instance.id, jid));
 }
 
-/** The messages that are in the named chat. Throws VALIDATION_ERROR if all of them are in other chats. */
+/** The messages in the named chat. Throws VALIDATION_ERROR if all of them are in other chats. */
 async function findInChat(
   { conversations }: ActionRequesterDeps,
   instance: SendingInstance,
@@ -155,7 +155,7 @@ function inOneChat(rows: MessageRow[]): MessageRow[] {
   return rows;
 }
 
-/** A number with two formats is one chat. */
+/** One chat can have a number in two formats. */
 function isSamePerson(jid: Jid, named: Jid): boolean {
   const [phone, other] = [phoneOfJid(jid), phoneOfJid(named)];
   return (
@@ -171,7 +171,7 @@ function notLogged(): GatewayError {
   );
 }
 
-/** A message that is not in the log counts as ours where only our own message can be meant. */
+/** A message that is not in the log counts as ours if the action allows only our own messages. */
 function toTarget(
   action: ActionRow["action"],
   id: string,
@@ -183,13 +183,13 @@ function toTarget(
 }
 
 const MINUTE = 60_000;
-/** How long the network lets a message be changed. */
+/** How long the network allows a change of a message. */
 const WINDOW_MS = { edit: 15 * MINUTE, delete: 60 * 60 * MINUTE } as const;
 
-/** Of a file it is the caption that is edited. */
+/** An edit of a file changes its caption. */
 const EDITABLE: ReadonlySet<string> = new Set(["text", "image", "video", "document"]);
 
-/** Throws before the network would reject the action, with the reason. */
+/** Throws the reason before the network would reject the action. */
 function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
   if (row.status === "pending" || row.status === "failed" || row.status === "cancelled") {
@@ -213,7 +213,7 @@ function conflict(reason: string, message: string): GatewayError {
   return new GatewayError("CONFLICT", message, { details: { reason } });
 }
 
-/** Returns the action's error, or null if it succeeded. Marks that the caller no longer waits. */
+/** Marks that the caller no longer waits. Returns the action's error, or null if it succeeded. */
 async function endWaiting(db: Db, id: number) {
   await db
     .updateTable("action")

@@ -29,7 +29,7 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
   jid: Jid;
   message_id: MessageId;
   target: Omit<MessageRef, "chat">[];
-  /** With a media type the text is a caption. */
+  /** With a media type, the text is a caption. */
   body: { text?: string; media_type?: MediaType; mentions?: Jid[]; reaction?: string };
 }
 
@@ -57,7 +57,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
   async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobResult> {
     if (result.outcome === "accepted") return finish(job, action, null, result.at);
     if (result.outcome === "refused") return finish(job, action, toSendError(result));
-    // Each attempt may cost the network several queries.
+    // Doubles the wait, since each attempt may cost the network several queries.
     return again(TRY_AGAIN_MS * 2 ** Math.min(job.attempts, MOST_DOUBLINGS));
   }
 
@@ -71,7 +71,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     error: SendError | null,
     at = new Date(),
   ): Promise<JobResult> {
-    // Without the commit the action would run twice.
+    // Retried, since without the commit the action would run twice.
     const lanes = await retryUntilCommitted(engine, job.lane, () =>
       db.transaction().execute((trx) => recordEnd(trx, job, action, error, at)),
     );
@@ -96,7 +96,7 @@ function findOpen(db: Db, id: number): Promise<OpenAction | undefined> {
     .executeTakeFirst();
 }
 
-/** Undefined when the session lacks the capability. */
+/** Undefined if the session lacks the capability. */
 function perform(
   session: Session,
   { action, jid: chat, message_id: id, target, body }: ActionRow,

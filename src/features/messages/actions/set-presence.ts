@@ -30,7 +30,7 @@ export interface PresenceInput extends RecipientInput {
 
 const SPELLINGS = { composing: "typing", recording_audio: "recording" } as const;
 
-/** Shows the presence at once and does not store it. After the duration, if given, it is `paused` again. */
+/** Shows the presence at once without storing it, and sets `paused` after the optional duration. */
 export async function setPresence(
   deps: PresenceDeps,
   { id, presence: given, duration_ms, ...target }: PresenceInput,

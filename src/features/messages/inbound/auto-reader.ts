@@ -13,7 +13,7 @@ export interface AutoReaderOptions {
   log: Log;
 }
 
-/** Marks messages as read in the background, in one request for messages of a chat that arrive together. */
+/** Marks messages as read in the background; messages of a chat that arrive together share one request. */
 export function createAutoReader({ connectedSession, record, log }: AutoReaderOptions) {
   const waiting = new Map<string, { instance_id: number; messages: NetworkMessage[] }>();
 

@@ -15,9 +15,7 @@ import { searchWords } from "../log/search-words.ts";
 import { receivedEvent, sentEvent } from "../message-events.ts";
 
 export interface InboundRecorder {
-  /**
-   * Resolves once the message and its event are stored; only then may the network get the acknowledgement.
-   */
+  /** Resolves once the message and its event are stored; only then may the gateway acknowledge it. */
   record(instance: { id: number; account_id: number }, message: NetworkMessage): Promise<void>;
 }
 
@@ -62,7 +60,7 @@ export function createInboundRecorder(
   };
 }
 
-/** In a chat with one person the sender is the chat, unless we wrote the message ourselves. */
+/** In a direct chat the sender is the chat, unless the instance sent the message. */
 function chatIdentity(message: NetworkMessage) {
   if (message.chat_type === "group" || message.from_me) {
     return { phone: phoneOfJid(message.chat), lid: null, push_name: null };
@@ -95,16 +93,13 @@ function toRow(
     content: JSON.stringify(content),
     status: message.from_me ? "sent" : "received",
     outcome_at: message.from_me ? message.at : null,
-    // Read on the phone before the pairing.
+    // The phone read it before the pairing.
     read_at: message.history && !message.from_me ? message.at : null,
     sent_at: message.at,
   };
 }
 
-/**
- * A message that is in the log already, such as the echo of our own send, changes nothing. Only a message
- * that could not be decrypted is replaced.
- */
+/** Leaves logged messages unchanged, such as echoes of our own sends; replaces only undecrypted ones. */
 async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFollower): Promise<number[]> {
   const arrivals = unique(all);
   const added = await trx
@@ -137,7 +132,7 @@ async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFo
   return [...lanes, ...(await recordEvents(trx, events))];
 }
 
-/** Indexes the words of the messages and moves their chats up in the list. */
+/** Indexes the words of the messages and moves their chats to the top of the list. */
 async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
   const input = rows.map(({ id, instance_id, content }) => ({
     id,
@@ -160,10 +155,7 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
     where id in (select id from chatted)`.execute(trx);
 }
 
-/**
- * One statement cannot change a row twice: of two messages with one id the readable one counts, else the
- * first.
- */
+/** One statement cannot change a row twice: of two messages with one id, the readable one counts. */
 function unique(arrivals: InboundMessage[]): InboundMessage[] {
   const byKey = new Map<string, InboundMessage>();
   for (const one of arrivals) {
@@ -177,7 +169,7 @@ function unique(arrivals: InboundMessage[]): InboundMessage[] {
 
 type Keyed = Pick<MessageTable, "instance_id" | "message_id" | "jid">;
 
-/** All members of a group receive a message under the same id. */
+/** Several instances in a group receive a message under the same id. */
 function keyOf({ instance_id, message_id, jid }: Keyed): string {
   return `${instance_id} ${message_id} ${jid}`;
 }

@@ -26,16 +26,13 @@ const callRef = z.object({
   at: z.coerce.date(),
 });
 
-/** No phone rings for longer. */
+/** A phone rings for at most this long. */
 const RINGS_MS = 60_000;
-/** A message about a call that ended long ago would only confuse the caller. */
+/** A message about a call that ended long ago would confuse the caller. */
 const MESSAGE_FOR_MS = 600_000;
 const PATIENCE_MS = 10_000;
 
-/**
- * Queues the rejection of a call if its instance rejects calls; part of the transaction that records the
- * call.
- */
+/** Queues the rejection of a call if its instance rejects calls, in the transaction that records the call. */
 export async function queuePhoneCallRejection(
   trx: Trx,
   instanceId: number,
@@ -64,10 +61,7 @@ export interface PhoneCallRejecterOptions extends AcceptSendOptions {
   log: Log;
 }
 
-/**
- * Runs the jobs of rejected calls: rejects the call and sends the caller the instance's message, once per
- * call.
- */
+/** Runs the jobs of rejected calls: rejects the call, and sends the caller the instance's message once. */
 export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job: Job) => Promise<JobResult> {
   const { connectedSession, messageOf, log } = options;
 
@@ -97,12 +91,12 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
       track_id: null,
       metadata: null,
       delay_ms: 0,
-      // A call is reported several times, and the job may run twice: the caller gets one message.
+      // The network repeats its report of a call, and the job may run twice: the caller gets one message.
       idempotency: { route: "refused-call", key: call_id, fingerprint: "" },
     });
   }
 
-  /** Gives up after a final refusal, such as a used-up monthly quota; retries after anything else. */
+  /** Stops after a permanent error, such as an exceeded monthly quota; retries all others. */
   function giveUp(error: unknown, instance_id: number): void {
     if (!(error instanceof GatewayError) || isAcceptUnknown(error)) throw error;
     log.warn({ err: error, instance_id }, "the rejected phone caller was not sent the reason");

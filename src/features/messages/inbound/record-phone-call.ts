@@ -3,7 +3,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
 import { type IncomingPhoneCall, queuePhoneCallRejection } from "./phone-call-rejecter.ts";
 
-/** Stores the event of a phone call, and rejects the call if the instance rejects calls. */
+/** Stores the event of a phone call, and queues a rejection if the instance rejects calls. */
 export async function recordPhoneCall(
   db: Db,
   engine: Pick<Engine, "wake">,

@@ -3,8 +3,8 @@ import type { Trx } from "../../../platform/db/database.ts";
 import type { MessageRow } from "./message-view.ts";
 
 /**
- * Deletes contacts of numbers that are not registered on the network, and removes their chats from the lists.
- * The failed messages stay in the log. A contact with more data than its number stays.
+ * Deletes contacts whose numbers are not registered on the network, and removes their chats from the lists.
+ * Failed messages stay in the log, and contacts with more data than a number stay.
  */
 export async function deleteUnregisteredContacts(trx: Trx, decided: readonly MessageRow[]): Promise<void> {
   const chats = decided

@@ -17,10 +17,7 @@ export interface WordSearch {
   after?: TimeCursor;
 }
 
-/**
- * The query for the words of a message; a type other than text counts as a word. Undefined if no word is
- * given.
- */
+/** The query for the words of a message, to which a type other than text belongs; undefined without words. */
 export function toWordQuery({
   instance_ids,
   q,
@@ -38,13 +35,13 @@ export function toWordQuery({
   return ofType ? sql`(${ofWords} && ${ofType})` : ofWords;
 }
 
-/** Messages at the newer end of the log that are scanned one by one. */
+/** How many of the newest messages a search scans one by one. */
 const LOOKED_THROUGH = 5_000;
 const LEAST_OF_EACH = 500;
 
 /**
- * Returns the newest messages that contain the words. A scan of the newest messages finds common words more
- * cheaply than their long posting list. For rare words the index is used.
+ * Returns the newest messages that contain the words. Common words are found by a scan of the newest
+ * messages, which costs less than their long posting list. Rare words are found by the index.
  */
 export async function findByWords(db: Db, search: WordSearch): Promise<TimeCursor[]> {
   const newest = await lookThrough(db, search);

@@ -2,10 +2,7 @@ import { sql } from "kysely";
 import type { Content, Jid, MessageId } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 
-/**
- * The content that an instance sent under an id, without its bytes: for a recipient whose phone requests the
- * message again.
- */
+/** The content of a sent message without its bytes, for a phone that requests the message again. */
 export async function findSentContent(
   db: Db,
   instanceId: number,

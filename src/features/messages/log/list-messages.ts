@@ -12,7 +12,7 @@ import {
 import { findByWords, toWordQuery } from "./find-by-words.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 
-/** Which messages of the log, and which page of them. */
+/** Selects messages of the log, and one page of them. */
 export interface MessageFilter {
   instance_ids: number[];
   /** Only messages of this conversation, which belongs to one of the instances. */
@@ -29,9 +29,7 @@ export interface MessageFilter {
   cursor?: string;
 }
 
-/**
- * Newest first by time. Messages that arrive meanwhile come before the first page and shift no other page.
- */
+/** Newest first by time. Messages that arrive meanwhile come before the first page, so pages do not shift. */
 export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<MessageRow>> {
   const places = filter.instance_ids.length === 0 ? [] : await findPlaces(db, filter);
   const { rows: shown, pagination } = toPage(places, filter.limit, toTimeCursor);
@@ -42,7 +40,7 @@ export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<
   return { rows: ids.flatMap((id) => byId.get(id) ?? []), pagination };
 }
 
-/** Statuses that few messages have, or that have an index of their own. */
+/** Statuses that few messages have, or that have their own index. */
 const UNCOMMON = new Set(["failed", "cancelled", "played"]);
 
 async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
@@ -56,7 +54,7 @@ async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> 
   return findByWords(db, { ...filter, words, after: readTimeCursor(filter.cursor) });
 }
 
-/** Reads instance by instance in index order, so that no more rows are read than shown. */
+/** Reads each instance in index order, so that it reads no more rows than it shows. */
 async function readPlaces(db: Db, filter: MessageFilter, words?: RawBuilder<unknown>): Promise<TimeCursor[]> {
   const { conversation_id, instance_ids, limit } = filter;
   const isOne = conversation_id !== undefined;

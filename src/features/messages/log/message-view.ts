@@ -24,13 +24,13 @@ import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media
 export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
 
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
-  /** Outbound, until its outcome: the id of the pending file. */
+  /** Outbound without an outcome: the id of the pending file. */
   upload?: string;
   /** The pending file of a campaign, which all its messages share. */
   shared?: string;
 };
 
-/** Of a message `m`: the pending file that goes out with it. */
+/** For a message `m`: the pending file that is sent with it. */
 export const PENDING_UPLOAD_SQL = sql<
   string | null
 >`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
@@ -47,14 +47,14 @@ export interface MessageRow
   chat_phone: string | null;
   title: string | null;
   chat_type: "contact" | "group";
-  /** Only where it is read for an event. */
+  /** Present only if it was read for an event. */
   card?: InstanceSnapshot;
 }
 
-/** The type of a message that could not be read yet. */
+/** The type of a message that could not be decrypted yet. */
 export const UNDECRYPTED_TYPE = "unreadable";
 
-/** Messages with their chats, to be narrowed by the caller. */
+/** Messages with their chats; the caller adds conditions. */
 export function selectMessages(db: Db | Trx) {
   return db
     .selectFrom("message as m")
@@ -71,7 +71,7 @@ export function selectMessages(db: Db | Trx) {
     .$castTo<MessageRow>();
 }
 
-/** The message as reads show it: with its later changes. */
+/** The message as reads show it, including its later changes. */
 export function toStoredMessageView(row: MessageRow) {
   return {
     ...toMessageView(row),
@@ -80,7 +80,7 @@ export function toStoredMessageView(row: MessageRow) {
   };
 }
 
-/** Messages in order of their row numbers, with the other data that their events contain. */
+/** Messages in order of row numbers, with the other data of their events. */
 export function selectForEvents(trx: Trx) {
   return selectMessages(trx)
     .innerJoin("instance as i", "i.id", "m.instance_id")
@@ -133,7 +133,7 @@ export function toMessageView(row: MessageRow) {
   };
 }
 
-/** A message as a reply that goes to `to` quotes it. */
+/** The message as a reply to `to` quotes it. */
 export function toQuoted(
   { message_id: id, from_me, sender, jid: chat, content }: MessageRow,
   to: Jid,
@@ -158,7 +158,7 @@ export function toConversationView(row: MessageRow) {
   };
 }
 
-/** With all known addresses: the text may name a person by an address that `mentions` does not contain. */
+/** Includes all known addresses: the text may contain an address that `mentions` does not. */
 function toMentioned({ mentioned, mentions = [] }: StoredContent): Mentioned[] {
   if (mentioned) return mentioned;
   return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));

@@ -10,7 +10,7 @@ import { messageEvent } from "../message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 
-/** An edit, a deletion or a reaction, by either side. */
+/** An edit, a deletion or a reaction, by the instance or the contact. */
 export type MessageChange = Extract<
   NetworkEvent,
   { type: "message_edited" | "message_deleted" | "message_reaction" }
@@ -33,8 +33,8 @@ export async function recordMessageChange(
 }
 
 /**
- * Changes the message in the log and returns the event, or none if the change is known already. For a message
- * that is not in the log, only the event is recorded.
+ * Changes the logged message and returns the event; returns none for a known change. For a message that is
+ * not in the log, returns only the event.
  */
 export async function applyMessageChange(
   trx: Trx,
@@ -63,10 +63,7 @@ function findMessage(
     .executeTakeFirst();
 }
 
-/**
- * The network reports a change again after a crash. The order of arrival, not clocks, decides which of two
- * edits is newer.
- */
+/** After a crash the network reports a change again. Of two edits, the later arrival counts as newer. */
 function isKnown(row: MessageRow, change: MessageChange): boolean {
   if (change.type === "message_reaction") return false;
   if (row.deleted_at) return true;
@@ -101,7 +98,7 @@ function update(
   return trx.updateTable("message").set(set).where("id", "=", id).execute();
 }
 
-/** The content of a message without text cannot be edited. */
+/** Leaves the content of a message without text unchanged. */
 function editContent(content: MessageRow["content"], text: string): MessageRow["content"] {
   if (content.kind === "text") return { ...content, text };
   return content.kind === "media" ? { ...content, caption: text } : content;

@@ -4,7 +4,7 @@ import type { StoredContent } from "./message-view.ts";
 const MAX_WORDS = 500;
 const MAX_WORD = 40;
 
-/** The words of a text as they are compared: in lower case, without accents, each once. */
+/** The words of a text in lower case, without accents, each once. */
 export function tokenize(text: string): string[] {
   const plain = text
     .normalize("NFKD")
@@ -15,8 +15,8 @@ export function tokenize(text: string): string[] {
 }
 
 /**
- * The words that find a message, each with its instance, so that a search reads nothing of other instances. A
- * type other than text is a word too.
+ * The search words of a message, a type other than text included. Each word has its instance as prefix, so
+ * that a search reads no other instance.
  */
 export function searchWords(instanceId: number, content: StoredContent): string[] {
   const words = tokenize(textsOf(content).join(" "));
@@ -37,10 +37,7 @@ function textsOf(content: StoredContent): (string | undefined)[] {
   }
 }
 
-/**
- * A query for messages of any of the instances that contain all the words; words of two letters or more match
- * as prefixes.
- */
+/** Finds messages of any of the instances with all words; words of two letters or more match as prefixes. */
 export function searchQuery(instanceIds: readonly number[], text: string): RawBuilder<unknown> | null {
   const words = tokenize(text).map((word) => ({ word, mark: [...word].length > 1 ? ":*" : "" }));
   if (words.length === 0) return null;
@@ -48,7 +45,7 @@ export function searchQuery(instanceIds: readonly number[], text: string): RawBu
   return sql`${instanceIds.map(ofOne).join(" | ")}::tsquery`;
 }
 
-/** A query for messages of any of the instances that are of a type other than text. */
+/** Finds messages of any of the instances with a type other than text. */
 export function typeQuery(instanceIds: readonly number[], type: string): RawBuilder<unknown> {
   return sql`${instanceIds.map((id) => `'${id}:#${type}'`).join(" | ")}::tsquery`;
 }

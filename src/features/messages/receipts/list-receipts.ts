@@ -6,10 +6,7 @@ import type { MemberReceipt } from "./receipt-ledger.ts";
 const RANKS = ["sent", "delivered", "read", "played"] as const;
 type Rank = (typeof RANKS)[number];
 
-/**
- * The members who received, read or played our message to a group, the furthest first. Throws CONFLICT for
- * other messages.
- */
+/** Group members who received, read or played our message, furthest first; CONFLICT for other messages. */
 export async function listReceipts(db: Db, message: MessageRow) {
   if (!message.from_me || message.chat_type !== "group")
     throw new GatewayError(

@@ -6,29 +6,27 @@ import type { GroupChatTable, MessageReceiptTable } from "../../../tables.ts";
 export type MemberReceipt = Selectable<MessageReceiptTable>;
 export type ReceiptStatus = Exclude<MessageStatus, "sent">;
 
-/** A group of the network has at most 1,024 members; of larger groups no list is stored. */
+/** A group has at most 1,024 members; a larger one gets no member list. */
 const MOST_MEMBERS = 1_024;
-/** Rows of member lists that one transaction inserts; the next receipt inserts the rest. */
+/** Member rows that one transaction inserts at most; the next receipt inserts the remaining ones. */
 const MOST_NEW_ROWS = 20_000;
 
-/** The receipts of some messages that one transaction reads and changes. */
+/** The receipts of several messages, which one transaction reads and changes. */
 export interface ReceiptLedger {
   messages: readonly number[];
   owners: ReadonlyMap<number, { account_id: number; instance_id: number }>;
-  /** Messages whose group members at the time of the send are known. */
+  /** Messages whose group members at the time of sending are known. */
   listed: Set<number>;
-  /** By message and by each address of the member. */
+  /** Keyed by message and each address of the member. */
   entries: Map<string, MemberReceipt>;
-  /** Rows of each message that is not listed. */
+  /** Number of rows of each message without a member list. */
   counts: Map<number, number>;
   changed: Set<MemberReceipt>;
-  /** Rows of members that were merged into another row. */
+  /** Rows that were merged into another row of the same member. */
   gone: Set<MemberReceipt>;
 }
 
-/**
- * The messages must be locked. With the first receipt, the members of the group become the expected readers.
- */
+/** The caller has locked the messages. The first receipt makes the group's members the expected readers. */
 export async function loadReceiptLedger(
   trx: Trx,
   messages: readonly number[],
@@ -53,10 +51,7 @@ export async function loadReceiptLedger(
   return book;
 }
 
-/**
- * The row of a member; a new row if the group's members are unknown. Undefined if the person was not a
- * member.
- */
+/** The row of a member, or a new row if no members are known. Undefined for a person who was no member. */
 export function findReceipt(book: ReceiptLedger, message: number, who: Identity): MemberReceipt | undefined {
   const found = findKnown(book, message, who);
   if (found) return found;
@@ -64,7 +59,7 @@ export function findReceipt(book: ReceiptLedger, message: number, who: Identity)
   return addMember(book, message, who, false);
 }
 
-/** Finds the member by either address and adds the unknown one. Merges two rows that belong to one member. */
+/** Finds the member by either address, adds the missing address, and merges two rows of one member. */
 function findKnown(book: ReceiptLedger, message: number, who: Person): MemberReceipt | undefined {
   const [entry, twin] = new Set(
     addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
@@ -87,7 +82,7 @@ function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberRece
   book.gone.add(twin);
 }
 
-/** The other address of a member may become known later. */
+/** Stores the member's other address, which may become known later. */
 function storeAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, phone }: Person): void {
   const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
   if (!isNew) return;
@@ -96,7 +91,7 @@ function storeAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, pho
   book.changed.add(entry);
 }
 
-/** Whether the receipt advances the member. A late receipt only adds its time. */
+/** Whether the receipt advances the member's status. A late receipt only adds its time. */
 export function applyReceipt(
   book: ReceiptLedger,
   entry: MemberReceipt,
@@ -151,7 +146,7 @@ async function readMessages(trx: Trx, messages: readonly number[]): Promise<Lock
   return rows;
 }
 
-/** The rows of these people, and all rows of messages without a member list. */
+/** Reads the rows of these people, and all rows of messages without a member list. */
 async function readEntries(
   trx: Trx,
   messages: readonly number[],

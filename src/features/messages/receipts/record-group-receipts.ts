@@ -14,19 +14,17 @@ import {
   saveReceipts,
 } from "./receipt-ledger.ts";
 
-/** What receipts of groups have changed. */
+/** The changes that group receipts have made. */
 export interface GroupReceiptResult {
-  /** The status that all members have reached for a message in the receipt; `sent` while that is unknown. */
+  /** The status that all group members have reached; `sent` if it is unknown. */
   statusOf(receipt: MessageReceipt, messageId: string): MessageStatus;
-  /**
-   * The member that the receipt advanced, and with which messages; undefined for a receipt outside groups.
-   */
+  /** The member whom the receipt advanced, with the messages; undefined for a receipt outside groups. */
   advanceBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
 }
 
 export interface GroupReceiptAdvance {
   member: Pick<MemberReceipt, "jid" | "lid" | "phone"> | null;
-  /** Row numbers. */
+  /** Row numbers of the messages. */
   messages: number[];
 }
 
@@ -34,7 +32,7 @@ const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, advanceBy: 
 
 const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
 
-/** Whether the receipt is of one group member, for our messages to the whole group. */
+/** Whether one group member sent the receipt, for our messages to the group. */
 function isOfMember({ chat, from_me }: Pick<MessageReceipt, "chat" | "from_me">): boolean {
   return from_me && isGroupJid(chat);
 }
@@ -75,9 +73,7 @@ function keyOf({ instance_id, chat }: MessageReceipt, messageId: string): string
   return `${instance_id} ${chat} ${messageId}`;
 }
 
-/**
- * Returns the member that the receipt advanced. A person who was not in the group at the send has no receipt.
- */
+/** Returns the member whom the receipt advanced. A person who joined after the send has no receipt. */
 function record(
   book: ReceiptLedger,
   message: number,
@@ -91,11 +87,11 @@ function record(
 interface NamedMessage {
   id: number;
   message_id: string;
-  /** Which of the receipts. */
+  /** Index of the receipt. */
   receipt: number;
 }
 
-/** In order of row numbers, the lock order of every transaction that changes several messages. */
+/** Locks in order of row numbers, like every transaction that changes several messages. */
 async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Promise<NamedMessage[]> {
   const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
     ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me, receipt })),
@@ -113,7 +109,7 @@ async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Prom
   return rows;
 }
 
-/** The status of a message is that of its slowest member at the time of the send. */
+/** A message has the status of its slowest member at the time of sending. */
 async function readStatuses(trx: Trx, messages: readonly number[]): Promise<Map<number, MessageStatus>> {
   const { rows } = await sql<{ message: number; status: MessageStatus }>`
     select message, (array['sent', 'delivered', 'read', 'played'])[1 + min(case

@@ -18,16 +18,21 @@ import {
   recordGroupReceipts,
 } from "./record-group-receipts.ts";
 
+/** The status of messages of a chat: ours on the contact's side, or the contact's on this side. */
+export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
+  instance_id: number;
+};
+
 /** What to publish once the receipts are committed. */
 export interface RecordedReceipts {
   lanes: number[];
-  /** Messages that got their outcome from the receipt. */
+  /** Messages whose outcome the receipt decided. */
   decided: MessageRow[];
   /** Session lanes in which a send with an unknown outcome no longer waits. */
   freed: number[];
 }
 
-/** Records receipts. A fact of the network needs no fence, and a status only moves forward. */
+/** Records receipts. They need no fence, since a status only advances. */
 export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
   const writer = createBatchWriter<MessageReceipt, void>({
     async write(receipts) {
@@ -43,7 +48,7 @@ export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFo
   return { record: (receipt: MessageReceipt) => writer.write(receipt) };
 }
 
-/** Must be the last of the transaction. */
+/** Must be the last call of the transaction. */
 export async function recordReceipts(
   trx: Trx,
   receipts: MessageReceipt[],
@@ -73,15 +78,15 @@ export async function recordReceipts(
 }
 
 interface AdvancedReceipt extends MessageRow {
-  /** Which of the receipts. */
+  /** Index of the receipt. */
   receipt: number;
-  /** The receipt arrived before the acknowledgement, so it is also the outcome of the send. */
+  /** The receipt came before the acknowledgement, so it also decides the outcome. */
   is_outcome: boolean;
-  /** The file that went out with it. */
+  /** The file that was sent with it. */
   waiting_file: string | null;
 }
 
-/** Our own messages advance from status to status; inbound ones are received, and read at most once. */
+/** Advances our own messages to a later status; marks inbound messages as read once. */
 async function raiseStatuses(
   trx: Trx,
   receipts: MessageReceipt[],
@@ -94,7 +99,7 @@ async function raiseStatuses(
       return { instance_id, chats: addressesOf(chat), message_id, from_me, status, at, receipt: index };
     }),
   );
-  // In there `message` is what was changed, not the table.
+  // Below, `message` is the CTE of changed rows, not the table.
   const ofRaised = selectForEvents(trx);
   const { rows } = await sql<AdvancedReceipt>`${PREPARED_STATEMENT}
     with input as (
@@ -131,7 +136,7 @@ function rankOf(status: ReturnType<typeof sql>) {
   return sql`array_position(array['pending', 'sent', 'delivered', 'read', 'played'], ${status})`;
 }
 
-/** Moves the files of sends that have an outcome now to their final place. */
+/** Moves the files of decided sends to their final place. */
 async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; upload: string }>`
     with file as (
@@ -143,7 +148,7 @@ async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   return queueSentFiles(trx, rows);
 }
 
-/** Ends the waiting of sends that have an outcome now. */
+/** Deletes the waiting jobs of decided sends. */
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with decided as (
@@ -164,7 +169,7 @@ const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
   played: "message.read",
 };
 
-/** One event per receipt, for the messages that it advanced; in a group, from its member's point of view. */
+/** One event per receipt, for the messages that it advanced; in a group, for the member who sent it. */
 function receiptEvents(
   receipts: MessageReceipt[],
   raised: AdvancedReceipt[],
@@ -186,7 +191,7 @@ function receiptEvents(
   });
 }
 
-/** Receipts contain no name. */
+/** Leaves out the name, which receipts do not contain. */
 function toMember({ jid, lid, phone }: NonNullable<GroupReceiptAdvance["member"]>) {
   return { jid, lid, phone };
 }

@@ -13,7 +13,7 @@ import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import type { SendingInstance } from "./sending-instance.ts";
 
-/** A send that is checked and read, as `prepareSend` returns it. */
+/** A checked and parsed send, as `prepareSend` returns it. */
 export interface SendRequest {
   instance: SendingInstance;
   recipient: Recipient;
@@ -39,13 +39,13 @@ export interface AcceptSendOptions {
 
 export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
 
-/** Accepts a send as a row and a job in one commit; undefined if another request with its key was first. */
+/** Accepts a send as a row and a job in one commit; undefined if an earlier request has used its key. */
 export async function acceptSend(
   options: AcceptSendOptions,
   request: SendRequest,
 ): Promise<AcceptedSend | undefined> {
   const taken = await commit(options, request).catch(async (error: unknown) => {
-    // A send that may have been accepted needs its file.
+    // A send that may have been accepted still needs its file.
     if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
     throw error;
   });
@@ -64,9 +64,7 @@ async function commit(options: AcceptSendOptions, request: SendRequest): Promise
   return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
 }
 
-/**
- * Whether the send may have been accepted despite the error, so that its caller cannot treat it as failed.
- */
+/** Whether the send may have been accepted despite the error, so that it must not be reported as failed. */
 export function isAcceptUnknown(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
 }
@@ -75,7 +73,7 @@ async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
   if (content.kind === "media" && content.upload) await deleteOutgoing(db, [content.upload]).catch(() => {});
 }
 
-/** The address that the network uses, as far as it is known yet. */
+/** The network's address, as far as it is known. */
 async function conversationOf(
   { conversations, numbers }: AcceptSendOptions,
   { instance, recipient }: SendRequest,
@@ -128,8 +126,8 @@ async function accept(options: AcceptSendOptions, message: NewMessage): Promise<
 const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
 
 /**
- * The connection broke at the commit; the id, chosen before, shows whether the message exists. Its absence
- * counts only once the commit can no longer arrive: a slow disk or standby can delay it unseen.
+ * Checks, after the connection broke at the commit, whether the message exists under its chosen id. A missing
+ * message counts only when the commit can no longer arrive: a slow disk or standby can delay it.
  */
 async function lookUp(
   { db, ackTimeoutMs }: AcceptSendOptions,
@@ -142,7 +140,7 @@ async function lookUp(
     performance.now() < giveUpAt;
     ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
   ) {
-    // Checked first, so that the query below finds what the backend commits before it ends.
+    // Checked first, so that the query below sees a commit that the backend makes before it ends.
     const isLast = await isBackendGone(db, cause).catch(() => false);
     const found = await findMessage(db, message).catch(() => undefined);
     if (found) return found.id;

@@ -38,7 +38,7 @@ interface HandlerDeps extends HandleSendDeps {
   awaitOutcome: AwaitOutcome;
 }
 
-/** Handles send routes: 200 after the network has responded, 202 at once. */
+/** Handles send routes: sync sends get 200 after the network's response, async sends get 202 at once. */
 export function createSendHandler(deps: HandleSendDeps) {
   const handlerDeps: HandlerDeps = {
     ...deps,
@@ -101,8 +101,8 @@ function refuseForNow(): never {
 }
 
 /**
- * Returns the outcome of the first request with the key, under its message id. While the first request is
- * still open, only its caller receives the outcome. If it ended without one, the repetition waits for it.
+ * Returns the outcome of the first request with the key, under its message id. While the first request waits,
+ * only its caller receives the outcome; if its wait ended without one, the repetition waits.
  */
 async function replay(
   deps: HandlerDeps,
@@ -135,9 +135,7 @@ function sentResponse(row: MessageOutcome, headers = {}): OkResponse<SentData> {
   );
 }
 
-/**
- * Returns once the network has responded. After the timeout it returns what is known; events report the rest.
- */
+/** Returns once the network has responded. Throws SEND_TIMEOUT after the timeout; events report the rest. */
 async function responseAfterOutcome(
   deps: HandlerDeps,
   { id, message_id }: Pick<AcceptedSend, "id" | "message_id">,

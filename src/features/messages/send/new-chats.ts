@@ -4,7 +4,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 
-/** Of a message `m`: no message was ever sent or received in its chat; a group is never new. */
+/** For a message `m`: its chat never had a message in either direction; a group is never new. */
 export const IS_NEW_CHAT_SQL = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
 
 function hasNoHistory(conversation: Expression<unknown>) {
@@ -26,10 +26,7 @@ export async function isNewChat(db: Db, instanceId: number, jid: string): Promis
   return known === undefined;
 }
 
-/**
- * Throws REACHOUT_TIMELOCK if this message would begin a chat while the network rejects new chats from the
- * instance.
- */
+/** Throws REACHOUT_TIMELOCK if the message would begin a chat while the network rejects new chats. */
 export async function requireNewChatAllowed(
   db: Db,
   { id, new_chats_locked_until: until }: { id: number; new_chats_locked_until: Date | null },
@@ -50,8 +47,8 @@ const FIRST_WAIT = sql`interval '1 hour'`;
 const LONGEST_WAIT = sql`interval '24 hours'`;
 
 /**
- * Records that the network rejects new chats from the instance: until the reported time, else for an hour,
- * doubling with each rejection within a day. Returns the end of the lock.
+ * Records that the network rejects new chats from the instance, and returns the end of the lock. Without a
+ * reported time the lock lasts an hour, doubled with each rejection within a day.
  */
 export async function lockNewChats(db: Db, instanceId: number, until: Date | undefined): Promise<Date> {
   const told = until && until.getTime() > Date.now() ? until : null;

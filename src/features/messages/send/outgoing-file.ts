@@ -8,15 +8,15 @@ import type { StoredContent } from "../log/message-view.ts";
 
 const PART_BYTES = 256 * 1024;
 const PARTS_AT_ONCE = 16;
-/** Longer than the request that brings a file can last. */
+/** Longer than a request that uploads a file can last. */
 const ORPHAN_AFTER_MS = 3_600_000;
 
-/** The file of a send, stored part by part in the database until the send has an outcome. */
+/** The file of a send, stored in parts in the database until the send has an outcome. */
 export class OutgoingFile {
   readonly id = `upl_${ulid()}`;
-  /** Length so far. */
+  /** Bytes received so far. */
   size = 0;
-  /** The first part, from which the file type is detected. */
+  /** The first part, which is used to detect the file type. */
   head: Buffer = Buffer.alloc(0);
   /** The account whose storage the file uses. */
   readonly account_id: number;
@@ -30,14 +30,14 @@ export class OutgoingFile {
     this.account_id = account_id;
   }
 
-  /** Writes the next piece, of any length. */
+  /** Writes the next chunk, of any length. */
   async write(piece: Buffer): Promise<void> {
     for (let start = 0; start < piece.length; start += PART_BYTES) {
       await this.#take(piece.subarray(start, start + PART_BYTES));
     }
   }
 
-  /** Resolves with the hex SHA-256 once the last byte is stored. */
+  /** Stores the remaining bytes and resolves with the hex SHA-256. */
   async end(): Promise<string> {
     if (this.#rest.length > 0) await this.#store(this.#rest);
     return this.#hash.digest("hex");
@@ -72,7 +72,7 @@ function refuseWhenFull(cause: unknown): never {
   throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
 }
 
-/** The whole file of `size` bytes; undefined if its send got an outcome meanwhile. */
+/** The whole file of `size` bytes; undefined if its send has an outcome meanwhile. */
 async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
   const file = Buffer.allocUnsafe(size);
   let filled = 0;
@@ -91,9 +91,7 @@ async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | 
   return file;
 }
 
-/**
- * Up to a number of bytes of a file from a position; fewer at its end. For pieces much smaller than a part.
- */
+/** Reads bytes of a file from a position, fewer at its end; for chunks much smaller than a part. */
 export async function readOutgoingRange(
   db: Db,
   id: string,
@@ -115,10 +113,7 @@ export async function deleteOutgoing(db: Db | Trx, ids: string[]): Promise<void>
   if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
 }
 
-/**
- * Keeps the file of a campaign from being deleted as an orphan while the campaign continues. False: the file
- * is gone.
- */
+/** Protects a campaign's file from deletion as an orphan while the campaign runs. False: the file is gone. */
 export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
   const parts = await trx
     .updateTable("outgoing_media")
@@ -129,13 +124,10 @@ export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
   return parts.length > 0;
 }
 
-/** How long the recipients of a completed campaign with a file can be retried. */
+/** How long recipients of a completed campaign with a file can be retried. */
 const RETRIED_FOR = sql`interval '7 days'`;
 
-/**
- * Deletes files whose request died before its send was accepted, and those of campaigns that will not send
- * them again.
- */
+/** Deletes files of requests that died before their send was accepted, and files that no campaign needs. */
 export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
@@ -146,7 +138,7 @@ export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
           or (c.status = 'completed' and c.ended_at > now() - ${RETRIED_FOR})))`.execute(db);
 }
 
-/** What the driver receives: the content of the row, and the pending file. */
+/** The content for the driver: that of the row, with the pending file. */
 export async function loadOutgoingContent(db: Db, content: StoredContent): Promise<Content | undefined> {
   if (content.kind !== "media") return content;
   const { upload, shared, ...described } = content;

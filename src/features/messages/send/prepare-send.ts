@@ -41,7 +41,7 @@ export interface SendCommand {
   idempotency: IdempotencyKey | null;
 }
 
-/** Checks and reads a send. Rejects what can be rejected without the file before the file is fetched. */
+/** Checks and parses a send. Rejects everything possible before it fetches the file. */
 export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): Promise<SendRequest> {
   const { instance_id, kind, input, mode, origin, idempotency } = command;
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
@@ -82,16 +82,14 @@ async function requireSendable(
   return requirePaired(readInstance, instanceId);
 }
 
-/** The error for an async send that could not be carried out now. */
+/** The error for an async send that the gateway cannot carry out now. */
 export function queueUnavailable(message: string, cause?: unknown): GatewayError {
   return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
 }
 
 const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;
 
-/**
- * A text send with its quick reply filled in: the named one, or the one whose `/shortcut` is the whole text.
- */
+/** Fills in a quick reply: the named one, or the one whose `/shortcut` is the whole text. */
 async function useQuickReply(
   db: Db,
   accountId: number,
@@ -110,8 +108,8 @@ async function useQuickReply(
 }
 
 /**
- * Names people by the number format that the network knows, in the text too: clients draw a mention only
- * where the text has `@` and the digits of its address.
+ * Replaces mentioned numbers by the format that the network knows, also in the text: clients show a mention
+ * only where the text has `@` and the digits of its address.
  */
 async function resolveMentions(
   numbers: NumberResolver,

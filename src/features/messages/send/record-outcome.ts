@@ -12,23 +12,23 @@ import { publishOutcomes } from "./outcome/outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { SendError } from "./send-error.ts";
 
-/** How a send ended, as the network reports it or as the gateway decided. */
+/** The outcome of a send, from the network or by decision of the gateway. */
 export interface SendOutcome {
   /** Row number of the message. */
   id: number;
   status: "sent" | "failed";
   at: Date;
   error: SendError | null;
-  /** The job that this ends, where one is known. */
+  /** The job that this outcome ends, if known. */
   job: number | null;
-  /** Holds only for a send that has not begun. */
+  /** Applies only to a send that has not begun. */
   only_if_not_submitted?: boolean;
   /** The media reference with which the network can serve the file again. */
   media_ref?: unknown;
 }
 
 export interface OutcomeRecorder {
-  /** The first outcome decides: a message has one outcome and one outcome event. */
+  /** The first outcome counts: a message has one outcome and one outcome event. */
   record(outcome: SendOutcome): Promise<void>;
 }
 
@@ -89,21 +89,21 @@ async function recordOutcomes(
 }
 
 interface DecidedSend extends MessageRow {
-  /** The file that was to be sent with it. */
+  /** The pending file of the message. */
   waiting_file: string | null;
-  /** It is a campaign's file, and other messages need it. */
+  /** The file belongs to a campaign, and other messages need it. */
   is_shared: boolean;
-  /** Whether this was its outcome. */
+  /** Whether the message had no outcome before. */
   is_open: boolean;
 }
 
 /**
  * Decides open messages; of two concurrent outcomes the acknowledgement counts. For messages already decided,
- * a late ack only adds the media reference, and turns UNKNOWN_OUTCOME into sent. Returns the messages in
- * their new state.
+ * a late ack only adds the media reference, and turns UNKNOWN_OUTCOME into sent. Returns the changed
+ * messages.
  */
 async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]> {
-  // In there \`message\` is what was changed, not the table.
+  // Below, `message` is the CTE of changed rows, not the table.
   const ofChanged = selectForEvents(trx);
   const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
     with input as (
@@ -148,19 +148,19 @@ export async function outcomeEvents(
   return messages.length === 0 ? [] : (await readForEvents(trx, messages)).flatMap(outcomeEvent);
 }
 
-/** A failed sync send is reported only to its waiting caller; one that is too late for that gets an event. */
+/** A failed sync send is reported only to its waiting caller; if the outcome is too late, by an event. */
 function outcomeEvent(row: MessageRow): EventDraft[] {
   if (row.status === "failed" || row.status === "cancelled")
     return row.mode === "sync" && !isTooLate(row) ? [] : [failedEvent(row)];
   return [sentEvent(row)];
 }
 
-/** The caller's wait ended before the outcome, but the database or the caller's node was unavailable then. */
+/** The outcome came after the caller's wait, because the database or the caller's node was unavailable. */
 function isTooLate({ mode, status, deadline, outcome_at }: MessageRow): boolean {
   return mode === "sync" && status === "failed" && deadline !== null && (outcome_at ?? 0) > deadline;
 }
 
-/** A repeated request with the key of a send that never began gets a new send. */
+/** Deletes the keys of sends that never began, so that a repeated request starts a new send. */
 async function freeKeys(trx: Trx, messages: readonly MessageRow[]): Promise<void> {
   if (messages.length === 0) return;
   const ids = messages.map(({ id }) => id);

@@ -25,7 +25,7 @@ import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
 import { SEND_ERROR, toSendError } from "./send-error.ts";
 import { clearSubmitted, loadAndSubmitSends, submitSends, waitForRetry } from "./submit-sends.ts";
 
-/** Runs send jobs: the one place from which messages go to the network. */
+/** Runs send jobs; all messages to the network pass through here. */
 export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobResult> {
   const deps = createDeps(options);
   return async (job) => {
@@ -78,7 +78,7 @@ async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<
   return submit(context);
 }
 
-/** Whether this node owns the lane, its session is connected, and the address of the chat is known. */
+/** Whether this node owns the lane, the session is connected, and the address of the chat is known. */
 function mayGoAtOnce(deps: SendRunnerDeps, { lane, grp }: Job): boolean {
   const instance = Number(lane.key);
   return sessionOf(deps, instance) !== undefined && deps.numbers.isResolved(instance, grp);
@@ -88,14 +88,14 @@ function sessionOf({ engine, connectedSession }: SendRunnerDeps, instanceId: num
   return engine.isSafe() ? connectedSession(instanceId) : undefined;
 }
 
-/** The statement that loaded it has marked it as submitted: nothing held it. */
+/** Continues a send that the loading statement has marked as submitted, since nothing held it. */
 async function goOn(context: SendContext): Promise<JobResult> {
   const { send, slot } = context;
   await slot.wait({ min: 0, max: 0, perMinute: null }, () => {});
   return send.content.kind === "media" ? takeBackSend(context) : handOver(context, send.content);
 }
 
-/** A file stays in memory until the network has responded. */
+/** Keeps a file in memory until the network has responded. */
 async function submit(context: SendContext): Promise<JobResult> {
   const { deps, send } = context;
   const { content } = send;
@@ -121,13 +121,13 @@ async function submitContent(context: SendContext, content: Content): Promise<Jo
   }
 }
 
-/** Hands the message to the network and waits for its response. */
+/** Hands the message to the network and waits for the response. */
 async function handOver(context: SendContext, content: Content): Promise<JobResult> {
   const { deps, job, send, slot, session } = context;
   if (!session) return takeBackSend(context);
   faultPoint("send:before-wire");
   slot.markUsed();
-  // The process may have been suspended after the fence for longer than it owned the lane.
+  // A suspended process may have lost the lane since it passed the fence.
   if (!deps.engine.isSafe()) return takeBackSend(context);
   const sending = session.send(send.jid, content, { id: send.message_id });
   faultPoint("send:after-wire");
@@ -160,7 +160,7 @@ function accepted({ at, media_ref }: Extract<SendResult, { outcome: "accepted" }
   return { status: "sent", at, error: null, media_ref } as const;
 }
 
-/** The network has rejected a new chat. In a known chat the same code has another meaning. */
+/** Handles the network's rejection of a new chat. In a known chat the same code has another meaning. */
 async function refuseNewChat(
   context: SendContext,
   refused: Extract<SendResult, { outcome: "refused" }>,
@@ -178,8 +178,8 @@ async function refuseNewChat(
 }
 
 /**
- * The session was connected, but this attempt did not reach the network. The wait grows with each attempt,
- * up to a limit.
+ * Schedules the next attempt: this one did not reach the network although the session was connected. The wait
+ * grows with each attempt, up to a limit.
  */
 async function tryLater(context: SendContext, reason: string): Promise<JobResult> {
   const { deps, job, send } = context;
@@ -189,7 +189,7 @@ async function tryLater(context: SendContext, reason: string): Promise<JobResult
   return (await waitForRetry(deps.db, deps.engine.node.id, job, failed)) ? NOT_YET : loseLane(context);
 }
 
-/** The network's response counts even when it is late; the send then stops waiting. */
+/** A late response of the network still counts and ends the wait of the send. */
 async function recordLate({ deps, job, send }: SendContext, result: SendResult): Promise<void> {
   if (result.outcome !== "accepted") return;
   const { engine, outcomes } = deps;

@@ -8,7 +8,7 @@ export interface SendError {
   code: string;
   message: string;
   retryable: boolean;
-  /** ISO 8601: before this time a repetition would fail the same way. */
+  /** ISO 8601. A repetition before this time would fail in the same way. */
   until?: string;
 }
 
@@ -63,7 +63,7 @@ export const SEND_ERROR = {
 
 const REASON_LENGTH = 200;
 
-/** No attempt reached the network, so the same message may be sent again. */
+/** The error after attempts that never reached the network, so the message can be sent again. */
 export function undelivered(tries: number, reason: string): SendError {
   const times = tries === 1 ? "in one attempt" : `in ${tries} attempts`;
   const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
@@ -80,13 +80,13 @@ export function toSendError({
   return { code, message: reason, retryable, ...(until && { until: until.toISOString() }) };
 }
 
-/** New chats are closed to the instance until then. */
+/** The error while the network rejects new chats from the instance. */
 export function newChatsLocked(until: Date): SendError {
   const message = "WhatsApp does not let this number start new chats for a while.";
   return { code: "REACHOUT_TIMELOCK", message, retryable: true, until: until.toISOString() };
 }
 
-/** A failure as its caller receives it: the network's own code if the table of codes contains it. */
+/** The error for the caller: the network's own code if the table of codes contains it. */
 export function sendErrorToGatewayError(
   error: SendError | null,
   { message_id, id }: { message_id: string; id: number },

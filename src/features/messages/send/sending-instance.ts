@@ -7,7 +7,7 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../../tables.ts";
 import { noInstance, SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
 
-/** What a send or an action reads of its instance. */
+/** The data of an instance that sends and actions need. */
 export interface SendingInstance {
   id: number;
   account_id: number;
@@ -16,13 +16,13 @@ export interface SendingInstance {
   jid: string | null;
   /** The monthly message limit of its plan; null: no limit. */
   max_messages: number | null;
-  /** Until then the network rejects messages from it that begin a chat. */
+  /** Until this time the network rejects messages that begin a chat. */
   new_chats_locked_until: Date | null;
   /** Its account may no longer use the sandbox network. */
   is_sandbox_off: boolean;
 }
 
-/** Of an instance `i`. */
+/** For an instance `i`. */
 export const isSandboxOffSql = sql<boolean>`
   (i.status = 'error' and coalesce(starts_with(i.last_disconnect_reason, ${sql.lit(SANDBOX_NOT_ALLOWED)}), false))`;
 
@@ -53,10 +53,7 @@ async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | 
   return ids.map((id) => byId.get(id));
 }
 
-/**
- * The instance, connected or paired but disconnected: an async send may wait for it. Throws
- * INSTANCE_NOT_CONNECTED.
- */
+/** The instance if it is paired: an async send may wait for its connection. Throws INSTANCE_NOT_CONNECTED. */
 export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
   const instance = await read(id);
   const canHold = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;

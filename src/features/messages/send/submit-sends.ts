@@ -8,7 +8,7 @@ import type { ConversationRef } from "../../contacts/contacts.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
-/** What a send job reads of its message. */
+/** The data of a message that its send job reads. */
 export interface SendRow
   extends Pick<
     MessageRow,
@@ -30,25 +30,24 @@ export interface SendRow
   is_overdue: boolean;
   /** Its account is restricted from sending. */
   is_restricted: boolean;
-  /** Since it was submitted. */
+  /** Time since the submission. */
   unknown_outcome_ms: number | null;
-  /** The session has reconnected since then. */
+  /** The session has reconnected since the submission. */
   is_reconnected: boolean;
-  /** It would begin a chat, which the network rejects from this instance until then. */
+  /** Set if the message would begin a chat: until this time the network rejects it. */
   locked_until: Date | null;
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
-  /** The instance's sends per minute, within those of its plan; null: not set. */
+  /** The instance's sends per minute, limited by its plan; null: no limit. */
   per_minute: number | null;
   /**
-   * While sends of its instance do not reach the network: how long none is attempted; 0 or less: one at a
-   * time.
+   * Set while the circuit breaker is open: milliseconds until a trial send; 0 or less: one send at a time.
    */
   breaker_open_ms: number | null;
-  /** It has waited for as long as an async send may. */
+  /** An async send that has waited for its longest time. */
   is_stale: boolean;
-  /** It was marked as submitted just now. */
+  /** The loading statement has just marked it as submitted. */
   has_begun: boolean;
   /** The address that replaces the accepted one. */
   to?: ConversationRef;
@@ -63,8 +62,8 @@ export interface ClaimedSend {
 }
 
 /**
- * The sends of the jobs, in their order; undefined for a deleted one. Most sends meet none of the `SEND_HOLDS`:
- * the same statement marks them as submitted, as `submitSends` does. They are returned in their state before it.
+ * Loads the sends of the jobs in their order; undefined for a deleted one. The same statement marks simple
+ * sends, which meet none of the `SEND_HOLDS`, as submitted, and returns their state before that.
  */
 export async function loadAndSubmitSends(
   db: Db,
@@ -114,8 +113,8 @@ export async function loadAndSubmitSends(
 }
 
 /**
- * Of a message `m`: the end of its attempts. The deadline of a sync send is its caller's timeout, within
- * which it must begin; once begun it has as long as an async one.
+ * For a message `m`: the end of its attempts. A sync send must begin before its caller's timeout; once it has
+ * begun, it has as much time as an async one.
  */
 export function sendDeadlineSql(holdMs: number) {
   return sql<Date>`case when m.mode = 'sync' and m.submitted_at is not null
@@ -129,8 +128,7 @@ function deadlineOf(holdMs: number) {
 }
 
 /**
- * Of a message `m`: it may still go out. A sync one past its deadline is not started, but is retried if it
- * was.
+ * For a message `m`: it may still be sent. A sync send may not begin after its deadline, but may be retried.
  */
 const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
   and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
@@ -141,14 +139,14 @@ export interface SendSubmission {
   to?: ConversationRef;
 }
 
-/** `withheld`: its campaign no longer runs, or the address has turned out to belong to another person. */
+/** `withheld`: the campaign no longer runs, or the address belongs to another person. */
 export type SendSubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
- * Marks sends as submitted just before they go out, fenced by their lanes. An async send then has until its
- * deadline to be confirmed; a sync one past its deadline is not started. A campaign's send is not submitted
- * after a pause or cancellation, or to another person than the chosen one. A pause or cancellation waits for
- * the lock taken here; a campaign tick, which queues more, does not.
+ * Marks sends as submitted just before they go out, fenced by their lanes. From then on an async send has
+ * until its deadline to be confirmed. A sync send does not begin after its deadline. A campaign's send is not
+ * submitted after a pause or cancellation, or to a person other than the chosen one. A pause or cancellation
+ * waits for this lock; a campaign tick, which queues more sends, does not.
  */
 export async function submitSends(
   db: Db,
@@ -196,9 +194,7 @@ export async function submitSends(
   });
 }
 
-/**
- * How a campaign identifies the person that it writes to at most once: by phone in one format, else by LID.
- */
+/** Identifies the person to whom a campaign writes at most once: by phone in one format, else by LID. */
 function personAt(jid: RawBuilder<unknown>) {
   return sql`case when ${jid} like '%@s.whatsapp.net' then person_of(split_part(${jid}, '@', 1)) else ${jid} end`;
 }
@@ -212,19 +208,19 @@ export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: 
   );
 }
 
-/** A send that did not reach the network, though the session is connected. */
+/** An attempt that did not reach the network although the session is connected. */
 export interface FailedSendAttempt {
   message: number;
-  /** The outcome of an earlier attempt is unknown, and this one does not change that. */
+  /** An earlier attempt has an unknown outcome, which this attempt does not change. */
   is_outcome_unknown: boolean;
   /** Including this one. */
   attempts: number;
-  /** Undefined: there is no next attempt. */
+  /** Undefined: the send has no further attempt. */
   wait_ms: number | undefined;
 }
 
 /**
- * Lets a send wait for its next attempt, with the number of attempts in its job; a sync one until its
+ * Schedules the next attempt and stores the number of attempts in the job; a sync send waits until its
  * deadline at most. False: the lane is lost.
  */
 export async function waitForRetry(
@@ -255,15 +251,15 @@ export interface UnknownOutcome {
   id: number;
   /** How long it waits for a receipt. */
   wait_ms: number;
-  /** Attempts on this connection that the network did not acknowledge in time. */
+  /** Attempts on this connection that the network has not acknowledged in time. */
   unconfirmed?: number;
-  /** Its chat no longer waits for it. */
+  /** The other sends of the chat no longer wait for it. */
   frees_chat?: boolean;
 }
 
 /**
- * Lets a send that may have reached the network wait, or ends its job if it has an outcome. Locks the message
- * row, so that a concurrent receipt finds the job either waiting or gone. False: the lane is lost.
+ * Lets a send with an unknown outcome wait, or ends its job if it has an outcome. The row lock ensures that a
+ * concurrent receipt finds the job either waiting or gone. False: the lane is lost.
  */
 export async function waitForUnknownOutcome(
   db: Db,

@@ -15,7 +15,7 @@ import {
   quotaExceeded,
 } from "./message-quota.ts";
 
-/** A send to be accepted; its network id is chosen already. */
+/** A send to be accepted, with its network id. */
 export interface NewMessage {
   account_id: number;
   instance_id: number;
@@ -32,27 +32,27 @@ export interface NewMessage {
   track_id: string | null;
   metadata: Record<string, unknown> | null;
   delay_ms: number | null;
-  /** How long it may wait before its send begins; null: as long as its campaign runs. */
+  /** How long it may wait before it begins; null: as long as its campaign runs. */
   hold_ms: number | null;
-  /** When its send may begin; at once unless said. */
+  /** The earliest time of the send; default: at once. */
   run_at?: Date;
   idempotency: IdempotencyKey | null;
   /** The monthly message limit of the account's plan; null: no limit. */
   max_messages: number | null;
 }
 
-/** Its row number; undefined when another message holds its idempotency key. */
+/** The row number; undefined if another message has its idempotency key. */
 export type InsertedMessageId = number | undefined;
 
 export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
 
-/** What a fast machine accepts in a second; further requests are told to retry later. */
+/** What a fast machine accepts in a second; further requests get an error that asks for a later retry. */
 const MOST_WAITING = 5_000;
 
 /**
- * Inserts messages: idempotency row, message, job and monthly counter of all waiting requests in one
- * statement and one commit. A sync send moves earlier async sends of its chat to the front with it, so that
- * the chat keeps its order. Throws MESSAGE_QUOTA_EXCEEDED and then stores nothing.
+ * Inserts idempotency row, message, job and monthly counter of all waiting requests in one statement and
+ * commit. A sync send moves earlier async sends of its chat forward with it, so that the chat keeps its
+ * order. Throws MESSAGE_QUOTA_EXCEEDED and then stores nothing.
  */
 export function createMessageInserter(db: Db): MessageInserter {
   const writer = createBatchWriter<NewMessage, InsertedMessageId | ExceededQuota>({
@@ -75,7 +75,7 @@ interface InsertedRow {
   used: number | null;
 }
 
-/** The row number of each message; the month's usage where the quota was used up. */
+/** The row number of each message, or the month's usage if the quota is used up. */
 export async function insertMessages(
   db: Db | Trx,
   messages: NewMessage[],
@@ -91,10 +91,7 @@ export async function insertMessages(
   });
 }
 
-/**
- * `month`: some messages count. Plans without a limit use no counters: all sends of an account would share
- * that row.
- */
+/** `month`: some plans have a limit. Plans without one use no counter, which all sends would share. */
 function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<InsertedRow> {
   const input = messages.map(({ idempotency, ...message }, ord) => ({
     ...message,
@@ -142,7 +139,7 @@ const INSERTED = sql`
       from accepted
     )`;
 
-/** Indexes the message: by its words, and in its chat, which moves up in the list. */
+/** Indexes the words of the message, and moves its chat to the top of the list. */
 const CHATTED = sql`
     indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
@@ -154,8 +151,8 @@ const CHATTED = sql`
     )`;
 
 /**
- * The jobs of the accepted messages: sync before async before campaign. A campaign's message has a job group
- * of its own, so that it waits for no other message.
+ * Queues the accepted messages: sync before async before campaign. A campaign's message has its own job
+ * group, so that it waits for no other message.
  */
 const QUEUED = sql`
     overtaken as (
@@ -174,7 +171,7 @@ const QUEUED = sql`
     )`;
 
 /**
- * The key is old enough, or its message is gone. A transaction that blocked here on another commit cannot see
+ * Free if the key is old or its message is gone. A transaction that blocked here on another commit cannot see
  * that message or its key, so the key counts as taken.
  */
 const isKeyFree = sql`i.created_at < now() - interval '24 hours' or (

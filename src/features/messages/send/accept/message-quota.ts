@@ -3,13 +3,13 @@ import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
 import { nextMonthStart } from "../../../plans/plans.ts";
 
-/** The usage of an account's month when a message exceeds the quota. */
+/** The month's usage of an account whose message exceeds the quota. */
 export interface ExceededQuota {
   limit: number;
   used: number;
 }
 
-/** Creates the missing counters of the month, in the order in which they are locked. */
+/** Creates the missing counters of the month in their lock order. */
 export async function createMonthCounters(db: Db, accounts: readonly number[], month: string): Promise<void> {
   await sql`
     insert into message_usage (account_id, month)
@@ -17,7 +17,7 @@ export async function createMonthCounters(db: Db, accounts: readonly number[], m
     on conflict do nothing`.execute(db);
 }
 
-/** CTEs over `numbered` for messages of a plan with a limit: locks the counters and grants quota in order. */
+/** CTEs over `numbered` for plans with a limit: lock the counters and grant quota in order. */
 export function grantedByQuotaSql(month: string) {
   return sql`
     room as materialized (

@@ -17,14 +17,14 @@ export interface AwaitOutcomeDeps {
   sendHoldMs: number;
 }
 
-/** What the caller of a sync send learns at the end of its wait. */
+/** The result of the wait for a sync send. */
 export interface WaitResult {
   left: MessageOutcome | "never_begun" | "unknown";
   /** Why the outcome is unknown. */
   cause?: unknown;
 }
 
-/** Waits for the outcome of a send; after `timeoutMs` ends the wait and returns what is known. */
+/** Waits for the outcome of a send; after `timeoutMs`, ends the wait and returns the known state. */
 export type AwaitOutcome = (id: number, timeoutMs: number) => Promise<WaitResult>;
 
 export function createOutcomeWaiter({ db, engine, watch, sendHoldMs }: AwaitOutcomeDeps): AwaitOutcome {
@@ -43,7 +43,7 @@ export function createOutcomeWaiter({ db, engine, watch, sendHoldMs }: AwaitOutc
   return (id, timeoutMs) => awaitOutcome(id, timeoutMs).catch(unknownIfTransient);
 }
 
-/** The send was accepted and may have gone out: a caller told to retry soon would send it twice. */
+/** The send may have gone out: if the caller retried soon, the message would go out twice. */
 function unknownIfTransient(error: unknown): WaitResult {
   if (!isTransientDatabaseError(error)) throw error;
   return { left: "unknown", cause: error };
@@ -57,16 +57,13 @@ async function findDecided(db: Db, ids: number[]): Promise<(MessageOutcome | und
   return ids.map((id) => byId.get(id));
 }
 
-/**
- * The state of the abandoned send: nothing that waits, a send that never began, or one whose outcome will
- * come as an event.
- */
+/** What is left: no waiting send, one that never began, or one whose outcome an event reports. */
 type AbandonedSend = "not_waiting" | "never_begun" | "begun";
 
 /**
- * Ends the wait for a sync send. The statement that checks also fails a send that has not begun, so it can
- * never begin later; its key is free again. A send that has begun continues like an async send, with the same
- * time limit. A send whose wait has already ended stays as it is.
+ * Ends the wait for a sync send. The same statement fails a send that has not begun, so that it never begins
+ * later, and its key becomes free. A send that has begun continues with the time limit of an async send. A
+ * send whose wait has already ended does not change.
  */
 async function abandonWait(db: Db, engine: Engine, id: number, holdMs: number): Promise<AbandonedSend> {
   const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id, holdMs));

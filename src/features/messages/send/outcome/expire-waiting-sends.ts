@@ -6,10 +6,7 @@ import { sendDeadlineSql } from "../submit-sends.ts";
 
 const AT_ONCE = 500;
 
-/**
- * Fails the sends that waited too long because their instance was disconnected or its sends did not reach the
- * network.
- */
+/** Fails sends that have waited too long for a connection or for the network. */
 export async function expireWaitingSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
   const overdue = await db
     .selectFrom("message as m")

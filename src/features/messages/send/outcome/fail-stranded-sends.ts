@@ -11,12 +11,12 @@ const NAME = "stranded-sends";
 const EVERY_MS = 5_000;
 const AT_ONCE = 500;
 
-/** Fails sends of instances that will not reconnect by themselves, also sends that were queued afterwards. */
+/** Fails sends of instances that will not reconnect by themselves, including sends queued later. */
 export function strandedSendsSchedule(db: Db, outcomes: OutcomeRecorder): Schedule {
   return { name: NAME, everyMs: EVERY_MS, run: () => failStrandedSends(db, outcomes) };
 }
 
-/** Wakes the maintenance node so that it does this at once. */
+/** Wakes the maintenance node so that it fails these sends at once. */
 export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
   engine.wake(await runScheduleSoon(db, NAME), { changed: true });
 }
@@ -31,9 +31,8 @@ interface StrandedSend {
 }
 
 /**
- * Ends every send of an instance that is logged out, banned, about to be removed or on a sandbox that is
- * switched off. A campaign withdraws its queued sends itself; of its sends, only those that may have gone out
- * end here.
+ * Ends every send of an instance that is logged out, banned, about to be removed, or on a disabled sandbox.
+ * Campaigns withdraw their queued sends themselves, so this ends only those that may have gone out.
  */
 export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
   for (;;) {

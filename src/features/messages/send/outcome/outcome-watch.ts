@@ -2,13 +2,13 @@ import type { Engine } from "../../../../engine/engine.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import type { MessageRow } from "../../log/message-view.ts";
 
-/** What a response contains of a message. */
+/** The fields of a message that a response contains. */
 export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
 
 export interface OutcomeWatch {
   /**
-   * Resolves when the message or action has an outcome or `timeoutMs` have passed. Returns the message if
-   * this node has just recorded its outcome.
+   * Resolves when the message or action has an outcome, or after `timeoutMs`. Returns the message if this
+   * node has just recorded the outcome.
    */
   waitFor(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
   /** Ends every wait. */
@@ -18,17 +18,14 @@ export interface OutcomeWatch {
 const POLL_MS = 1000;
 const TOPIC = "outcome";
 
-/** Publishes messages whose outcome was committed just now. */
+/** Publishes messages whose outcomes were just committed. */
 export function publishOutcomes(engine: Pick<Engine, "publish">, rows: readonly MessageOutcome[]): void {
   for (const row of rows) engine.publish(TOPIC, String(row.id), row);
 }
 
 type ResolveWait = (decided?: MessageOutcome) => void;
 
-/**
- * Waits for outcomes: notified by the node that records one, and polled once a second in case a notification
- * is lost.
- */
+/** Waits for outcomes: the recording node publishes them, and a poll each second finds lost notifications. */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   const waiting = new Map<number, Set<ResolveWait>>();
   const stopHearing = engine.subscribe(TOPIC, (key, decided) =>
@@ -49,7 +46,7 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   async function ask(): Promise<void> {
     if (waiting.size === 0 || isAsking) return;
     isAsking = true;
-    // If the database is unavailable, the next poll retries.
+    // If the database is unavailable, the next poll repeats the query.
     await findDecided(db, [...waiting.keys()]).then(settleAll, () => {});
     isAsking = false;
   }

@@ -14,7 +14,7 @@ export interface ConvertMediaOptions {
   converter: MediaConverter;
 }
 
-/** A file that was received completely, and its type. */
+/** A completely received file, with its type. */
 export interface ReceivedFile {
   file: OutgoingFile;
   /** Hex. */
@@ -32,12 +32,10 @@ export interface ReceivedFile {
 
 const OGG_OPUS = /^audio\/(ogg|opus)\b.*\bopus\b/;
 const STICKER_TYPE = "image/webp";
-/** A decoded picture is in memory as a whole. */
+/** Decoded pictures are completely in memory. */
 const PICTURE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Converts a file to what its kind requires, and adds the details that phones show before they download it.
- */
+/** Converts a file to the format that its kind requires, and adds what phones show before the download. */
 export async function convertMedia(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   switch (told.media_type) {
     case "ptt":
@@ -73,7 +71,7 @@ async function fitSticker(told: ReceivedFile, { db }: ConvertMediaOptions): Prom
   return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
 }
 
-/** Phones show a GIF as a still picture: an animated one goes as a video, as phones send it themselves. */
+/** Sends an animated GIF as a video, like phones do: they show GIF files as still pictures. */
 async function fitGif(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
   if (told.file.size > PICTURE_BYTES || !(await isAnimated(await readWhole(told, db)))) return told;
@@ -96,7 +94,7 @@ async function describeVideo(
   return { ...told, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
 }
 
-/** The length only: only voice notes have a waveform. */
+/** Adds only the length, since only voice notes have a waveform. */
 async function describeAudio(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
   const { id, size } = told.file;
   const { seconds } = OGG_OPUS.test(told.mime_type)

@@ -7,14 +7,14 @@ import { followRedirects } from "../../../../platform/outgoing/follow-redirects.
 import type { SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
 import { readPageSummary } from "./read-page-summary.ts";
 
-/** The longest time that a preview may delay its send. */
+/** The longest delay of a send by its preview. */
 const TOTAL_MS = 2_500;
 const PAGE_BYTES = 256 * 1024;
 const IMAGE_BYTES = 1024 * 1024;
 const URL_MAX = 2048;
 const TITLE_MAX = 300;
 const DESCRIPTION_MAX = 600;
-/** Each preview holds a page and a picture in memory until all of its requests have ended. */
+/** Each preview holds a page and a picture in memory until all its requests have ended. */
 const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
 
 export interface LinkPreviewOptions {
@@ -39,7 +39,7 @@ export async function fetchLinkPreview(
   );
 }
 
-/** Without the punctuation of the surrounding sentence. */
+/** Leaves out the punctuation of the surrounding sentence. */
 export function firstLink(text: string): string | undefined {
   const start = text.search(/https?:\/\//i);
   if (start < 0) return undefined;

@@ -4,7 +4,7 @@ import { GatewayError } from "../../../../platform/gateway-error.ts";
 import { fingerprint } from "../../../../platform/secrets/fingerprint.ts";
 import { type MessageRow, selectMessages } from "../../log/message-view.ts";
 
-/** The request that a key identifies: the same route, key and body are the same message for 24 hours. */
+/** The key of a request: for 24 hours, the same route, key and body identify the same message. */
 export interface IdempotencyKey {
   route: string;
   key: string;
@@ -22,7 +22,7 @@ export function idempotencyOf(
   return key ? { route, key, fingerprint: fingerprint(input) } : null;
 }
 
-/** The message of an earlier request with the key; throws for the same key with another body. */
+/** The message of an earlier request with the key. Throws if that request had another body. */
 export async function findEarlierMessage(
   db: Db,
   instanceId: number,
@@ -46,9 +46,7 @@ export async function findEarlierMessage(
   return row;
 }
 
-/**
- * A key counts for 24 hours. One more hour lets a request that has just found a key still find its message.
- */
+/** Keys count for 24 hours; in one more hour, a request that has just read a key finds its message. */
 export async function deleteExpiredKeys(db: Db): Promise<void> {
   await db
     .deleteFrom("idempotency")

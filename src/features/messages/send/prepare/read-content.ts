@@ -9,7 +9,7 @@ import { type MessageRow, type StoredContent, selectMessages, toQuoted } from ".
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
 import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
 
-/** All fields of a send, of any route. */
+/** All fields of all send routes. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
 
 export type ContentKind = "text" | "media" | "location" | "contact" | "reply";
@@ -20,7 +20,7 @@ export interface ReadContentOptions extends MediaOptions {
 
 const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies ContentKind[];
 
-/** The kind that is named, else the one whose fields are present. */
+/** The named kind, or the kind whose fields are present. */
 export function inferKind(input: SendInput): ContentKind {
   const { type } = input;
   if (isKind(type)) return type;
@@ -41,7 +41,7 @@ function hasFile({ url, base64, file }: SendInput): boolean {
   return url !== undefined || base64 !== undefined || file !== undefined;
 }
 
-/** The message that a send quotes. Throws MESSAGE_NOT_FOUND for one that is not in the log of the instance. */
+/** The message that a send quotes. Throws MESSAGE_NOT_FOUND if the instance's log does not contain it. */
 export async function findQuoted(
   db: Db,
   instanceId: number,
@@ -59,10 +59,7 @@ export async function findQuoted(
     );
 }
 
-/**
- * The named recipient, else the chat of the quoted message. `phone` is the recipient unless it belongs to the
- * contact card.
- */
+/** The named recipient, or the chat of the quoted message. `phone` may belong to the contact card instead. */
 export function readRecipient(
   kind: ContentKind,
   { jid, number, phone, contact }: SendInput,
@@ -74,7 +71,7 @@ export function readRecipient(
   return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
 }
 
-/** Reads the content of a send. A file is stored last, after all other checks. */
+/** Reads the content of a send. Stores a file only after all other checks. */
 export async function readContent(
   options: ReadContentOptions & StorageOwner,
   kind: ContentKind,
@@ -133,7 +130,7 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
-/** A contact card is given as the object `contact`, as a vCard, or as `name` and `phone`. */
+/** Reads a contact card from the object `contact`, a vCard, or `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
   const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
   if (card.name === undefined) throw invalidField("name", "is required: the name of the contact");

@@ -21,14 +21,14 @@ import type { StoredMedia } from "../../log/message-view.ts";
 import { OutgoingFile } from "../outgoing-file.ts";
 import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
 
-/** A file as a request names it: an upload, a URL, or base64. */
+/** A file in a request: an upload, a URL, or base64. */
 export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   url?: string;
   base64?: string;
   file?: SpooledUpload | UploadedFile | string;
   file_name?: string;
   caption?: string;
-  /** Of a video: plays as a GIF. */
+  /** For a video: plays as a GIF. */
   gif_playback?: boolean;
 }
 
@@ -42,18 +42,18 @@ export interface StorageOwner {
 export interface FetchMediaOptions {
   outgoing: SafeFetch;
   maxBytes: number;
-  /** Longest time of a download; 60 s by default. */
+  /** Timeout of a download; default: 60 s. */
   downloadMs?: number;
   tenant?: OutgoingRequest["tenant"];
-  /** The name of the file in errors; by default the field in which it came. */
+  /** The field name of the file in errors; default: the field that contained it. */
   field?: string;
 }
 
 const DOWNLOAD_MS = 60_000;
 
 /**
- * Stores the file until its send, and returns its type, which is detected from the content, not from the
- * declared one. Nothing of a rejected file stays behind.
+ * Stores the file until its send. Detects the type from the content and ignores the declared one. Removes
+ * every part of a rejected file.
  */
 export async function readMedia(
   input: MediaInput,
@@ -97,8 +97,8 @@ function toStored({ file, ...told }: ReceivedFile, input: MediaInput, source: So
 }
 
 /**
- * The sender's file name stays as it is. A name from a URL gets the type's extension, and a document always
- * has a name.
+ * The sender's file name stays unchanged. A name from a URL gets the extension of the type, and a document
+ * always gets a name.
  */
 function nameOf(
   { mime_type, media_type }: Pick<ReceivedFile, "mime_type" | "media_type">,
@@ -111,16 +111,16 @@ function nameOf(
   return media_type === "document" ? nameForType(mime_type) : undefined;
 }
 
-/** The source of a file, and what the source declares about it. */
+/** The source of a file, and the source's declarations about it. */
 interface Source {
   field: string;
   mime_type?: string;
   file_name?: string;
-  /** From the server that returned it, or from its URL. */
+  /** From the server's response or its URL. */
   address_name?: string;
 }
 
-/** Passes a file on. `url` is a URL or a data URI; the other fields may also contain bare base64. */
+/** Stores a file. `url` contains a URL or a data URI; the other fields may also contain bare base64. */
 export async function storeMediaInput(
   file: Pick<OutgoingFile, "write">,
   input: MediaInput,
@@ -170,7 +170,7 @@ async function download(
   };
 }
 
-/** For a URL that redirects, the one of the two that contains a file name. */
+/** After a redirect, uses the first of the two names that has an extension. */
 function nameOfAddress(given: string, last: string): string | undefined {
   const names = [given, last].map(lastOfPath);
   return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];

@@ -1,15 +1,15 @@
 import { Parser } from "htmlparser2";
 
-/** What a page declares for previews. */
+/** A page's declarations for previews. */
 export interface PageSummary {
   title?: string;
   description?: string;
-  /** As the page writes it, perhaps relative. */
+  /** As written in the page, possibly relative. */
   image?: string;
 }
 
 const HTML_MAX = 262_144;
-/** Each closing tag searches the open tags, so the number of tags bounds the time. */
+/** Limits the number of tags, since each closing tag searches all open tags. */
 const TAGS_MAX = 1_000;
 const VALUE_MAX = 2_048;
 
@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, keyof PageSummary>> = {
   "twitter:image": "image",
 };
 
-/** Reads the first of each `meta` tag for previews, and else the `title`, from the beginning of a page. */
+/** Reads the `meta` tags for previews, or else the `title`, from the start of a page. */
 export function readPageSummary(html: string): PageSummary {
   const summary: PageSummary = {};
   let tags = 0;
@@ -58,7 +58,7 @@ function readMeta(attributes: Readonly<Record<string, string>>, summary: PageSum
   if (field && value && (summary[field] === undefined || name === `og:${field}`)) summary[field] = value;
 }
 
-/** One line of text. */
+/** Joins the text into one line. */
 function toLine(text: string): string {
   return text
     .slice(0, VALUE_MAX)

@@ -11,7 +11,7 @@ export interface PictureSource {
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The file of a picture, whole in memory. Throws what `readMedia` throws, naming `field`. */
+/** Reads a picture into memory. Throws the errors of `readMedia`, which name `field`. */
 export async function readPicture(
   { outgoing }: PictureSource,
   tenant: OutgoingRequest["tenant"],

@@ -6,10 +6,10 @@ import type { SendError } from "../send-error.ts";
 import { clearSubmitted, type UnknownOutcome, waitForUnknownOutcome } from "../submit-sends.ts";
 import type { SendContext } from "./send-context.ts";
 
-/** The shortest wait before another look at a send. */
+/** The shortest wait before the next check of a send. */
 export const TRY_AGAIN_MS = 1000;
 
-/** The row stays as it is; its lane pauses until a send may go out. */
+/** Leaves the row unchanged; the lane pauses until a send may go out. */
 export const NOT_YET: JobResult = { end: "settled" };
 
 export function retryIn(ms: number): JobResult {
@@ -38,13 +38,13 @@ export async function withdrawSend({ deps, send }: SendContext): Promise<JobResu
   return { end: "done" };
 }
 
-/** Not attempted, as there was no connection; the outcome of an earlier attempt is still unknown. */
+/** Nothing was sent without a connection; the outcome of an earlier attempt is still unknown. */
 export async function takeBackSend({ deps: { db, engine }, job, send }: SendContext): Promise<JobResult> {
   if (send.submitted_at === null) await clearSubmitted(db, engine.node.id, job.lane, send.id);
   return retryIn(TRY_AGAIN_MS);
 }
 
-/** The outcome is unknown: a receipt may still report it. */
+/** Waits with an unknown outcome, since a receipt may still report it. */
 export async function waitForReceipt(
   context: SendContext,
   wait: Omit<UnknownOutcome, "id">,

@@ -11,8 +11,8 @@ export interface ReaddressDeps {
 }
 
 /**
- * The send with the address that the network uses for a number with two formats; when the send was accepted, no
- * session may have been there to look it up. A send that may have gone out keeps its address.
+ * Looks up the network's address for a number with two formats, since no session may have been there at the
+ * acceptance. A send that may have gone out keeps its address.
  */
 export async function readdressSend(
   { db, conversations, numbers }: ReaddressDeps,

@@ -4,22 +4,20 @@ import type { Db } from "../../../../platform/db/database.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { SendRow } from "../submit-sends.ts";
 
-/**
- * If sends to this many different chats in a row do not reach the network, the fault is not with the chats.
- */
+/** If sends to this many chats in a row do not reach the network, the chats are not the cause. */
 const CHATS_TO_OPEN = 3;
 const FIRST_HOLD_SECONDS = 15;
 const LONGEST_HOLD_SECONDS = 600;
-/** Longer than a trial takes; the trial itself reports its end. */
+/** Longer than a trial lasts; a trial normally reports its own end. */
 const TRIAL_MS = 120_000;
 
 interface LaneState {
   /** The chats whose sends failed since the last success. */
   chats: Set<string>;
   isOpen: boolean;
-  /** On this process's monotonic clock. */
+  /** In this process's monotonic time. */
   heldUntil: number;
-  /** The one job that may send while the breaker is open. */
+  /** The only job that may send while the breaker is open. */
   trial: number | undefined;
 }
 
@@ -31,7 +29,7 @@ export interface SendCircuitBreakersOptions {
 
 /**
  * One circuit breaker per session lane. It opens when the sends of several chats in a row do not reach the
- * network. Sending pauses for a while; afterwards one send at a time goes out until one is accepted. The
+ * network, and pauses all sends. Then one send at a time goes out until the network accepts one. The
  * instance's row stores the duration of the pause.
  */
 export class SendCircuitBreakers {
@@ -42,7 +40,7 @@ export class SendCircuitBreakers {
     this.#options = options;
   }
 
-  /** Whether the job may send now; if not, its lane pauses. `heldMs` is what its row says; null: the breaker is closed. */
+  /** Whether the job may send now; otherwise its lane pauses. `heldMs`: the row's value; null: closed. */
   allows({ id: job, lane: { id: lane } }: Job, heldMs: number | null): boolean {
     const known = this.#lanes.get(lane);
     if (heldMs === null && !known?.isOpen) return true;
@@ -56,12 +54,12 @@ export class SendCircuitBreakers {
     return waitMs <= 0;
   }
 
-  /** A send was accepted: the lane is free. */
+  /** Closes the breaker after an accepted send. */
   async succeeded({ lane: { id: lane } }: Job, { instance_id }: SendRow): Promise<void> {
     const state = this.#lanes.get(lane);
     if (!state) return;
     const { db, engine, log } = this.#options;
-    // A database error here must not lose the outcome; the next send closes the breaker then.
+    // A database error here must not lose the outcome; the next send then closes the breaker.
     if (state.isOpen && !(await close(db, instance_id))) return;
     this.#lanes.delete(lane);
     if (!state.isOpen) return;
@@ -69,7 +67,7 @@ export class SendCircuitBreakers {
     engine.pauseLane(lane, 0);
   }
 
-  /** A send did not reach the network, though the session is connected. */
+  /** Records a send that did not reach the network although the session is connected. */
   async failed({ id: job, lane: { id: lane } }: Job, { instance_id, jid }: SendRow): Promise<void> {
     const state = this.#lanes.get(lane) ?? this.#begin(lane);
     state.chats.add(jid);
@@ -88,7 +86,7 @@ export class SendCircuitBreakers {
     this.#options.engine.pauseLane(lane, heldMs);
   }
 
-  /** The job is over; if it was the trial, the next one may follow. */
+  /** Ends the job; if it was the trial, the next trial may begin. */
   release({ id: job, lane: { id: lane } }: Job): void {
     const state = this.#lanes.get(lane);
     if (state?.trial !== job) return;

@@ -19,29 +19,29 @@ export interface SendRunnerOptions extends ReaddressDeps, RetryOptions {
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   ackTimeoutMs: number;
-  /** How long a submitted send may still be retried. */
+  /** How long a submitted send may be retried. */
   sendHoldMs: number;
-  /** Returns an unsubmitted message to its campaign, which decides what to do with it. */
+  /** Returns an unsubmitted message to its campaign, which decides about it. */
   withdraw: (id: number) => Promise<void>;
 }
 
-/** What the sends of this process share. */
+/** Shared by all sends of this process. */
 export interface SendRunnerDeps extends SendRunnerOptions {
   throttle: SendThrottle;
   breakers: SendCircuitBreakers;
-  /** Loads sends; those that need not wait are marked as submitted by the same statement. */
+  /** Loads sends; the same statement marks those that need not wait as submitted. */
   loader: Pick<BatchWriter<ClaimedSend, SendRow | undefined>, "write">;
   submitter: Pick<BatchWriter<SendSubmission, SendSubmissionResult>, "write">;
-  /** The memory for files on their way out. */
+  /** The memory budget for outgoing files. */
   files: Semaphore;
 }
 
-/** One send while its job runs. */
+/** One send during its job. */
 export interface SendContext {
   deps: SendRunnerDeps;
   job: Job;
   send: SendRow;
-  /** The right to send within the pauses of its instance. */
+  /** The right to send under the instance's throttle. */
   slot: SendSlot;
   /** Undefined while the instance is not connected on this node. */
   session: Session | undefined;

@@ -4,12 +4,12 @@ import { failSend, NOT_YET, retryIn, TRY_AGAIN_MS, waitForReceipt, withdrawSend 
 import type { SendContext } from "./send-context.ts";
 import { isRetriedImmediately, mayRetry } from "./send-retries.ts";
 
-/** Lets a send go on, or says what happens to it instead. */
+/** Continues the send, or returns the result of the job instead. */
 type HoldResult = "go_on" | JobResult;
 type SendHold = (context: SendContext) => HoldResult | Promise<HoldResult>;
 
 /**
- * What can hold a send before it is submitted, in this order. `submitSends` checks the rest, which needs its
+ * The reasons to hold a send before its submission, in this order. `submitSends` checks those that need its
  * locks: a lost lane, a passed deadline, a campaign that does not run.
  */
 export const SEND_HOLDS: readonly SendHold[] = [
@@ -22,10 +22,7 @@ export const SEND_HOLDS: readonly SendHold[] = [
   holdPauseBetweenSends,
 ];
 
-/**
- * A send that may have reached the network waits for a receipt. Then the same id goes out again if the
- * instance allows it.
- */
+/** Waits for a receipt if the send may have gone out. Then sends the same id again if allowed. */
 function holdUnknownOutcome(context: SendContext): HoldResult | Promise<HoldResult> {
   const { deps, job, send } = context;
   if (send.submitted_at === null || isRetriedImmediately(job, send, deps)) return "go_on";
@@ -34,7 +31,7 @@ function holdUnknownOutcome(context: SendContext): HoldResult | Promise<HoldResu
   return mayRetry(job, send, deps) ? "go_on" : failSend(context, SEND_ERROR.unknownOutcome);
 }
 
-/** A campaign waits until its account is active again. */
+/** A campaign's send waits until its account is active again. */
 function holdRestrictedAccount(context: SendContext): HoldResult | Promise<HoldResult> {
   const { is_restricted, origin } = context.send;
   if (!is_restricted) return "go_on";
@@ -46,7 +43,7 @@ function holdNewChat(context: SendContext): HoldResult | Promise<HoldResult> {
   return locked_until === null ? "go_on" : holdUntilUnlocked(context, locked_until);
 }
 
-/** A lock on new chats may be lifted before its time. */
+/** The network may lift a lock on new chats early. */
 const CHECK_LOCK_MS = 600_000;
 
 /**
@@ -57,7 +54,7 @@ export function holdUntilUnlocked(context: SendContext, until: Date): JobResult 
   const { deps, send } = context;
   if (send.origin === "campaign") return withdrawSend(context);
   const forMs = until.getTime() - Date.now();
-  // By the clock of the database the lock may last a moment longer.
+  // The database's clock may end the lock a moment later.
   if (send.mode === "async" && forMs <= deps.sendHoldMs)
     return retryIn(Math.min(Math.max(forMs, TRY_AGAIN_MS), CHECK_LOCK_MS));
   return failSend(context, newChatsLocked(until));
@@ -67,15 +64,15 @@ function holdDisconnected({ session }: SendContext): HoldResult {
   return session ? "go_on" : retryIn(TRY_AGAIN_MS);
 }
 
-/** Sends of several chats do not reach the network: one send at a time tests it. */
+/** One send at a time tests whether sends reach the network again. */
 function holdOpenCircuitBreaker({ deps, job, send }: SendContext): HoldResult {
   return deps.breakers.allows(job, send.breaker_open_ms) ? "go_on" : NOT_YET;
 }
 
-/** After this time the recipient's phone stops showing it. */
+/** The recipient's phone stops showing it after this time. */
 const TYPING_LASTS_MS = 10_000;
 
-/** Shows typing for the delay that the request asked for. */
+/** Shows typing for the requested delay. */
 async function holdRequestedDelay(context: SendContext): Promise<HoldResult> {
   const { deps, send } = context;
   if (send.delay_ms === null) return "go_on";
@@ -86,7 +83,7 @@ async function holdRequestedDelay(context: SendContext): Promise<HoldResult> {
   return retryIn(nowMs);
 }
 
-/** The throttle of the instance; shows typing during the last seconds. */
+/** Waits for the instance's throttle, and shows typing during the last seconds. */
 async function holdPauseBetweenSends(context: SendContext): Promise<HoldResult> {
   const { slot, send } = context;
   const range = { min: send.pace_min, max: send.pace_max, perMinute: send.per_minute };

@@ -8,22 +8,19 @@ import type { FailedSendAttempt, SendRow, UnknownOutcome } from "../submit-sends
  */
 const WAITS_MS = [2_000, 10_000, 60_000, 300_000] as const;
 
-/**
- * One more attempt that did not reach the network while the session was connected, and the wait for the next
- * one.
- */
+/** One more attempt that did not reach the network on a connected session, and the wait for the next one. */
 export function toFailedSendAttempt(
   { ref }: Pick<Job, "ref">,
   { id, submitted_at, is_stale }: Pick<SendRow, "id" | "submitted_at" | "is_stale">,
 ): FailedSendAttempt {
   const attempts = ((ref as { tries?: number }).tries ?? 0) + 1;
   const waitMs = is_stale && attempts > 1 ? undefined : WAITS_MS[attempts - 1];
-  // Random jitter of 20 %, so that sends that failed together are not retried together.
+  // Random jitter of 20 % spreads the retries of sends that failed together.
   const wait_ms = waitMs && waitMs * (0.8 + 0.4 * Math.random());
   return { message: id, is_outcome_unknown: submitted_at !== null, attempts, wait_ms };
 }
 
-/** The error of a send that ends with its last attempt. */
+/** The error after the last attempt. */
 export function lastAttemptError(
   { is_outcome_unknown, attempts }: FailedSendAttempt,
   reason: string,
@@ -31,25 +28,20 @@ export function lastAttemptError(
   return is_outcome_unknown ? SEND_ERROR.unknownOutcome : undelivered(attempts, reason);
 }
 
-/**
- * With the default timeouts the third attempt on one connection ends after two minutes; a dead connection is
- * detected in less than one.
- */
+/** With the default timeouts, three attempts last two minutes; a dead connection is detected within one. */
 const LEAVES_CHAT_AFTER = 3;
 
 export interface RetryOptions {
   /** How long a send with an unknown outcome waits for a receipt before it is retried. */
   unknownOutcomeWaitMs: number;
-  /**
-   * Networks that withhold acknowledgements on purpose: a send fails after this many attempts without one.
-   */
+  /** For networks that withhold acknowledgements on purpose: a send fails after this many attempts. */
   mostUnconfirmed: Partial<Record<SendRow["network"], number>>;
 }
 
 /**
- * Decides what follows an attempt that the network did not acknowledge in time while the connection is alive.
- * The same id goes out again at once, so the chat pauses only for one lost acknowledgement. After three such
- * attempts the fault lies with this message alone: its retries continue, and its chat no longer waits for it.
+ * Decides what follows an attempt without timely acknowledgement on a live connection. The same id goes out
+ * again at once, so the chat pauses only for one lost acknowledgement. After three such attempts only this
+ * message is at fault: its retries continue, and its chat no longer waits.
  */
 export function retryAfterLostAck(
   job: Job,
@@ -67,7 +59,7 @@ export function isRetriedImmediately(job: Job, send: SendRow, options: RetryOpti
   return unconfirmedTries(job, send) === 1 && mayRetry(job, send, options);
 }
 
-/** Whether a send that may have reached the network may go out again under its id. */
+/** Whether a send with an unknown outcome may go out again under its id. */
 export function mayRetry(
   { ref }: Pick<Job, "ref">,
   { network, on_unknown, origin, is_restricted, is_overdue }: SendRow,
@@ -77,7 +69,7 @@ export function mayRetry(
   return on_unknown === "resend" && origin !== "campaign" && !is_restricted && !is_overdue && !isGivenUp;
 }
 
-/** On the current connection. */
+/** Counts attempts on the current connection. */
 function unconfirmedTries({ ref }: Pick<Job, "ref">, { is_reconnected }: SendRow): number {
   return is_reconnected ? 0 : unconfirmedOf(ref);
 }

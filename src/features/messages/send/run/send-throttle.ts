@@ -2,37 +2,34 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Engine } from "../../../../engine/engine.ts";
 
-/** The pause between two sends of an instance, in milliseconds; a random value from the range. */
+/** The pause between two sends of an instance in milliseconds: a random value from this range. */
 export interface SendDelayRange {
   min: number;
   max: number;
-  /** Sends per minute, all of which may go out at once; null: no limit. */
+  /** Sends per minute, which may all go out at once; null: no limit. */
   perMinute: number | null;
 }
 
 const MINUTE_MS = 60_000;
 
-/** How long typing is shown before a send that had to wait. */
+/** How long typing is shown before a delayed send. */
 const TYPING_MS = 3_000;
-/** Longer than any turn takes; the turn itself reports its end. */
+/** Longer than a turn lasts; a turn normally reports its own end. */
 const HELD_MS = 60_000;
 
 interface LaneThrottle {
-  /** Undefined: must be read again. */
+  /** Undefined: the range must be read again. */
   range: SendDelayRange | undefined;
   lastAt: number;
   /** The earliest moment of the next send. */
   freeAt: number;
-  /** A send is about to begin. */
+  /** A send holds the turn and is about to begin. */
   isTaken: boolean;
-  /** When a whole minute's sends could go out at once again. */
+  /** When a full minute's sends may go out at once again. */
   fullAt: number;
 }
 
-/**
- * Enforces the pauses between the sends of each lane that this process owns: one send at a time, whatever
- * their priority.
- */
+/** Enforces the pauses between the sends of this process's lanes: one send at a time, at any priority. */
 export class SendThrottle {
   readonly #lanes = new Map<number, LaneThrottle>();
   readonly #engine: Pick<Engine, "pauseLane">;
@@ -42,8 +39,8 @@ export class SendThrottle {
   }
 
   /**
-   * Called synchronously when a job is claimed, so that no second job starts concurrently. Undefined: it is
-   * too early for this job, and the lane pauses until then.
+   * Runs synchronously when a job is claimed, so that no second job starts concurrently. Undefined: the job
+   * is too early, and the lane pauses until its time.
    */
   tryAcquire(lane: number): SendSlot | undefined {
     const pace = this.#lanes.get(lane);
@@ -51,7 +48,7 @@ export class SendThrottle {
     return new SendSlot(this, lane, pace?.range !== undefined);
   }
 
-  /** The settings of a lane may have changed. */
+  /** Called when the settings of a lane may have changed. */
   invalidate(lane: number): void {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
@@ -59,7 +56,7 @@ export class SendThrottle {
     if (!pace.isTaken) this.#engine.pauseLane(lane, 0);
   }
 
-  /** The current range; undefined: there is none. */
+  /** Sets the current range; undefined: the lane has none. */
   setRange(lane: number, range: SendDelayRange): LaneThrottle | undefined {
     const known = this.#lanes.get(lane);
     if (range.max <= 0 && range.perMinute === null) {
@@ -75,7 +72,7 @@ export class SendThrottle {
     return pace;
   }
 
-  /** False: another job has the turn, or it is too early. */
+  /** False: another job holds the turn, or it is too early. */
   acquire(lane: number, pace: LaneThrottle): boolean {
     const waitMs = pace.isTaken ? HELD_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
@@ -87,7 +84,7 @@ export class SendThrottle {
     return true;
   }
 
-  /** Ends a turn; `hasSent`: the pause before the next one begins. */
+  /** Ends a turn; with `hasSent`, the pause before the next one begins. */
   release(lane: number, hasSent: boolean): void {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
@@ -103,7 +100,7 @@ export class SendThrottle {
   }
 }
 
-/** The right of one job to send. */
+/** One job's right to send. */
 export class SendSlot {
   readonly #paces: SendThrottle;
   readonly #lane: number;
@@ -115,7 +112,7 @@ export class SendSlot {
     this.#isTaken = isTaken;
   }
 
-  /** Waits for the moment of the send and calls `show` meanwhile. False: this job has lost its turn. */
+  /** Waits for the time of the send and calls `show` meanwhile. False: this job has lost its turn. */
   async wait(range: SendDelayRange, show: () => void): Promise<boolean> {
     const pace = this.#paces.setRange(this.#lane, range);
     if (!pace) {
@@ -133,7 +130,7 @@ export class SendSlot {
     return true;
   }
 
-  /** The send goes out now. */
+  /** Marks the turn as used: the send goes out now. */
   markUsed(): void {
     this.#end(true);
   }
@@ -149,13 +146,13 @@ export class SendSlot {
   }
 }
 
-/** When both the pause and the wait for the per-minute limit have ended. */
+/** When the pause and the wait for the per-minute limit have both ended. */
 function freeAfter({ lastAt, fullAt }: LaneThrottle, range: SendDelayRange): number {
   const rateFreeAt = range.perMinute === null ? 0 : fullAt + intervalOf(range) - MINUTE_MS;
   return Math.max(lastAt + pauseOf(range), rateFreeAt);
 }
 
-/** The time in which one of the minute's sends becomes available again. */
+/** The time until one of the minute's sends becomes available again. */
 function intervalOf({ perMinute }: SendDelayRange): number {
   return perMinute === null ? 0 : MINUTE_MS / Math.max(1, perMinute);
 }
