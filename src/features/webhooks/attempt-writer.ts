@@ -4,11 +4,11 @@ import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 
-/** One HTTP attempt and its result for the delivery and the job. */
+/** One HTTP attempt, with its result for the delivery and the job. */
 export interface AttemptRecord {
   lane: { id: number; epoch: number };
   job_id: number;
-  /** Position of the event in the lane. */
+  /** Position of the event's job in the lane. */
   pos: number;
   delivery_id: number;
   event_id: string;
@@ -28,18 +28,18 @@ export interface AttemptRecord {
   duration_ms: number;
   response_body: string | null;
   status: "delivered" | "retrying" | "parked" | "failed" | null;
-  /** How long the job waits until its next attempt, on the database's clock; null ends it. */
+  /** Wait until the next attempt, by the database's clock; null: no further attempt. */
   retry_after_ms: number | null;
-  /** Set when the rest of the chat no longer has to wait for this delivery. */
+  /** Set if the other deliveries of the chat no longer wait for this one. */
   parkedGroup: string | null;
-  /** Reports of this attempt, for webhooks that ask for them. */
+  /** Reports of this attempt, for webhooks that subscribe to them. */
   reports: EventDraft[];
 }
 
 /** How an attempt changed the state of the whole receiver. */
 export type ReceiverChange = "failing" | "recovered";
 
-/** How the attempt was recorded: not at all if another process owns the lane now. */
+/** The result of the recording; nothing is recorded if another process owns the lane. */
 export type RecordedAttempt =
   | { isOwned: true; wake: number[]; change: ReceiverChange | null }
   | { isOwned: false };
@@ -69,7 +69,7 @@ async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): P
   });
 }
 
-/** Skips attempts whose lane this node no longer holds. */
+/** Skips attempts whose lane this node has lost. */
 async function writeAttempts(
   db: Db | Trx,
   node: string,
@@ -108,7 +108,7 @@ const logTries = sql`logged as (
   from ours order by ord
 )`;
 
-/** A manual success ends the automatic retries: their job has the same position in the lane. */
+/** A manual success also ends the automatic retries: their job has the same position in the lane. */
 const settleJobs = sql`again as (
   update job j set run_at = o.next_retry_at, attempts = o.attempt, grp = coalesce(o."parkedGroup", j.grp)
   from ours o
@@ -124,8 +124,7 @@ const settleJobs = sql`again as (
 )`;
 
 /**
- * A success is final. A retry counts only while its job exists: a removal or a manual success may have
- * deleted it.
+ * A success is final. A retry counts only while its job exists, which a removal or a manual success deletes.
  */
 function updateDeliveries(records: AttemptRecord[]) {
   const times = records.map((record) => record.event_at.getTime());
@@ -151,8 +150,8 @@ function updateDeliveries(records: AttemptRecord[]) {
 }
 
 /**
- * Returns the attempt, the last of its batch, that changed the receiver from working to failing or back. The
- * rows are locked before they are read, so that only the node that makes the change reports it.
+ * Returns the attempt, the last of its batch, with which the receiver began to fail or recovered. The rows
+ * are locked before they are read, so that only the node that makes the change reports it.
  */
 const updateWebhooks = sql`before as materialized (
   select id, failing_since from webhook where id in (select webhook_id from ours) order by id for no key update

@@ -6,9 +6,7 @@ import { findDefaultWebhook } from "./find-webhook.ts";
 import { changeWebhook, insertWebhook, type WebhookChange } from "./save-webhook.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-/**
- * Changes the default webhook of an instance, or creates it; the lock on the instance keeps it the only one.
- */
+/** Changes or creates the default webhook of an instance; the instance's lock prevents a second one. */
 export async function changeDefaultWebhook(
   trx: Trx,
   box: SecretBox,
@@ -23,7 +21,7 @@ export async function changeDefaultWebhook(
   return changeWebhook(trx, box, created, change);
 }
 
-/** The webhook that an instance is created with; it signs with the instance's own secret. */
+/** The webhook of a new instance; it signs with the instance's own secret. */
 export async function createDefaultWebhook(
   trx: Trx,
   box: SecretBox,

@@ -1,12 +1,12 @@
 /** The result of one attempt at a receiver. */
 export interface BreakerSample {
   success: boolean;
-  /** A rejection that a repetition will hardly change counts double. */
+  /** A rejection that a retry will hardly change counts double. */
   weight: 1 | 2;
-  /** Start and end in milliseconds on the monotonic clock. */
+  /** Start and end in milliseconds of the monotonic clock. */
   beganAt: number;
   at: number;
-  /** The longest pause; 10 minutes by default. */
+  /** The longest pause; default: 10 minutes. */
   longestPauseMs?: number;
 }
 
@@ -17,15 +17,15 @@ const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /**
- * Pauses attempts after 70 % of 10 in 5 minutes failed: for 30 s, then one attempt, then twice as long, up to
- * 10 minutes.
+ * Pauses after 70 % of at least 10 attempts in 5 minutes have failed: for 30 s, then twice as long after each
+ * failed probe, up to 10 minutes.
  */
 export class CircuitBreaker {
   #samples: BreakerSample[] = [];
   #pauseMs = 0;
   #pausedAt = 0;
 
-  /** Milliseconds to pause from now on, or undefined to continue. */
+  /** Returns the pause in milliseconds, or undefined to continue. */
   record(sample: BreakerSample): number | undefined {
     if (sample.success && this.#pauseMs > 0) {
       this.#samples = [];
@@ -33,7 +33,7 @@ export class CircuitBreaker {
       return undefined;
     }
     this.#samples = [...this.#samples.filter(({ at }) => sample.at - at < WINDOW_MS), sample].slice(-100);
-    // An attempt that was running when the pause began is not a probe.
+    // An attempt that began before the pause is not a probe.
     if (sample.success || !this.#isFailing() || (this.#pauseMs > 0 && sample.beganAt < this.#pausedAt))
       return undefined;
     const wantedMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2;

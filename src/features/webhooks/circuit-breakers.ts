@@ -5,7 +5,7 @@ import type { CompletedAttempt } from "./to-attempt-record.ts";
 
 /** The breakers of the lanes that this node owns. */
 export interface CircuitBreakers {
-  /** How long to pause the receiver after this attempt, in milliseconds; undefined to continue. */
+  /** The pause of the receiver after this attempt in milliseconds; undefined to continue. */
   pauseAfter(tried: CompletedAttempt, beganAt: number): number | undefined;
   delete(lane: Lane): void;
 }
@@ -13,7 +13,7 @@ export interface CircuitBreakers {
 export function createCircuitBreakers(): CircuitBreakers {
   const breakers = new Map<number, { url: string; breaker: CircuitBreaker }>();
 
-  /** A changed URL is a new receiver. */
+  /** A changed URL counts as a new receiver. */
   function breakerOf({ job: { lane }, loaded: { webhook } }: CompletedAttempt): CircuitBreaker {
     const known = breakers.get(lane.id);
     if (known?.url === webhook.url) return known.breaker;

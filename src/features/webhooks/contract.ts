@@ -24,7 +24,7 @@ function refuseName(name: unknown): string {
   return `${shown} is not the name of an event. The names are ${[...groups, ...EVENT_NAMES].join(", ")}`;
 }
 
-/** Headers that a delivery sets itself, or that belong to one hop. */
+/** Headers that the gateway sets itself, or that apply to one connection only. */
 const RESERVED_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*|x-webhook-(hmac|hmac-algorithm|request-id|timestamp)|__proto__)$/i;
 
@@ -40,7 +40,7 @@ const customHeaders = z
     "Headers of every delivery. A value that you send back masked stays unchanged. If the origin of `url` changes, send all values again.",
   );
 
-/** The masked form of a secret; sent back, it changes nothing. */
+/** The masked form of a secret, which leaves the stored secret unchanged. */
 export function isMaskedSecret(text: string): boolean {
   return /^(whsec_)?\*{4}[\x21-\x7e]{4}$/.test(text);
 }
@@ -51,13 +51,12 @@ const tooShort = "must be 16 characters or more";
 
 const newSecret = secretText.refine((text) => text.length >= SHORTEST_SECRET, tooShort);
 
-/** The masked form leaves the secret unchanged. */
 const changedSecret = secretText.refine(
   (text) => text.length >= SHORTEST_SECRET || isMaskedSecret(text),
   tooShort,
 );
 
-/** The names that another gateway uses for event tags. */
+/** The names of event tags in another gateway. */
 const PEER_TRAITS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
 const trait = z.union(
   [
@@ -95,7 +94,7 @@ const webhookFields = {
     ),
 };
 
-/** The format of the bodies, for receivers that were written for another gateway. */
+/** The format of bodies, for receivers that were written for other gateways. */
 const shape = {
   format: z
     .enum(WEBHOOK_FORMATS)
@@ -111,7 +110,7 @@ const shape = {
     ),
 };
 
-/** How a secret is rotated while deliveries continue. */
+/** Rotates a secret while deliveries continue. */
 const rotation = {
   rotate_secret: z.boolean().optional().describe("true: the gateway generates a new secret and returns it."),
   overlap_seconds: z
@@ -409,7 +408,7 @@ export const webhooksContract = {
   }),
 };
 
-/** The single names that a filter stands for. */
+/** The event names that a filter includes. */
 export function expandEvents(filter: readonly string[]): string[] {
   if (filter.length === 0) return [...DEFAULT_EVENTS];
   const published = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS];

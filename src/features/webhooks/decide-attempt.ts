@@ -1,16 +1,16 @@
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { MAX_ATTEMPTS } from "./contract.ts";
 
-/** What follows one attempt. */
+/** What follows an attempt. */
 export type AttemptDecision =
   | { decision: "delivered" }
-  /** `pauseLane`: the receiver asked for a pause, so its other events wait as well. */
+  /** `pauseLane`: the receiver requested a pause, which also delays its other events. */
   | { decision: "retry"; delayMs: number; pauseLane: boolean }
   /** `isGone`: the receiver no longer accepts events. */
   | { decision: "failed"; reason: string; isGone: boolean };
 
 export interface RetryPlan {
-  /** Delays after the first, second, ... failure; after the end of the table the last one repeats. */
+  /** Delays after the first, second, ... failure; after the last entry, that entry repeats. */
   scheduleMs: readonly number[];
   retryEnabled: boolean;
   maxAttempts: number;
@@ -18,10 +18,7 @@ export interface RetryPlan {
 
 const SHORTEST_LIMIT_MS = 60_000;
 
-/**
- * Decides what follows attempt number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either
- * way.
- */
+/** Decides what follows attempt `attempt` (from 1); `random` in [0, 1) spreads retries by ±20 %. */
 export function decideAttempt(
   outcome: FetchOutcome,
   attempt: number,
@@ -44,10 +41,7 @@ export function decideAttempt(
   return { decision: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
 }
 
-/**
- * The longest total time of one delivery: the maximum number of attempts at a receiver that asks for the
- * longest waits.
- */
+/** The longest duration of a delivery: all attempts, each with the longest wait a receiver may request. */
 export function longestScheduleMs(scheduleMs: readonly number[]): number {
   const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
   return waits.reduce((sum, ms) => sum + ms, 0);
@@ -57,7 +51,7 @@ function stepAfter(attempt: number, scheduleMs: readonly number[]): number {
   return scheduleMs[Math.min(attempt, scheduleMs.length) - 1] ?? 0;
 }
 
-/** The longest wait that a receiver may ask for. */
+/** The longest wait that a receiver may request. */
 function limitOf(stepMs: number): number {
   return Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
 }
@@ -66,18 +60,18 @@ export function isSuccess(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** One sentence for logs and lists. */
+/** Describes the failure in one sentence for logs and lists. */
 export function describeFailure(outcome: FetchOutcome): string {
   return outcome.outcome === "response" ? `The receiver responded with ${outcome.status}.` : outcome.error;
 }
 
-/** A 4xx that a repetition will hardly change counts double towards the breaker. */
+/** A 4xx that a retry will hardly change counts double in the circuit breaker. */
 export function failureWeightOf(outcome: FetchOutcome): 1 | 2 {
   if (outcome.outcome !== "response" || outcome.status < 400 || outcome.status >= 500) return 1;
   return [408, 409, 425, 429].includes(outcome.status) ? 1 : 2;
 }
 
-/** Seconds or a date, honoured with 429 and 503 only. */
+/** Seconds or a date; applies only to 429 and 503. */
 function readRetryAfterMs(outcome: FetchOutcome): number | undefined {
   if (outcome.outcome !== "response" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
   const header = outcome.headers["retry-after"]?.trim();

@@ -5,9 +5,9 @@ import type { LoadedDelivery } from "./delivery-loader.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
 import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 
-/** One event for one webhook; the body has the same bytes in every attempt. */
+/** One event for one webhook; all attempts send the same bytes. */
 export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
-  /** What is sent: the event in the webhook's format. */
+  /** The event in the webhook's format. */
   body: Buffer;
   /** Number of this attempt, from 1. */
   attempt: number;
@@ -22,7 +22,9 @@ export interface DeliverWebhookOptions {
 
 const READ_AT_MOST_BYTES = 64 * 1024;
 
-/** Posts once. Errors of the receiver are returned, never thrown. Secrets that it echoes are not stored. */
+/**
+ * Posts once. Returns the receiver's errors and never throws them. Removes echoed secrets from the result.
+ */
 export async function deliverWebhook(
   options: DeliverWebhookOptions,
   delivery: WebhookDelivery,
@@ -44,7 +46,7 @@ export async function deliverWebhook(
     maxBytes: READ_AT_MOST_BYTES,
     policyKey: isGlobal ? "operator" : "tenant",
     tenant: { instance_id: delivery.event.instance_id },
-    // The lane's width limits requests; many webhooks of many customers may use one host.
+    // The lane limits its own requests, but many webhooks of many customers may use one host.
     isPaced: true,
   });
   if (outcome.outcome === "failed") return outcome;
@@ -53,7 +55,7 @@ export async function deliverWebhook(
   return { ...outcome, body: withoutSecrets(outcome.body, known) };
 }
 
-/** The headers with which a receiver can verify, deduplicate and route without parsing the body. */
+/** Headers that let a receiver verify, deduplicate and route without parsing the body. */
 function deliveryHeaders(
   { event: { event_id, event, instance_id }, webhook, body, attempt }: WebhookDelivery,
   secrets: readonly [string, ...string[]],
@@ -79,7 +81,7 @@ function deliveryHeaders(
   };
 }
 
-/** The headers of WAHA, with its signature under the webhook's secret. */
+/** The headers of WAHA, with its signature by the webhook's secret. */
 function wahaHeaders(secret: string, body: Buffer, delivery: string, at: Date): Record<string, string> {
   return {
     "x-webhook-request-id": delivery,

@@ -6,15 +6,15 @@ import type { DeliveryTable } from "../../tables.ts";
 import { OPERATIONAL_EVENTS } from "../events/contract.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
 
-/** What a delivery job refers to. */
+/** The reference in a delivery job. */
 export interface DeliveryRef {
   event_id: string;
-  /** Time of the event: it determines the partition. */
+  /** Time of the event, which determines the partition. */
   at: string;
   delivery: number;
   webhook: number;
   trigger: "auto" | "manual";
-  /** A manual attempt of a delivery without automatic retries: if it fails, the delivery fails. */
+  /** A manual attempt without automatic retries: its failure fails the delivery. */
   alone?: true;
 }
 
@@ -37,13 +37,13 @@ export interface LoadedDelivery {
   };
   delivery: Pick<Selectable<DeliveryTable>, "id" | "attempts">;
   webhook: WebhookTarget;
-  /** Set by the operator, not by a customer, so a wider outgoing policy may apply. */
+  /** The operator has set it, not a customer, so a wider outgoing policy may apply. */
   isGlobal: boolean;
-  /** Whether a webhook asks for reports of deliveries of this instance. */
+  /** Whether a webhook subscribes to delivery reports of this instance. */
   isReported: boolean;
 }
 
-/** Reads what jobs refer to, all waiting jobs in one statement; undefined if it is deleted. */
+/** Reads what jobs refer to, for all waiting jobs in one statement; undefined for deleted data. */
 export function createDeliveryLoader(db: Db, box: SecretBox) {
   return createBatchLoader<DeliveryRef, LoadedDelivery | undefined>({
     load: (refs) => loadDeliveries(db, box, refs),

@@ -27,7 +27,7 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
   };
 }
 
-/** In the webhook's current format, without its token. */
+/** The payload in the webhook's current format, without its token. */
 function payloadOf(
   body: Buffer,
   format: WebhookFormat,
@@ -39,7 +39,7 @@ function payloadOf(
   return JSON.parse(sent.toString("utf8"));
 }
 
-/** An attempt refers to the event's bytes and does not copy them. */
+/** An attempt refers to the event's bytes instead of copying them. */
 function readLogs(db: Db, input: InputOf<typeof webhooksContract.listDeliveryLogs>) {
   const from = readCursor(input.cursor);
   let query = db

@@ -6,9 +6,7 @@ import { webhookNotice } from "./webhook-report-events.ts";
 
 const WEBHOOKS_AT_ONCE = 200;
 
-/**
- * Disables a webhook, stores the reason in its row, and reports it to subscribers; returns the lanes to wake.
- */
+/** Disables a webhook, stores the reason and reports it to subscribers; returns the lanes to wake. */
 export async function disableWebhook(
   db: Db,
   id: number,
@@ -23,8 +21,7 @@ export async function disableWebhook(
       .where("is_active", "=", true)
       .returning(["id", "url", "retry_enabled", "max_attempts"])
       .executeTakeFirst();
-    // The global webhook belongs to no instance, so its changes raise no event: the operator sees them in its
-    // row.
+    // The global webhook has no instance, so its changes create no event: the operator reads its row.
     if (!row || instanceId === null) return [];
     return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", reason)]);
   });
@@ -45,7 +42,7 @@ export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake"
   engine.wake(await db.transaction().execute(warn));
 }
 
-/** Skips rows that a delivery is writing until the next run: waiting for several could deadlock. */
+/** Skips rows that a delivery is writing, until the next run: a wait for several could deadlock. */
 async function warn(trx: Trx): Promise<number[]> {
   const failing = await trx
     .selectFrom("webhook")

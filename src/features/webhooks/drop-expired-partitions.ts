@@ -10,14 +10,14 @@ export interface RetentionOptions {
   log: Log;
 }
 
-/** What the next attempt of a delivery needs. */
+/** The tables that the next attempt of a delivery needs. */
 const DELIVERED = ["event", "delivery"] as const;
 const OTHERS = PARTITIONED.filter((table) => !DELIVERED.some((one) => one === table));
 const DAY_MS = 86_400_000;
 
 /**
  * Drops the days that are older than the retention, by the database's clock, since the node's may be wrong.
- * Events stay while a delivery of that age or older is pending, at most for the longest retry schedule.
+ * While a delivery of an expired event is pending, events stay, at most for the longest retry schedule.
  * Returns the names of the dropped partitions.
  */
 export async function dropExpiredPartitions(
@@ -30,7 +30,7 @@ export async function dropExpiredPartitions(
   if (waiting < earliest) {
     log.warn("pending deliveries were dropped: older than WAYGATE_RETENTION plus the longest retry schedule");
   }
-  // Keeps all later days too: otherwise a replay by `sequence` would have gaps.
+  // All later days stay too: without them a replay by `sequence` would have gaps.
   const eventLimit = Math.max(earliest, Math.min(limit, waiting));
   return [
     ...(await dropPartitionsBefore(db, new Date(limit), OTHERS)),
@@ -40,7 +40,7 @@ export async function dropExpiredPartitions(
 
 /** The time of the oldest event with a pending delivery; infinite if there is none. */
 async function findOldestWaiting(db: Db, before: Date): Promise<number> {
-  // The redundant condition lets the planner use the index of undelivered rows.
+  // The redundant condition lets PostgreSQL use the index of undelivered rows.
   const { rows } = await sql<{ at: Date | null }>`
     select min(created_at) as at from delivery
     where created_at < ${before} and status <> 'delivered' and status in ('pending', 'retrying', 'parked')`.execute(

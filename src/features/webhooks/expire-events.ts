@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
-/** Events with their deliveries, by instance in order of `sequence`: a pending event keeps all later ones. */
+/** Events with their deliveries, by instance and `sequence`: a pending event retains all later ones. */
 export const EXPIRING_EVENTS: Expiring = { kind: "event", deleteOldest };
 
 async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {

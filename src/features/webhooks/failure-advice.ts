@@ -1,8 +1,8 @@
 /** The result of a failed attempt. */
 export interface FailedWebhookAttempt {
-  /** Status of the receiver's response; null without one. */
+  /** The receiver's status code; null without a response. */
   status_code: number | null;
-  /** Why there was no response, if known. */
+  /** Why the receiver sent no response, if known. */
   error_class?: string | null;
 }
 
@@ -25,7 +25,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   405: "Let the receiver accept POST at the webhook's url.",
 };
 
-/** Advice for a failing receiver. */
+/** Advice about a failing receiver. */
 export function failureAdvice({ status_code, error_class }: FailedWebhookAttempt): string {
   if (status_code === null) return BY_CLASS[error_class ?? ""] ?? CHECK_ADDRESS;
   const known = BY_STATUS[status_code];

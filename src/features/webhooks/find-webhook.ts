@@ -2,7 +2,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-/** The webhooks of an instance, without removed ones. */
+/** The webhooks of an instance, except removed ones. */
 export function selectWebhooks(db: Db | Trx, instanceId: number) {
   return db
     .selectFrom("webhook")
@@ -19,7 +19,7 @@ export function getWebhook(db: Db | Trx, instanceId: number, webhookId: number):
   return selectWebhooks(db, instanceId).where("id", "=", webhookId).executeTakeFirstOrThrow(noWebhook);
 }
 
-/** Like `getWebhook`, locked against other changes until the commit. */
+/** Like `getWebhook`, with a lock against other changes until the commit. */
 export function lockWebhook(trx: Trx, instanceId: number, webhookId: number): Promise<WebhookRow> {
   return selectWebhooks(trx, instanceId)
     .where("id", "=", webhookId)

@@ -23,7 +23,7 @@ type GlobalHandlers = Pick<
 >;
 type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 
-/** The operator's webhook: one row without an instance, delivered through a lane of each instance. */
+/** The operator's webhook: one row without an instance, delivered through one lane per instance. */
 export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
   async function save(input: GlobalInput, by: AuditActor) {
     const refused = input.url ? await outgoing.findBlockReason(input.url, "operator") : undefined;
@@ -46,7 +46,7 @@ export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): Global
 }
 
 async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: GlobalInput) {
-  // Two concurrent saves would both find no row. No other code changes this row.
+  // Without the lock, two concurrent saves would both find no row. No other code changes this row.
   await sql`select pg_advisory_xact_lock(hashtext('waygate global webhook'))`.execute(trx);
   const before = await findGlobal(trx);
   const row = before ?? (await insertGlobal(trx, box));

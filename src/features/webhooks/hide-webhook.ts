@@ -7,7 +7,7 @@ type Removed = Pick<WebhookRow, "id" | "lane">;
 
 const JOBS_AT_ONCE = 1_000;
 
-/** Hides a webhook: nothing new is queued for it, and its queued deliveries are discarded from then on. */
+/** Hides a webhook: new events are no longer queued for it, and queued deliveries are discarded. */
 export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
   await trx
     .updateTable("webhook")
@@ -16,9 +16,9 @@ export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
     .execute();
 }
 
-/** Discards a batch of a removed webhook's queued deliveries and marks them; returns their number. */
+/** Discards a batch of a removed webhook's deliveries and marks them; returns their number. */
 export async function discardQueued(db: Db, { lane }: Removed): Promise<number> {
-  // The lock on the lane excludes attempts whose results are being written.
+  // The lane's lock excludes attempts whose results are just being written.
   const { rows } = await sql`
     with held as materialized (select id from lane where id = ${lane} for update),
     gone as (
@@ -33,9 +33,7 @@ export async function discardQueued(db: Db, { lane }: Removed): Promise<number> 
   return rows.length;
 }
 
-/**
- * Discards what is still queued for removed webhooks, and deletes those for which nothing more can be queued.
- */
+/** Discards the queued deliveries of removed webhooks, and deletes webhooks that can get no new ones. */
 export async function finishWebhookRemovals(db: Db): Promise<void> {
   const removed = await db
     .selectFrom("webhook")
@@ -50,9 +48,7 @@ export async function finishWebhookRemovals(db: Db): Promise<void> {
   }
 }
 
-/**
- * A transaction that read the webhook before it was hidden may still add a job; no transaction lasts an hour.
- */
+/** Waits an hour, since a transaction that read the webhook before it was hidden may still add a job. */
 async function dropWhenQuiet(trx: Trx, { id }: Removed): Promise<void> {
   const dropped = await trx
     .deleteFrom("webhook")

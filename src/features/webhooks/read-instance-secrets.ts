@@ -15,7 +15,7 @@ export async function readInstanceSecrets(
     .where("id", "=", instance_id)
     .executeTakeFirstOrThrow();
   const secret = box.open(webhook_secret, encryptionContextOf("instance", "webhook_secret", instance_id));
-  // The default webhook has the same secret, and stores the previous one.
+  // The default webhook has the same secret and also stores the previous one.
   const row = await findDefaultWebhook(db, instance_id);
   const [current, ...previous] = row ? openSecrets(row, box) : [];
   return current === secret ? [secret, ...previous] : [secret];

@@ -12,7 +12,7 @@ type ReceiverLogEntry = Pick<AttemptRecord, "webhook_id" | "instance_id" | "even
 
 const sourceOf = ({ webhook_id }: ReceiverLogEntry) => String(webhook_id);
 
-/** Logs when a receiver begins to fail and when it recovers, a bounded number of times per minute. */
+/** Logs when receivers begin to fail and recover, with a limit per minute. */
 export function createReceiverLog(log: Pick<Log, "warn" | "info">) {
   const warn = createRateLimitedWarnings<ReceiverLogEntry>({
     log,

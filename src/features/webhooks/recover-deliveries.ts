@@ -6,9 +6,7 @@ import { lockWebhook } from "./find-webhook.ts";
 
 const DELIVERIES_AT_ONCE = 2_000;
 
-/**
- * Queues the failed deliveries of a webhook since a time again, in their old order and with fresh retries.
- */
+/** Queues failed deliveries of a webhook since a time again, in their order and with new attempts. */
 export async function recoverDeliveries(
   db: Db,
   { id, webhookId, since }: { id: number; webhookId: number; since: Date },
@@ -45,7 +43,7 @@ async function lockFailed(trx: Trx, webhookId: number, after: FailedDeliveryPage
   return rows;
 }
 
-/** Returns their number; a delivery whose event is deleted stays as it is. */
+/** Returns the number of queued deliveries; skips those whose event is deleted. */
 async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
   const [first, last] = [failed[0], failed.at(-1)];
   if (!first || !last) return 0;

@@ -19,7 +19,7 @@ export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): Rese
         details: { event: event.event },
       });
     }
-    // A user waits for the result, so it is sent now, even during a pause of the receiver.
+    // A user waits for the result, so the delivery starts even during a pause of the receiver.
     engine.wake(
       webhooks.map((webhook) => webhook.lane),
       { changed: true },
@@ -44,7 +44,7 @@ interface SubscribedWebhook {
   lane: number;
 }
 
-/** A manual attempt is a job in its own group: it runs at once and does not affect the automatic retries. */
+/** A manual attempt has its own job group: it runs at once and does not affect the automatic retries. */
 async function queueResend(
   trx: Trx,
   event: StoredEvent,
@@ -60,7 +60,7 @@ async function queueResend(
   return webhooks;
 }
 
-/** The webhooks that would receive the event today, or the named one; locked against removal. */
+/** The named webhook, or all that would receive the event now; locked against removal. */
 async function lockWebhooksFor(
   trx: Trx,
   { instance_id, event, traits }: StoredEvent,
@@ -77,7 +77,7 @@ async function lockWebhooksFor(
   return rows;
 }
 
-/** A webhook added after the event gets a delivery of its own. */
+/** A webhook that is newer than the event gets its own delivery. */
 async function referTo(trx: Trx, event: StoredEvent, webhookId: number): Promise<DeliveryRef> {
   const { event_id, account_id, instance_id, created_at } = event;
   const ref = { event_id, at: created_at.toISOString(), webhook: webhookId, trigger: "manual" } as const;

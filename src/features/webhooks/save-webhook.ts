@@ -38,13 +38,13 @@ export interface NewWebhook {
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
 
-/** Rejects a URL that the outgoing policy would reject at every delivery. */
+/** Rejects a URL that the outgoing policy blocks, since every delivery would fail. */
 export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
   const issue = url === undefined ? undefined : await outgoing.findBlockReason(url);
   if (issue) throw invalidField("url", issue);
 }
 
-/** Adds a webhook and its lane; the caller has locked the instance. */
+/** Inserts a webhook and its lane; the caller has locked the instance. */
 export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
   await requireRoom(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
@@ -67,15 +67,13 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
     .executeTakeFirstOrThrow();
 }
 
-/** Needed before the insert, since the sealed values are bound to the id. */
+/** Reserved before the insert, since the sealed values contain the id. */
 export async function nextWebhookId(trx: Trx): Promise<number> {
   const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
   return Number(rows[0]?.id);
 }
 
-/**
- * The event names that a webhook of this format gets. Throws for a name without a counterpart in the format.
- */
+/** The events that a webhook of this format receives. Throws for a name without counterpart in the format. */
 function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
   const asked = events.filter((name) => !name.endsWith("*"));
   const known = supportedEvents(format, asked);
@@ -127,10 +125,7 @@ export interface WebhookChange {
   overlap_seconds: number;
 }
 
-/**
- * Changes the given fields of a locked webhook. The default webhook's secret is the instance's own, so both
- * change.
- */
+/** Changes fields of a locked webhook. The default webhook shares the instance's secret, so both change. */
 export async function changeWebhook(
   trx: Trx,
   box: SecretBox,
@@ -170,8 +165,8 @@ export async function changeWebhook(
 }
 
 /**
- * Refuses to send stored credentials, which are shown only masked, to another origin. An empty URL receives
- * nothing.
+ * Rejects a move of stored credentials, which are only shown masked, to another origin. An empty URL is
+ * allowed, since it receives nothing.
  */
 function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
   const { url = "", headers, format_token } = change;
@@ -189,7 +184,7 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
     throw invalidField("format_token", "must be sent again when the address changes; send null for none");
 }
 
-/** The filter depends on the format: events without a counterpart are not queued. */
+/** The filter depends on the format, so that events without a counterpart are not queued. */
 function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
   if (!events && !format) return {};
   const wanted = events ?? row.events;
@@ -198,7 +193,7 @@ function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
 
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
 
-/** Whether a change sets a new secret, which the response must show to its owner. */
+/** Whether a change sets a new secret, which the response must show. */
 export function createsSecret({ secret, rotate_secret }: SecretChange): boolean {
   return rotate_secret === true || (secret !== undefined && !isMaskedSecret(secret));
 }
@@ -221,7 +216,7 @@ function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretB
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** The old secret also signs for a while; setting the same secret is no change. */
+/** The old secret also signs for a while; the same secret again is no change. */
 function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
   const before = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   if (before === secret) return {};

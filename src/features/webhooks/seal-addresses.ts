@@ -7,8 +7,8 @@ import { webhookEncryptionContext } from "./webhook-record.ts";
 const ROWS_AT_ONCE = 500;
 
 /**
- * Seals the URLs that an earlier version stored in plain text, in batches: an interrupted start continues
- * with the rest. A URL that changes meanwhile is sealed by that change.
+ * Seals URLs that an earlier version stored in plain text, in batches, so that an interrupted start can
+ * continue. A URL that changes meanwhile is sealed by that change.
  */
 export async function sealAddresses(db: Db, box: SecretBox): Promise<void> {
   for (;;) {

@@ -19,7 +19,7 @@ export interface CompletedAttempt {
   verdict: AttemptDecision;
 }
 
-/** After this many failures the rest of the chat no longer waits for an event. */
+/** After this many failures, other events of the chat no longer wait for the event. */
 const PARK_AFTER_FAILURES = 3;
 const KEEP_OF_RESPONSE_BYTES = 4096;
 
@@ -64,7 +64,7 @@ function statusAfter(
   return isParked ? "parked" : "retrying";
 }
 
-/** The columns of a log row that describe one HTTP attempt. */
+/** The columns of a log row that describe the HTTP attempt. */
 export function describeAttempt(outcome: FetchOutcome) {
   const success = isSuccess(outcome);
   const answered = outcome.outcome === "response";
@@ -80,7 +80,7 @@ export function describeAttempt(outcome: FetchOutcome) {
   };
 }
 
-/** A delivery of a `webhook.*` event is never reported itself. */
+/** Deliveries of `webhook.*` events are not reported themselves. */
 function report({ loaded, outcome, attempt }: CompletedAttempt, retryAfterMs: number | null): EventDraft[] {
   const { event, webhook } = loaded;
   if (event.event.startsWith("webhook.")) return [];

@@ -17,15 +17,13 @@ import { openToken } from "./webhook-record.ts";
 export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
   engine: Engine;
-  /** URL of this gateway, which some formats include. */
+  /** URL of this gateway, which some formats contain. */
   baseUrl: string;
   scheduleMs: readonly number[];
   log: Pick<Log, "warn" | "info">;
 }
 
-/**
- * The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver is healthy.
- */
+/** A webhook's deliveries: one at a time per chat, and four at a time once the receiver is healthy. */
 export function webhookLane(options: WebhookLaneOptions): LaneKind {
   const { db, box } = options;
   const loader = createDeliveryLoader(db, box);
@@ -84,7 +82,7 @@ async function tryOnce(
   return { job, loaded, outcome, attempt, verdict: decideAttempt(outcome, attempt, plan) };
 }
 
-/** Records an attempt with all its consequences. */
+/** Records an attempt and all its effects. */
 function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
@@ -98,7 +96,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
       engine.wake(recorded.wake);
       logChange(recorded.change, record);
     } else engine.markLaneLost(job.lane.id);
-    // It has ended the automatic retries, for which the rest of the chat may still be waiting.
+    // A success has ended the automatic retries, for which other deliveries of the chat may wait.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";
     if (isManual && verdict.decision === "delivered") engine.wake([job.lane.id], { changed: true });
     if (verdict.decision === "failed" && verdict.isGone) {

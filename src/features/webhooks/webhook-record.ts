@@ -9,10 +9,10 @@ import type { WebhookTable } from "../../tables.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
 
-/** Replaces a hidden value; sent back, it means "unchanged". */
+/** Replaces a hidden value; a client that sends it back leaves the value unchanged. */
 export const SECRET_MASK = "****";
 
-/** Binds a sealed value to its column and webhook. */
+/** Binds a sealed value to its webhook and column. */
 export function webhookEncryptionContext(
   column: "address" | "secret" | "previous_secret" | "headers" | "format_token",
   id: number,
@@ -20,7 +20,7 @@ export function webhookEncryptionContext(
   return encryptionContextOf("webhook", column, id);
 }
 
-/** The webhook as the API shows it; the full secret only right after it was created or changed. */
+/** The webhook in API responses; the full secret appears only right after it was created or changed. */
 export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret = false } = {}) {
   const secret = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   const token = openToken(row, box);
@@ -34,7 +34,7 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
   };
 }
 
-/** The full URL, which may contain a secret; `url` of the row is its masked copy. */
+/** The full URL, which may contain a secret; the row's `url` is its masked copy. */
 export function openUrl(
   { id, url, address }: Pick<WebhookRow, "id" | "url" | "address">,
   box: SecretBox,
@@ -42,7 +42,7 @@ export function openUrl(
   return address === null ? url : box.open(address, webhookEncryptionContext("address", id));
 }
 
-/** The columns that hold a URL: sealed, and masked for lists, logs and events. */
+/** The URL columns: one sealed, one masked for lists, logs and events. */
 export function addressColumns(box: SecretBox, id: number, url: string) {
   return {
     url: url === "" ? "" : maskUrl(url),
@@ -50,7 +50,7 @@ export function addressColumns(box: SecretBox, id: number, url: string) {
   };
 }
 
-/** The customer's own headers; their values may be credentials, so they are sealed. */
+/** The customer's headers, sealed because their values may be credentials. */
 export function openHeaders(
   { id, headers }: Pick<WebhookRow, "id" | "headers">,
   box: SecretBox,
@@ -59,7 +59,7 @@ export function openHeaders(
   return JSON.parse(box.open(headers, webhookEncryptionContext("headers", id))) as Record<string, string>;
 }
 
-/** The customer's own token, which formats of other gateways echo; it is sealed. */
+/** The customer's token, sealed; formats of other gateways echo it. */
 export function openToken(
   { id, format_token }: Pick<WebhookRow, "id" | "format_token">,
   box: SecretBox,
@@ -69,7 +69,7 @@ export function openToken(
 
 type Secrets = Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_until">;
 
-/** The signing secrets of a delivery: the current one, and the previous one for a while after a change. */
+/** The signing secrets of a delivery: the current one and, for a while after a change, the previous one. */
 export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [string, ...string[]] {
   const isOverlapping =
     row.previous_secret !== null && row.previous_until !== null && row.previous_until > now;
@@ -81,7 +81,7 @@ export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [st
   ];
 }
 
-/** Enough to recognise a secret, too little to use it. */
+/** Shows enough to recognise a secret, and too little to use it. */
 export function maskSecret(secret: string): string {
   return `${secret.startsWith("whsec_") ? "whsec_" : ""}${SECRET_MASK}${secret.slice(-4)}`;
 }

@@ -2,7 +2,7 @@ import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { EventDraft } from "../events/events.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-/** The fields of every `webhook.*` event; null if it concerns no delivery. */
+/** The fields of every `webhook.*` event; null if they do not apply to a delivery. */
 interface Report {
   event_id: string | null;
   event: string | null;
@@ -33,7 +33,7 @@ export function deliveryReport(
   return draft(event, instance_id, webhook, report);
 }
 
-/** The event that reports a change, or an imminent change, of a whole webhook. */
+/** The event that reports a completed or imminent change of a webhook. */
 export function webhookNotice(
   instance_id: number,
   webhook: ReportedWebhook,
@@ -43,7 +43,7 @@ export function webhookNotice(
   return draft("webhook.failed", instance_id, webhook, { ...ABOUT_NO_DELIVERY, error, reason });
 }
 
-/** The content of a test delivery. */
+/** The event of a test delivery. */
 export function testEvent(instance_id: number, webhook: ReportedWebhook, event_id: string): EventDraft {
   const data = { ...ABOUT_NO_DELIVERY, event_id, event: "webhook.sent", attempt: 1, test: true as const };
   return { ...draft("webhook.sent", instance_id, webhook, data), event_id, isUndelivered: true };

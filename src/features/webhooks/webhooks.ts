@@ -22,7 +22,7 @@ export { signBody, signStandard } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
-  /** URL of this gateway, which some formats include. */
+  /** URL of this gateway, which some formats contain. */
   baseUrl: string;
 }
 
