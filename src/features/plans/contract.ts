@@ -18,7 +18,7 @@ export const planLimits = z.object({
 
 const limit = z.number().int().min(0).max(2_147_483_647).nullable();
 
-/** Whole days; null: no bound. */
+/** Whole days; null: no limit. */
 export const retentionDays = z.number().int().min(1).max(3650).nullable();
 
 const ceiling = (what: string) =>
@@ -40,7 +40,7 @@ export const features = z.object({
   max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
 });
 
-/** Otherwise an unknown feature would be dropped silently. */
+/** A strict object, since an unknown feature would otherwise be dropped silently. */
 const givenFeatures = z.strictObject(features.shape, {
   error: ({ code, keys }) =>
     code === "unrecognized_keys"

@@ -1,4 +1,4 @@
-/** The first day of this month in UTC, the key of the message counters. */
+/** The first day of the current month in UTC, which is the key of the message counters. */
 export function currentMonth(now = new Date()): string {
   return `${now.toISOString().slice(0, 7)}-01`;
 }

@@ -11,7 +11,7 @@ import { isPlanWithin } from "./plans.ts";
 
 type Plan = Selectable<PlanTable>;
 
-/** New accounts are given these by name, so the names stay. */
+/** New accounts get these plans by name, so their names cannot change. */
 const BUILT_IN = new Set(["unlimited", "standard"]);
 
 export function planHandlers(db: Db): Handlers<typeof plansContract> {
@@ -90,8 +90,7 @@ async function requireUnused(trx: Trx, id: number, name: string): Promise<void> 
 }
 
 /**
- * A reseller sees the plans that it can assign: those that allow no more than its own. There are few plans,
- * so all are read.
+ * A reseller sees the plans that it can assign: those within its own plan. Plans are few, so all are read.
  */
 async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<typeof plansContract.listPlans>) {
   const before = readCursor(cursor);
@@ -111,7 +110,7 @@ function planOf(db: Db, { account_id }: { account_id: number }): Promise<Plan> {
     .executeTakeFirstOrThrow();
 }
 
-/** `for update`: no account is given the plan before the commit. */
+/** `for update`: no account can get the plan before the commit. */
 function lockPlan(trx: Trx, id: number, mode: "for update" | "for change" = "for change"): Promise<Plan> {
   const plan = trx.selectFrom("plan").selectAll().where("id", "=", id);
   return (mode === "for update" ? plan.forUpdate() : plan.forNoKeyUpdate()).executeTakeFirstOrThrow(

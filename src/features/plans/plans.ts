@@ -6,7 +6,7 @@ import type { PlanTable } from "../../tables.ts";
 
 export { currentMonth, nextMonthStart } from "./current-month.ts";
 
-/** What a plan counts in pieces. */
+/** The limits of a plan that are numbers of objects. */
 export type PlanLimit = Exclude<Extract<keyof PlanTable, `max_${string}`>, "max_storage_mb">;
 
 const THINGS: Record<PlanLimit, string> = {
@@ -32,7 +32,7 @@ const LIMITS = [
 
 type Allowance = Pick<Selectable<PlanTable>, "id" | "features" | (typeof LIMITS)[number]>;
 
-/** How long an account's data are stored. Without a value the plan has no limit. */
+/** How long an account's data are stored. Without a value the plan sets no limit. */
 const RETENTION_KINDS = ["message", "campaign", "lead", "event", "log"] as const;
 export type RetentionKind = (typeof RETENTION_KINDS)[number];
 const RETENTIONS = [
@@ -40,7 +40,7 @@ const RETENTIONS = [
   ...RETENTION_KINDS.map((kind) => `max_${kind}_retention_days` as const),
 ] as const;
 
-/** Whether a plan allows at most as much as another one. */
+/** Whether a plan allows at most what another one allows. */
 export function isPlanWithin(plan: Allowance, other: Allowance): boolean {
   const hasLess =
     LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity)) &&
@@ -56,15 +56,15 @@ function daysOf({ features }: Allowance, retention: (typeof RETENTIONS)[number])
 export interface PlanQuotaRequest {
   account_id: number;
   limit: PlanLimit;
-  /** Number of places needed. Default: 1. */
+  /** Number of new objects. Default: 1. */
   requested?: number;
-  /** How many there are; asked only where there is a limit. */
+  /** Returns the current number; called only if the plan has a limit. */
   count(trx: Trx): Promise<number>;
 }
 
 /**
- * Throws QUOTA_EXCEEDED with the remaining quota if it is too small. Locks the account's row until the
- * commit, so that concurrent requests cannot both use the last place.
+ * Throws QUOTA_EXCEEDED if the remaining quota is too small. Locks the account's row until the commit, so
+ * that concurrent requests cannot both use the last of it.
  */
 export async function requirePlanQuota(trx: Trx, request: PlanQuotaRequest): Promise<void> {
   const { limit, requested = 1 } = request;
@@ -79,7 +79,7 @@ export function quotaExceededMessage(limit: PlanLimit, most: number): string {
   return `The plan allows ${most} ${THINGS[limit]}.`;
 }
 
-/** How many the plan allows and how many there are; not counted without a limit. Locks the account's row as `requireRoom` does. */
+/** The limit, and the current number if there is a limit. Locks the account's row until the commit. */
 export async function readPlanQuota(
   trx: Trx,
   request: PlanQuotaRequest,

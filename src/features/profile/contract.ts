@@ -4,7 +4,7 @@ import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const id = rowId.describe("Numeric instance id.");
 
-/** Large enough for the largest picture in base64. */
+/** Enough for the largest picture in base64. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
 
 const pictureText = boundedText(PICTURE_BODY_BYTES);

@@ -12,7 +12,7 @@ export interface ProfileDeps extends PictureSource {
   runOperation: RunSessionOperation;
 }
 
-/** What the paired phone shows of itself; the instance's row shows name and picture too. */
+/** The profile of the paired phone; the instance's row also contains name and picture. */
 export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContract> {
   const { db, runOperation } = deps;
   const readProfile = async (id: number) => {
@@ -45,7 +45,7 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
     async setProfilePhoto({ input }) {
       const picture = await readPhoto(deps, input);
       await runOperation(input.id, (session) => session.profile.setPicture(picture));
-      // Only the network knows the address of the new picture.
+      // Only the network knows the URL of the new picture.
       await saveProfileOnInstance(db, input.id, { profile_picture_url: null });
       const picture_url = picture && (await readProfile(input.id).catch(() => null))?.picture_url;
       return { picture_url: picture_url ?? null };
@@ -53,7 +53,7 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
   };
 }
 
-/** Null: the picture is to be removed. */
+/** Returns null if the picture is to be removed. */
 async function readPhoto(
   deps: ProfileDeps,
   input: InputOf<typeof profileContract.setProfilePhoto>,
@@ -66,7 +66,7 @@ async function readPhoto(
   throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
 }
 
-/** What the paired phone shows of itself, as the instance's row shows it too. */
+/** Copies the profile of the paired phone to the instance's row. */
 export async function saveProfileOnInstance(
   db: Db,
   id: number,

@@ -26,7 +26,7 @@ export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract
     },
 
     async saveQuickReply({ input, caller }) {
-      // A field that is not given stays as it is.
+      // An absent field stays unchanged.
       return db
         .insertInto("quick_reply")
         .values({ ...input, account_id: accountOf(caller) })
@@ -56,7 +56,7 @@ function accountOf(caller: Caller): number {
   return requireUser(caller).account_id;
 }
 
-/** The quick reply that this text calls up: a bare shortcut, with or without its slash. */
+/** The quick reply for a text that is only its shortcut, with or without the slash. */
 export async function findQuickReply(
   db: Db,
   accountId: number,

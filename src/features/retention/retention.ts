@@ -2,29 +2,29 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { RetentionKind } from "../plans/plans.ts";
 
-/** Rows that a batch deletes at most. */
+/** The most rows in a batch. */
 export const ROWS_AT_ONCE = 500;
-/** Batches of one run; the next run continues. */
+/** The most batches in a run; the next run continues. */
 const MAX_BATCHES = 400;
 const DAY_MS = 86_400_000;
 
-/** Data of one account that are older than its retention allows. */
+/** Rows of one account whose retention has ended. */
 export interface Expiry {
   account_id: number;
   before: Date;
 }
 
-/** Data that are deleted by age. The kind names the account's setting and the ceiling of its plan. */
+/** Data with a retention. The kind names the account's setting and the plan's upper limit. */
 export interface Expiring {
   kind: RetentionKind;
-  /** Deletes some of the oldest and returns how many; 0: nothing is left to delete. */
+  /** Deletes some of the oldest rows and returns their number; 0: none is left to delete. */
   deleteOldest(trx: Trx, expiry: Expiry): Promise<number>;
 }
 
 /**
- * Deletes the rows of each account that are too old: after `<kind>_retention_days` of the account, else after `defaultMs`
- * (0: never), and at the latest after `max_<kind>_retention_days` of its plan. Each batch is a commit of its own, the oldest
- * rows first, so the next run continues one that was interrupted.
+ * Deletes expired rows of each account. The limit is the account's `<kind>_retention_days`, or else
+ * `defaultMs` (0: none), and at most the plan's `max_<kind>_retention_days`. Each batch is one commit and
+ * deletes the oldest rows first, so the next run can continue an interrupted one.
  */
 export async function expireRows(db: Db, { kind, deleteOldest }: Expiring, defaultMs = 0): Promise<void> {
   let batches = 0;
@@ -36,7 +36,7 @@ export async function expireRows(db: Db, { kind, deleteOldest }: Expiring, defau
   }
 }
 
-/** Accounts with a limited retention for this kind of data. */
+/** Accounts whose retention of this kind is limited. */
 async function findExpiries(db: Db, kind: RetentionKind, defaultMs: number): Promise<Expiry[]> {
   const { rows } = await sql<Expiry>`
     select kept.account_id, now() - kept.days * interval '1 day' as before
