@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** The accounts that a caller may see: a reseller sees itself and its customers, others see every account. */
+/** The accounts that a caller may see: a reseller sees itself and its customers, others see all accounts. */
 export type AccountScope = number | undefined;
 
 /** A condition on the column that holds an account. */

@@ -87,9 +87,7 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
   },
 };
 
-/**
- * Pages all rows by id. For single accounts, starts at each object's newest row, so quiet accounts are fast.
- */
+/** Pages all rows by id; for single accounts, from each object's newest row, so that quiet ones are fast. */
 function pageOf(
   scope: AccountScope,
   input: Input,

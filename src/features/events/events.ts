@@ -7,9 +7,7 @@ import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
-/**
- * What a filter can exclude. `exclude` of a webhook names the first three; `automatic`: no person sent it.
- */
+/** What a filter can exclude: a webhook's `exclude` names the first three; `automatic`: no person sent it. */
 export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";
 
 /** An event before it has its sequence number. */

@@ -95,10 +95,7 @@ function eventPages(title: string, group: string): GuidePage[] {
   return [index, ...pages];
 }
 
-/**
- * Texts that the operator must publish. `file` is below `docs/`; the operator's own text is in the data
- * directory.
- */
+/** Texts that the operator must publish: `file` is below `docs/`, their own text in the data directory. */
 export const LEGAL_PAGES = {
   privacy: {
     path: "/privacy",

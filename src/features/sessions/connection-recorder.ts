@@ -64,9 +64,7 @@ async function recordEvent(
   });
 }
 
-/**
- * Whether WhatsApp rejected an unpaired instance. A newer version does not reconnect it: the user has left.
- */
+/** Whether WhatsApp rejected an unpaired instance. A newer version reconnects only paired ones. */
 async function isRefusedPairing(trx: Trx, id: number, event: ConnectionEvent): Promise<boolean> {
   const isRefused = event.type === "disconnected" && event.reason === "outdated" && !event.will_retry;
   return isRefused && !(await hasCredential(trx, id));

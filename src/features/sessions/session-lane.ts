@@ -49,9 +49,7 @@ async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<J
 
 const REPORT_MS = 5_000;
 
-/**
- * Fails waiting sends before the instance is deleted, while its integrations can still receive the events.
- */
+/** Fails waiting sends before a deletion, while the instance's integrations can still receive the events. */
 async function reportFailedSends(deps: SessionLaneDeps, { key }: Lane): Promise<void> {
   const instance_id = Number(key);
   const reporting = deps

@@ -39,7 +39,7 @@ export interface SendRow
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
-  /** The instance's sends per minute, limited by its plan; null: no limit. */
+  /** The instance's sends per minute, limited by its plan; null: not set. */
   per_minute: number | null;
   /**
    * Set while the circuit breaker is open: milliseconds until a trial send; 0 or less: one send at a time.
