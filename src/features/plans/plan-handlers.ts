@@ -89,9 +89,7 @@ async function requireUnused(trx: Trx, id: number, name: string): Promise<void> 
   );
 }
 
-/**
- * A reseller sees the plans that it can assign: those within its own plan. Plans are few, so all are read.
- */
+/** A reseller sees only plans within its own, which it can assign. Plans are few, so all are read. */
 async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<typeof plansContract.listPlans>) {
   const before = readCursor(cursor);
   const all = await db.selectFrom("plan").selectAll().orderBy("id", "desc").execute();

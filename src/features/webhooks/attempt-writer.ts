@@ -123,9 +123,7 @@ const settleJobs = sql`again as (
     and (j.ref ->> 'delivery')::bigint = o.delivery_id
 )`;
 
-/**
- * A success is final. A retry counts only while its job exists, which a removal or a manual success deletes.
- */
+/** A success is final. A retry counts only while its job exists; a removal or manual success deletes it. */
 function updateDeliveries(records: AttemptRecord[]) {
   const times = records.map((record) => record.event_at.getTime());
   return sql`updated as (

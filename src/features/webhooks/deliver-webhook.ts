@@ -23,7 +23,7 @@ export interface DeliverWebhookOptions {
 const READ_AT_MOST_BYTES = 64 * 1024;
 
 /**
- * Posts once. Returns the receiver's errors and never throws them. Removes echoed secrets from the result.
+ * Posts once. Returns the receiver's errors, never throws them, and removes echoed secrets from the result.
  */
 export async function deliverWebhook(
   options: DeliverWebhookOptions,

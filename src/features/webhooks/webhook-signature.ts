@@ -6,8 +6,8 @@ export function signBody(secret: string, body: Uint8Array): string {
 }
 
 /**
- * `v1,<base64>` of the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body`, keyed with the secret's decoded bytes.
- * A secret that is not `whsec_` and base64 is used as it is. Source: the Standard Webhooks specification, "Signature scheme".
+ * Standard Webhooks, "Signature scheme": `v1,<base64>` of the HMAC-SHA256 of `id.timestamp.body`, keyed with
+ * the decoded bytes of the secret. A secret that is not `whsec_` and base64 is itself the key.
  */
 export function signStandard(secret: string, id: string, timestampSeconds: number, body: Uint8Array): string {
   const signature = createHmac("sha256", standardKey(secret))
