@@ -17,7 +17,7 @@ export const DEFAULT_EVENTS = [
   "instance.qr_expired",
 ] as const;
 
-/** Reports of deliveries; recorded only while a webhook asks for them. */
+/** Reports of deliveries; recorded only while a webhook subscribes to them. */
 export const OPERATIONAL_EVENTS = ["webhook.sent", "webhook.failed", "webhook.retrying"] as const;
 
 /** Names beyond the specification; recorded only while a webhook names them exactly. */

@@ -16,9 +16,7 @@ export interface OpenLink {
   expires_at: Date;
 }
 
-/**
- * Creates a link that replaces the instance's earlier one, and returns its token. Only the digest is stored.
- */
+/** Replaces the instance's link and returns the token of the new one. Only the digest is stored. */
 export async function createLink(
   trx: Trx,
   { id: instance_id, account_id }: Pick<InstanceRow, "id" | "account_id">,
@@ -56,10 +54,7 @@ export async function bindLink(db: Db, token: string, browser: string | undefine
   return given;
 }
 
-/**
- * Throws NOT_FOUND for an expired or replaced link, FORBIDDEN in another browser, and ACCOUNT_RESTRICTED if
- * the account is not active.
- */
+/** Throws NOT_FOUND (expired, replaced), FORBIDDEN (other browser), ACCOUNT_RESTRICTED (inactive account). */
 export async function getLink(db: Db, token: string, browser: string): Promise<OpenLink> {
   const { browser: bound, ...link } = await selectLink(db, token);
   if (bound && SECRET.test(browser) && timingSafeEqual(bound, digest(browser))) return link;

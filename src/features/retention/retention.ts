@@ -22,9 +22,9 @@ export interface Expiring {
 }
 
 /**
- * Deletes expired rows of each account. The limit is the account's `<kind>_retention_days`, or else
- * `defaultMs` (0: none), and at most the plan's `max_<kind>_retention_days`. Each batch is one commit and
- * deletes the oldest rows first, so the next run can continue an interrupted one.
+ * Deletes expired rows of each account. The account's `<kind>_retention_days` counts, or else a `defaultMs`
+ * above 0. The plan's `max_<kind>_retention_days` is the upper limit. Each batch is one commit and deletes
+ * the oldest rows first, so the next run can continue an interrupted one.
  */
 export async function expireRows(db: Db, { kind, deleteOldest }: Expiring, defaultMs = 0): Promise<void> {
   let batches = 0;

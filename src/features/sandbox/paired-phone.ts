@@ -8,10 +8,7 @@ export interface SandboxAccess extends SandboxPolicy {
   controlOf(account_id: number): SandboxControl;
 }
 
-/**
- * The instance, if it belongs to the sandbox and its account may use the sandbox. Throws NOT_FOUND, CONFLICT
- * on another network, and FORBIDDEN.
- */
+/** The sandbox instance, if its account may use the sandbox. Throws NOT_FOUND, CONFLICT and FORBIDDEN. */
 export async function getSandboxInstance(access: SandboxPolicy, id: number): Promise<InstanceRow> {
   const instance = await getInstance(access.db, id);
   const { network } = instance;

@@ -18,9 +18,7 @@ import { toQrDataUrl } from "./qr-code-image.ts";
 import { QR_HINTS } from "./to-connection-view.ts";
 
 export interface ConnectionRecorder {
-  /**
-   * Resolves once the session's event is stored. Rejects when this node no longer owns the instance's lane.
-   */
+  /** Resolves once the session's event is stored. Rejects if this node no longer owns the lane. */
   record(instanceId: number, event: ConnectionEvent): Promise<void>;
 }
 

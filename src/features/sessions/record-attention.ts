@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
 import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 
-/** The network repeats a request that nobody has handled. */
+/** The network repeats a request that is not handled. */
 const SAME_DEMAND_MS = 60_000;
 
 export interface AttentionDeps {

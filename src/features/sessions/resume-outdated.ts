@@ -17,8 +17,7 @@ export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "publ
 }
 
 async function findResumable(db: Db): Promise<number[]> {
-  // Allows one minute: a version may be found after a session read the old one, before its rejection is
-  // stored.
+  // Allows one minute: a version may be found while a session's rejection is not yet stored.
   const { rows } = await sql<{ id: number }>`
     select i.id from instance i, client_version v
     where i.status = 'error' and i.wanted = 'connected' and i.last_disconnect_reason like ${`${OUTDATED_REASON}%`}

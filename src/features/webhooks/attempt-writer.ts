@@ -44,10 +44,7 @@ export type RecordedAttempt =
   | { isOwned: true; wake: number[]; change: ReceiverChange | null }
   | { isOwned: false };
 
-/**
- * Writes log row, delivery, job and reports of all waiting attempts in one transaction, fenced by their
- * lanes.
- */
+/** Writes log, delivery, job and reports of all waiting attempts in one transaction, fenced by lanes. */
 export function createAttemptWriter(db: Db, node: string) {
   return createBatchWriter<AttemptRecord, RecordedAttempt>({
     write: (records) => recordAttempts(db, node, records),

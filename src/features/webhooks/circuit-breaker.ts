@@ -17,8 +17,8 @@ const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /**
- * Pauses after 70 % of at least 10 attempts in 5 minutes have failed: for 30 s, then twice as long after each
- * failed probe, up to 10 minutes.
+ * Pauses for 30 s after 70 % of at least 10 attempts in 5 minutes have failed. Each failed probe doubles the
+ * pause, up to 10 minutes.
  */
 export class CircuitBreaker {
   #samples: BreakerSample[] = [];

@@ -22,9 +22,7 @@ export interface DeliverWebhookOptions {
 
 const READ_AT_MOST_BYTES = 64 * 1024;
 
-/**
- * Posts once. Returns the receiver's errors, never throws them, and removes echoed secrets from the result.
- */
+/** Posts once. Returns the receiver's errors instead of throwing. Removes echoed secrets. */
 export async function deliverWebhook(
   options: DeliverWebhookOptions,
   delivery: WebhookDelivery,

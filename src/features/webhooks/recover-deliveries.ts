@@ -6,7 +6,7 @@ import { lockWebhook } from "./find-webhook.ts";
 
 const DELIVERIES_AT_ONCE = 2_000;
 
-/** Queues failed deliveries of a webhook since a time again, in their order and with new attempts. */
+/** Queues the deliveries that failed since a time once more, in their order and with new attempts. */
 export async function recoverDeliveries(
   db: Db,
   { id, webhookId, since }: { id: number; webhookId: number; since: Date },

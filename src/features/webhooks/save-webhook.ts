@@ -164,10 +164,7 @@ export async function changeWebhook(
     .executeTakeFirstOrThrow();
 }
 
-/**
- * Rejects a move of stored credentials, which are only shown masked, to another origin. An empty URL is
- * allowed, since it receives nothing.
- */
+/** Prevents that stored credentials go to another origin: the request must contain them again. */
 function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
   const { url = "", headers, format_token } = change;
   if (url === "" || parseUrlOrigin(url) === parseUrlOrigin(row.url)) return;

@@ -16,10 +16,7 @@ export interface WebhookTestDeps extends DeliverWebhookOptions {
 
 const TESTS_PER_MINUTE = 10;
 
-/**
- * Sends one real, signed delivery to a webhook, whatever its filter. Throws SEND_FAILED with the result if
- * the receiver does not accept it.
- */
+/** Sends one real, signed delivery, whatever the filter. Throws SEND_FAILED if the receiver rejects it. */
 export function createWebhookTest(deps: WebhookTestDeps) {
   const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "A webhook");
 

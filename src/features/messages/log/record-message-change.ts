@@ -33,8 +33,8 @@ export async function recordMessageChange(
 }
 
 /**
- * Changes the logged message and returns the event; returns none for a known change. For a message that is
- * not in the log, returns only the event.
+ * Changes the logged message and returns the event; none for a known change. Without a logged message,
+ * returns only the event.
  */
 export async function applyMessageChange(
   trx: Trx,

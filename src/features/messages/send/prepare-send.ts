@@ -108,7 +108,7 @@ async function useQuickReply(
 }
 
 /**
- * Replaces mentioned numbers by the format that the network knows, also in the text: clients show a mention
+ * Replaces mentioned numbers by the format that the network knows, also in the text. Clients show a mention
  * only where the text has `@` and the digits of its address.
  */
 async function resolveMentions(

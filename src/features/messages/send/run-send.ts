@@ -178,8 +178,8 @@ async function refuseNewChat(
 }
 
 /**
- * Schedules the next attempt: this one did not reach the network although the session was connected. The wait
- * grows with each attempt, up to a limit.
+ * Schedules the next attempt after one that did not reach the network on a connected session. The wait grows
+ * with each attempt, up to a limit.
  */
 async function tryLater(context: SendContext, reason: string): Promise<JobResult> {
   const { deps, job, send } = context;

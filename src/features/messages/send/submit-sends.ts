@@ -41,9 +41,7 @@ export interface SendRow
   pace_max: number;
   /** The instance's sends per minute, limited by its plan; null: not set. */
   per_minute: number | null;
-  /**
-   * Set while the circuit breaker is open: milliseconds until a trial send; 0 or less: one send at a time.
-   */
+  /** While the breaker is open: milliseconds until the next send; 0 or less: one send at a time. */
   breaker_open_ms: number | null;
   /** An async send that has waited for its longest time. */
   is_stale: boolean;
@@ -127,9 +125,7 @@ function deadlineOf(holdMs: number) {
     then now() + ${holdMs} * interval '1 millisecond' else m.deadline end`;
 }
 
-/**
- * For a message `m`: it may still be sent. A sync send may not begin after its deadline, but may be retried.
- */
+/** For a message `m`: it may be sent. After its deadline a sync send may not begin, only be retried. */
 const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
   and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
 

@@ -150,10 +150,7 @@ const CHATTED = sql`
       update conversation set last_message_at = now() where id in (select id from chatted)
     )`;
 
-/**
- * Queues the accepted messages: sync before async before campaign. A campaign's message has its own job
- * group, so that it waits for no other message.
- */
+/** The order is sync, async, campaign. A campaign's message has its own job group: it waits for no other. */
 const QUEUED = sql`
     overtaken as (
       select j.id from (select distinct lane, jid from accepted where mode = 'sync') a

@@ -6,10 +6,7 @@ import type { MessageRow } from "../../log/message-view.ts";
 export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
 
 export interface OutcomeWatch {
-  /**
-   * Resolves when the message or action has an outcome, or after `timeoutMs`. Returns the message if this
-   * node has just recorded the outcome.
-   */
+  /** Waits at most `timeoutMs` for an outcome. Returns the message if this node has just recorded it. */
   waitFor(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
   /** Ends every wait. */
   close(): void;

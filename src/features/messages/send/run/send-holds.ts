@@ -48,7 +48,8 @@ const CHECK_LOCK_MS = 600_000;
 
 /**
  * Handles a send that would begin a chat while the network rejects new chats. A campaign's send returns to
- * its campaign; an async send waits as long as it can be held; a sync caller gets the error at once.
+ * its campaign, and an async send waits if it can be held until the lock ends. Other callers get the error at
+ * once.
  */
 export function holdUntilUnlocked(context: SendContext, until: Date): JobResult | Promise<JobResult> {
   const { deps, send } = context;
