@@ -1,6 +1,6 @@
 import type { NetworkEvent } from "../../../network/driver.ts";
 
-/** A receipt: the status of some messages of a chat, ours at the contact's end or theirs at this one. */
+/** The status of messages of a chat: ours on the contact's side, or the contact's on this side. */
 export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
   instance_id: number;
 };

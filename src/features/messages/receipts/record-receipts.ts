@@ -18,11 +18,6 @@ import {
   recordGroupReceipts,
 } from "./record-group-receipts.ts";
 
-/** The status of messages of a chat: ours on the contact's side, or the contact's on this side. */
-export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
-  instance_id: number;
-};
-
 /** What to publish once the receipts are committed. */
 export interface RecordedReceipts {
   lanes: number[];
