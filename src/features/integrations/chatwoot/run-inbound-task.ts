@@ -16,6 +16,7 @@ import {
 } from "./chatwoot-webhook-body.ts";
 import { DELETED_MARK } from "./find-link-of-message.ts";
 import { inboxKeyOf } from "./find-or-create-conversation.ts";
+import { recordUnsentMessage } from "./record-unsent-message.ts";
 import { sendAgentMessage } from "./send-agent-message.ts";
 
 /** Processes one webhook of Chatwoot. */
@@ -135,26 +136,7 @@ async function takeDeletion(
   );
   const lane = there.length > 0 ? await findLane(context) : undefined;
   return completeJob(deps, job, async (trx) => {
-    await trx
-      .insertInto("integration_link")
-      .values({
-        account_id: integration.account_id,
-        integration_id: integration.id,
-        chat: "",
-        part: 0,
-        provider_conversation_id: String(message.conversation.id),
-        provider_message_id: String(message.id),
-        origin: "provider",
-        status: "skipped",
-        error: DELETED_MARK,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["integration_id", "provider_message_id", "part"])
-          .where("provider_message_id", "is not", null)
-          .doUpdateSet({ error: DELETED_MARK }),
-      )
-      .execute();
+    await recordUnsentMessage(trx, integration, message, { status: "skipped", error: DELETED_MARK });
     if (lane === undefined) return [];
     const instance = { id: integration.instance_id, account_id: integration.account_id, lane };
     for (const { message_id, jid } of there) {

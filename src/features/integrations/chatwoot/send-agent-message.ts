@@ -14,6 +14,7 @@ import type { AgentMessage, Attachment } from "./chatwoot-webhook-body.ts";
 import { AgentFileError, fetchAgentFile } from "./fetch-agent-file.ts";
 import { findRecipient } from "./find-recipient.ts";
 import { markRead } from "./mark-read.ts";
+import { recordUnsentMessage } from "./record-unsent-message.ts";
 import { showFailure } from "./report-status.ts";
 
 /** One WhatsApp message of an agent's message: the text is part 0, files follow. */
@@ -167,32 +168,11 @@ async function fail(
   reason: string,
 ): Promise<JobResult> {
   const { deps, integration } = context;
-  const provider_message_id = String(message.id);
-  const conversation = message.conversation.id;
-  await deps.db
-    .insertInto("integration_link")
-    .values({
-      account_id: integration.account_id,
-      integration_id: integration.id,
-      chat: "",
-      part: 0,
-      provider_conversation_id: String(conversation),
-      provider_message_id,
-      origin: "provider",
-      status: "failed",
-      error: reason,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["integration_id", "provider_message_id", "part"])
-        .where("provider_message_id", "is not", null)
-        .doUpdateSet({ error: reason }),
-    )
-    .execute();
+  await recordUnsentMessage(deps.db, integration, message, { status: "failed", error: reason });
   const since = new Date(message.created_at ?? Date.now());
   return showFailure(context, job, since, {
-    conversation,
-    message: provider_message_id,
+    conversation: message.conversation.id,
+    message: String(message.id),
     external_error: reason,
   });
 }
