@@ -4,24 +4,24 @@ import type { KeyChange, PairingChange, StoredJournalEntry } from "./credential-
 export function mergePairingChanges(changes: readonly Partial<PairingChange>[]): PairingChange {
   const keys = new Map<string, KeyChange>();
   const entries = new Map<string, StoredJournalEntry>();
-  const forgotten = new Set<string>();
+  const deleted = new Set<string>();
   let credentials: Uint8Array | undefined;
   for (const change of changes) {
     credentials = change.credentials ?? credentials;
     for (const key of change.keys ?? []) keys.set(`${key.kind} ${key.id}`, key);
     for (const entry of change.journal_entries ?? []) {
       entries.set(entry.id, entry);
-      forgotten.delete(entry.id);
+      deleted.delete(entry.id);
     }
     for (const id of change.deleted_journal_ids ?? []) {
       entries.delete(id);
-      forgotten.add(id);
+      deleted.add(id);
     }
   }
   return {
     ...(credentials && { credentials }),
     keys: [...keys.values()],
     journal_entries: [...entries.values()],
-    deleted_journal_ids: [...forgotten],
+    deleted_journal_ids: [...deleted],
   };
 }
