@@ -53,7 +53,7 @@ function createDeps(options: SendRunnerOptions): SendRunnerDeps {
     ...options,
     throttle,
     breakers: new SendCircuitBreakers(options),
-    loader: createBatchWriter({
+    loadAndSubmit: createBatchWriter({
       write: (claimed) => loadAndSubmitSends(db, engine.node.id, sendHoldMs, claimed),
     }),
     submitter: createBatchWriter({
@@ -66,7 +66,7 @@ function createDeps(options: SendRunnerOptions): SendRunnerDeps {
 async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<JobResult> {
   faultPoint("send:before-submit");
   const { message: id } = job.ref as { message: number };
-  const loaded = await deps.loader.write({ id, lane: job.lane, may_submit: mayGoAtOnce(deps, job) });
+  const loaded = await deps.loadAndSubmit.write({ id, lane: job.lane, may_submit: mayGoAtOnce(deps, job) });
   if (!loaded || loaded.outcome_at !== null) return { end: "done" };
   const send = loaded.has_begun ? loaded : await readdressSend(deps, loaded);
   const context: SendContext = { deps, job, send, slot, session: sessionOf(deps, send.instance_id) };

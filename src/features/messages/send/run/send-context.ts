@@ -30,7 +30,7 @@ export interface SendRunnerDeps extends SendRunnerOptions {
   throttle: SendThrottle;
   breakers: SendCircuitBreakers;
   /** Loads sends; the same statement marks those that need not wait as submitted. */
-  loader: Pick<BatchWriter<ClaimedSend, SendRow | undefined>, "write">;
+  loadAndSubmit: Pick<BatchWriter<ClaimedSend, SendRow | undefined>, "write">;
   submitter: Pick<BatchWriter<SendSubmission, SendSubmissionResult>, "write">;
   /** The memory budget for outgoing files. */
   files: Semaphore;
