@@ -41,8 +41,6 @@ interface ChatRow {
   unread_count: number;
 }
 
-export type ListedChat = Awaited<ReturnType<typeof listChats>>["rows"][number];
-
 /** The chat with the newest message first. */
 export async function listChats(db: Db, filter: ChatFilter) {
   const { rows, pagination } = toPage(await readChats(db, filter), filter.limit, toTimeCursor);
