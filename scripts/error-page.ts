@@ -11,10 +11,10 @@ A request that fails has a status of 400 or more and this body:
 {
   "success": false,
   "code": "VALIDATION_ERROR",
-  "message": "number: Required",
-  "error": "number: Required",
-  "details": { "fields": [{ "field": "number", "issue": "Required" }] },
-  "request_id": "01M7VZ7A9ZBG8NWRNYBYXP4FZP"
+  "message": "number: one of number, phone or jid is required",
+  "error": "number: one of number, phone or jid is required",
+  "details": { "fields": [{ "field": "number", "issue": "one of number, phone or jid is required" }] },
+  "request_id": "req_01M7VZ7A9ZBG8NWRNYBYXP4FZP"
 }
 \`\`\`
 

@@ -106,7 +106,7 @@ export const ERROR_CODES = {
     status: 409,
     meaning: "The instance has no open session with the network.",
     advice:
-      "Read `GET /api/v1/instances/:id/status`. Pair or connect the instance, or send with `async: true`, which waits for the connection.",
+      "Read `GET /api/v1/instances/:id/status`. Pair or connect the instance. A paired instance also takes a send with `async: true`, which waits for the connection.",
   },
   CONFLICT: {
     status: 409,
