@@ -12,7 +12,7 @@ function failed(failure: Failed["failure"]): Failed {
   return { outcome: "failed", failure, error: "No.", durationMs: 1 };
 }
 
-describe("the error policy", () => {
+describe("the error policy of integrations", () => {
   test.each([
     [200, "ok"],
     [204, "ok"],
@@ -25,14 +25,14 @@ describe("the error policy", () => {
     [500, "retry"],
     [503, "retry"],
     [520, "retry"],
-  ])("takes %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).class).toBe(verdict));
+  ])("treats %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).class).toBe(verdict));
 
   test("a wrong token is distinguished from other rejections", () => {
     expect(classifyResponse(answered(401))).toEqual({ class: "stop", status: "auth_error" });
     expect(classifyResponse(answered(422))).toEqual({ class: "stop", status: "failing" });
   });
 
-  test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
+  test("a program's 404 is final, and a 404 of a proxy whose program is unavailable is retried", () => {
     expect(classifyResponse(answered(404, '{"message":"Session not found."}')).class).toBe("stop");
     expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
       class: "retry",
@@ -47,7 +47,7 @@ describe("the error policy", () => {
     ["timeout_connect", true],
     ["timeout_total", false],
     ["reset", false],
-  ] as const)("after %s it is said that nothing was done: %j", (failure, isSafe) => {
+  ] as const)("after the failure %s, whether the request surely had no effect is %j", (failure, isSafe) => {
     expect(classifyResponse(failed(failure))).toMatchObject({ class: "retry", isSafe });
   });
 
@@ -58,11 +58,11 @@ describe("the error policy", () => {
     [500, false],
     [502, false],
     [504, false],
-  ] as const)("after an answered %i it is said that nothing was done: %j", (status, isSafe) => {
+  ] as const)("after an HTTP %i, whether the request surely had no effect is %j", (status, isSafe) => {
     expect(classifyResponse(answered(status))).toMatchObject({ class: "retry", isSafe });
   });
 
-  test("a side that breaks off a long call is not away, unless it has surely done nothing", () => {
+  test("a server that breaks off a long request counts as unavailable only if it surely did nothing", () => {
     const isDown = (outcome: FetchOutcome) => {
       const verdict = classifyResponse(outcome);
       return verdict.class === "retry" && verdict.isDown;
@@ -78,11 +78,11 @@ describe("the error policy", () => {
     expect(isDownAfter(5_000)).toEqual([false, false, false, true, true]);
   });
 
-  test("what the gateway itself forbids is not tried again", () => {
+  test("an address that the gateway itself forbids is not retried", () => {
     expect(classifyResponse(failed("blocked")).class).toBe("stop");
   });
 
-  test("waits longer each time, a little at random, and as long as it is asked to, within an hour", () => {
+  test("increases each delay with some jitter and follows Retry-After up to one hour", () => {
     expect([1, 2, 3, 20].map((attempt) => retryDelayMs(attempt, undefined, () => 0.5))).toEqual([
       2_000, 5_000, 15_000, 600_000,
     ]);
@@ -96,7 +96,7 @@ describe("the error policy", () => {
     expect(asked(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(55_000);
   });
 
-  test("keeps of an answer what people can read, and no stack trace", () => {
+  test("stores the readable text of an error response, without stack traces", () => {
     const body = JSON.stringify({ code: 404, message: "Not registered", stacktrace: "at secret.js" });
     expect(describeOutcome(answered(404, body))).toBe("The integration responded with 404: Not registered");
     expect(describeOutcome(answered(502, `<html>\n  ${"x".repeat(1000)}`)).length).toBeLessThan(350);

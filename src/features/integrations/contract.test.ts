@@ -8,7 +8,7 @@ test.each([
   ["n8n", n8nConfig],
   ["typebot", typebotConfig],
   ["chatwoot", chatwootConfig],
-])("the description of the route names every field of %s", (_, config) => {
+])("the route's description names every field of %s", (_, config) => {
   for (const field of Object.keys(config.shape))
     expect(integrationsContract.saveIntegration.description).toContain(`\`${field}\``);
 });

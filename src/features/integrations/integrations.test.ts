@@ -28,7 +28,7 @@ describe("integrations", () => {
   const rows = async (text: string) =>
     (await sql.raw<Record<string, unknown>>(text).execute(story.gateway.database.db)).rows;
 
-  test("are saved flat or in config, under the names of other gateways too, and shown with their secrets masked", async () => {
+  test("are saved flat or in config, also with aliases, and returned with masked secrets", async () => {
     const { data } = await client().saveIntegration({
       ...of("n8n"),
       webhookUrl: `${n8n.url}/webhook/in`,
@@ -60,7 +60,7 @@ describe("integrations", () => {
     expect(kept.every(({ secret }) => Buffer.isBuffer(secret))).toBe(true);
   });
 
-  test("keep a secret that comes back masked, but do not hand it to another address", async () => {
+  test("keep a secret that is sent back masked, but do not pass it to another address", async () => {
     const { data: shown } = await client().getIntegration(of("n8n"));
     await client().saveIntegration({ ...of("n8n"), config: { ...shown.config, include_groups: false } });
     await story.say(newPerson(), "hi");
@@ -73,7 +73,7 @@ describe("integrations", () => {
     });
   });
 
-  test("are switched off and on without their configuration", async () => {
+  test("can be disabled and enabled without sending their configuration", async () => {
     n8n.forget();
     await client().saveIntegration({ ...of("n8n"), enabled: false });
     await story.say(newPerson(), "while off");
@@ -100,7 +100,7 @@ describe("integrations", () => {
       { webhook_url: "http://x.test/", header_name: "X-Waygate-Signature" },
       "header_name",
     ],
-  ])("are refused %s", async (_, config, field) => {
+  ])("are rejected %s", async (_, config, field) => {
     const owner = story.gateway.owner;
     const { id } = await story.gateway.createInstance();
     await expect(owner.saveIntegration({ id, provider: "n8n", config })).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe("integrations", () => {
     expect((await owner.listIntegrations({ id })).data).toEqual([]);
   });
 
-  test("of an unknown kind, not configured or of others are refused", async () => {
+  test("are rejected if their kind is unknown, not configured or of another account", async () => {
     const { shop, gateway } = story;
     const unknown = client().saveIntegration({ id: shop.id, provider: "zapier" as "n8n", config: {} });
     await expect(unknown).rejects.toMatchObject({ status: 400 });
@@ -132,7 +132,7 @@ describe("integrations", () => {
     });
   });
 
-  test("are tested so often in a minute and no more", async () => {
+  test("have a limit of test calls per minute", async () => {
     const { id, client: own } = await story.gateway.createInstance();
     await own.saveIntegration({ id, provider: "n8n", webhook_url: `${n8n.url}/webhook/in` });
     for (let time = 0; time < 10; time++) await own.testIntegration({ id, provider: "n8n" });
@@ -141,7 +141,7 @@ describe("integrations", () => {
     });
   });
 
-  test("stop when the plan does not include them any more", async () => {
+  test("stop when the plan no longer includes them", async () => {
     n8n.forget();
     await client().saveIntegration({ ...of("n8n"), config: { webhook_url: `${n8n.url}/webhook/in` } });
     await rows(`update plan set features = features || '{"integrations": false}'`);
@@ -153,7 +153,7 @@ describe("integrations", () => {
     expect(n8n.executions[0]?.body.chatInput).toBe("with a plan");
   });
 
-  test("that are removed leave no lane, no job and no secret, and an instance takes its own along", async () => {
+  test("leave no lane, job or secret when they or their instance are removed", async () => {
     const gone = await story.gateway.connectInstance();
     await gone.client.saveIntegration({
       id: gone.id,

@@ -66,8 +66,8 @@ async function write(from: string, times: number) {
   for (let i = 0; i < times; i += 1) await story.say(from, `word ${i}`);
 }
 
-describe("automatic answers in one chat", () => {
-  test("go on for a person who writes ten times in a row", async () => {
+describe("automatic replies in one chat", () => {
+  test("continue for a person who writes ten times in a row", async () => {
     await greet(story.shop);
     const ana = newPerson();
     await write(ana, 10);
@@ -75,7 +75,7 @@ describe("automatic answers in one chat", () => {
     expect((await pausedChats(story.shop)).filter(({ chat }) => chat.startsWith(ana))).toEqual([]);
   });
 
-  test("pause for twice as long each time, and go on afterwards", async () => {
+  test("pause for twice as long each time and then continue", async () => {
     await greet(story.shop, { max_replies_per_minute: 2 });
     const bia = newPerson();
     for (const [round, wanted] of [60, 120, 240].entries()) {
@@ -92,7 +92,7 @@ describe("automatic answers in one chat", () => {
     }
   });
 
-  test("are not counted where the protection is off, and saving the integration ends a pause", async () => {
+  test("are not counted if the protection is off, and saving the integration ends a pause", async () => {
     await greet(story.shop, { max_replies_per_minute: 1 });
     const caio = newPerson();
     await write(caio, 1);
@@ -103,7 +103,7 @@ describe("automatic answers in one chat", () => {
     expect(await story.heard(caio, 4)).toHaveLength(4);
   });
 
-  test("of a workflow pause, too, while the workflow still gets every event", async () => {
+  test("from a workflow pause too, while the workflow still receives every event", async () => {
     n8n.activate("answer", { respond: "responseNode", says: [{ output: "Yes" }] });
     await shop().saveIntegration({
       id: story.shop.id,
@@ -121,7 +121,7 @@ describe("automatic answers in one chat", () => {
     expect(await pausedChats(story.shop, "n8n")).toMatchObject([{ pauses: 1 }]);
   });
 
-  test("of two bots that answer each other stop within a few rounds, are reported, and stay so over a restart", async () => {
+  test("between two bots stop in a few rounds, are reported and stay paused after a restart", async () => {
     const other = await story.gateway.connectInstance({ name: "Other" });
     const { data: hook } = await shop().createWebhook({
       id: story.shop.id,

@@ -22,7 +22,7 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))("
   };
 
   test.each(["https://b.test", "http://a.test", "https://a.test:8443"])(
-    "demands each masked secret anew when its address moves to %s",
+    "requires each masked secret again when its address changes to %s, and stores nothing",
     async (origin) => {
       expect(provider.secrets.length).toBeGreaterThan(0);
       await expect(read("****1234", origin)).rejects.toMatchObject({
@@ -32,7 +32,7 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))("
     },
   );
 
-  test("keeps a masked secret at its address, and takes a new one for another", async () => {
+  test("keeps a masked secret at its address and accepts a new secret for another address", async () => {
     const name = provider.secrets[0] ?? "";
     expect((await read("****1234", "https://a.test")).config[name]).toBe(SECRET);
     expect((await read("another-secret", "https://b.test")).config[name]).toBe("another-secret");

@@ -44,8 +44,8 @@ async function until(isDone: () => unknown): Promise<void> {
   });
 }
 
-describe("kinds of messages", () => {
-  test("voice notes, videos and stickers go up as what they are", async () => {
+describe("messages of each kind between WhatsApp and Chatwoot", () => {
+  test("voice notes, videos and stickers from WhatsApp keep their kind in the inbox", async () => {
     await save();
     for (const [type, file, mime_type] of [
       ["ptt", SAMPLE.opus, "audio/ogg; codecs=opus"],
@@ -68,7 +68,7 @@ describe("kinds of messages", () => {
     ]);
   });
 
-  test("a sound of an agent goes as a voice note where it is one, a video as a video", async () => {
+  test("a voice recording by an agent is sent as a voice note, and a video as a video", async () => {
     const { conversation } = await open();
     const attachments = [
       { bytes: SAMPLE.opus, type: "audio/ogg; codecs=opus", file_name: "note.ogg" },
@@ -79,7 +79,7 @@ describe("kinds of messages", () => {
     expect(sent.map(({ content }) => content.media_type)).toEqual(["ptt", "video"]);
   });
 
-  test("files of an agent go as what they are when Chatwoot tells only their kind", async () => {
+  test("an agent's file keeps its kind when Chatwoot's webhook contains only the kind", async () => {
     const { conversation } = await open();
     chatwoot.faults.untypedFiles = true;
     const attachments = [
@@ -96,7 +96,7 @@ describe("kinds of messages", () => {
   });
 
   test.skipIf(!hasFfmpeg)(
-    "a recording of an agent goes as a voice note, a song as a sound, unless all audio is to be voice",
+    "an agent's recording is sent as a voice note and a song as audio, unless all audio is sent as voice",
     async () => {
       const { conversation } = await open();
       chatwoot.record(conversation.id, WAV, "wav");
@@ -112,7 +112,7 @@ describe("kinds of messages", () => {
     },
   );
 
-  test("a file that is too large for the proxy before Chatwoot is named in words", async () => {
+  test("a file that exceeds the upload limit of Chatwoot's proxy becomes a text that names it", async () => {
     await save();
     chatwoot.faults.largestFile = 50;
     const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "look" };
@@ -124,7 +124,7 @@ describe("kinds of messages", () => {
     });
   });
 
-  test("a reply in a group quotes the one who wrote, and goes to the group", async () => {
+  test("an agent's reply in a group quotes the member's message and is sent to the group", async () => {
     await save({ groups: true });
     const id = await receive({ from: BIA, group_jid: GROUP, push_name: "Bia", text: "who comes?" });
     const asked = await story.waitForMessage(({ content }) => content?.includes("who comes?") ?? false);
@@ -143,7 +143,7 @@ describe("kinds of messages", () => {
     expect(good.content_attributes.in_reply_to).toBe(answer.id);
   });
 
-  test("a deleted message stays, with a note, where that is wanted", async () => {
+  test("a message deleted on WhatsApp stays in the inbox, with a note, if that is configured", async () => {
     const { conversation, id } = await open({ keep_deleted: true });
     await story.shop.client.sandboxDelete({ id: story.shop.id, from: BIA, message_id: id });
     const note = await story.waitForMessage(({ content }) => content?.includes("was deleted") ?? false);
@@ -152,7 +152,7 @@ describe("kinds of messages", () => {
     expect(note.content_attributes.in_reply_to).toBe(first?.id);
   });
 
-  test("what the phone has sent can be deleted by an agent, and what is deleted on WhatsApp is not deleted twice", async () => {
+  test("an agent can delete a message from the phone; deletions on WhatsApp are not sent back", async () => {
     const { conversation } = await open();
     await receive({ from: BIA, from_me: true, text: "oops" });
     await receive({ from: BIA, from_me: true, text: "kept" });
@@ -173,7 +173,7 @@ describe("kinds of messages", () => {
     expect(contents(conversation)).toHaveLength(3);
   });
 
-  test("a contact comes with its picture", async () => {
+  test("a contact is created with its profile picture", async () => {
     await save();
     const picture_url = "https://pictures.example/bia.jpg";
     await story.shop.client.sandboxContact({ id: story.shop.id, from: BIA, picture_url });
@@ -183,8 +183,8 @@ describe("kinds of messages", () => {
   });
 });
 
-describe("contacts", () => {
-  test("a phone that another contact got meanwhile is looked up, and the message arrives", async () => {
+describe("contacts of a Chatwoot inbox", () => {
+  test("a phone number that another contact has meanwhile is looked up; the message arrives", async () => {
     await save();
     chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
     chatwoot.faults.takenPhones = 1;
@@ -193,7 +193,7 @@ describe("contacts", () => {
     expect(chatwoot.contacts.map(({ name }) => name)).toEqual(["Beatriz"]);
   });
 
-  test("a contact under the other format is used, and the agents' changes stay", async () => {
+  test("a contact stored under the other format of its number is reused with agents' changes", async () => {
     await save();
     const old = chatwoot.startConversation({ name: "Bia, VIP", identifier: null, phone_number: OTHER });
     await receive({ from: BIA, push_name: "Bia", text: "Hello" });
@@ -222,7 +222,7 @@ describe("contacts", () => {
     expect([old.id, recent.id]).toContain(again.conversation_id);
   });
 
-  test("a merged contact without a name gets the name of the other one", async () => {
+  test("a merged contact without a name gets the name of the other contact", async () => {
     await save({ merge_brazil_contacts: true });
     chatwoot.startConversation({ name: OTHER, identifier: null, phone_number: OTHER });
     chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
@@ -232,7 +232,7 @@ describe("contacts", () => {
     expect(chatwoot.contacts).toMatchObject([{ name: "Beatriz" }]);
   });
 
-  test("somebody whose address another contact of the inbox has comes in under that contact", async () => {
+  test("messages from an address of another contact in the inbox appear under that contact", async () => {
     await save();
     const { contact_id, id } = chatwoot.startConversation({
       name: "Rui",
@@ -247,7 +247,7 @@ describe("contacts", () => {
     expect(hello.conversation_id).toBe(id);
   });
 
-  test("an inbox that is locked to one conversation after the save opens it again, and the test says so", async () => {
+  test("an inbox locked to one conversation after the save reopens it, and the test says so", async () => {
     chatwoot.version = "4.13.0";
     const { conversation } = await open({ reopen_conversation: false });
     chatwoot.inbox.lock_to_single_conversation = true;
@@ -261,7 +261,7 @@ describe("contacts", () => {
   });
 });
 
-describe("Liquid, with which Chatwoot renders what is outgoing", () => {
+describe("Liquid escaping of outgoing messages for Chatwoot", () => {
   const TEXTS = [
     "Hi {{contact.name}}, {{ contact.email }}",
     "{% raw %}{{contact.name}}{% endraw %} and {% endraw %}",
@@ -272,7 +272,7 @@ describe("Liquid, with which Chatwoot renders what is outgoing", () => {
   ];
 
   test.each(TEXTS)(
-    "leaves a text from the phone as it was, and changes none that came in: %s",
+    "a text from the phone keeps its Liquid syntax, and a received text is stored unchanged: %s",
     async (text) => {
       await open();
       await receive({ from: BIA, text });
@@ -283,7 +283,7 @@ describe("Liquid, with which Chatwoot renders what is outgoing", () => {
     },
   );
 
-  test("leaves a private note and the caption of a file as they were", async () => {
+  test("a private note and the caption of a file are not escaped", async () => {
     await open({ sent_from_phone: "private_note" });
     const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "for {{contact.name}}" };
     await receive({ from: BIA, from_me: true, media });
@@ -296,7 +296,7 @@ describe("an agent's Retry", () => {
   const picture = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
   const paper = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
 
-  test("sends only the parts that have failed", async () => {
+  test("sends only the parts that failed", async () => {
     const { conversation } = await open();
     const answer = chatwoot.write(conversation.id, { content: "see", attachments: [picture, paper] });
     const sent = await story.waitForSent(3);
@@ -312,7 +312,7 @@ describe("an agent's Retry", () => {
     expect(all.at(-1)?.content).toMatchObject({ media_type: "document", file_name: "offer.pdf" });
   });
 
-  test("is asked for by a private note in a Chatwoot that cannot show that a message has failed", async () => {
+  test("is requested by a private note in a Chatwoot version that cannot show failed messages", async () => {
     chatwoot.version = "4.1.0";
     await save();
     const named = { name: "X", identifier: null, phone_number: "+5521977770001" };
@@ -339,7 +339,7 @@ describe("an agent's Retry", () => {
       end: () => story.gateway.owner.deleteInstance({ id: story.shop.id }),
       reason: /removed/,
     },
-  ])("shows at once as failed, with the reason, when its instance is $what", async ({ end, reason }) => {
+  ])("fails at once and shows the reason when the instance is $what", async ({ end, reason }) => {
     await save();
     const named = { name: "X", identifier: null, phone_number: "+5521977770002" };
     const conversation = chatwoot.startConversation(named);
@@ -360,7 +360,7 @@ describe("an agent's Retry", () => {
     expect(waiting.content_attributes.external_error).toMatch(reason);
   });
 
-  test("does not send again what has arrived after it was given up", async () => {
+  test("does not resend a message that arrived after its failure was reported", async () => {
     await save();
     const named = { name: "X", identifier: null, phone_number: "+5521977770001" };
     const conversation = chatwoot.startConversation(named);
@@ -377,7 +377,7 @@ describe("an agent's Retry", () => {
     expect(await story.sent()).toHaveLength(1);
   });
 
-  test("of a message that a gateway out of order did not take sends it, and of one that it took in silence does not", async () => {
+  test("sends a message that the gateway could not store, but not one that it ignored", async () => {
     const { conversation } = await open();
     const holder = await story.gateway.database.pool.connect();
     await holder.query("begin; set local idle_in_transaction_session_timeout = 0");
@@ -395,7 +395,7 @@ describe("an agent's Retry", () => {
     expect(await words()).toEqual(["not taken"]);
   });
 
-  test("of an attachment that never came sends it once it is there", async () => {
+  test("sends a message once its missing attachment is available", async () => {
     const { conversation } = await open();
     chatwoot.faults.missingFiles = 6;
     const answer = chatwoot.write(conversation.id, { content: "see", attachments: [picture] });
@@ -407,7 +407,7 @@ describe("an agent's Retry", () => {
   });
 });
 
-test("what a bot says stands in the inbox, and an agent who answers silences the bot", async () => {
+test("a bot's replies appear in the inbox, and an agent who replies pauses the bot", async () => {
   const typebot = await startTypebot();
   typebot.publish("shop", [bubble("a", "Welcome"), ask("q"), bubble("b", "Bye"), ask("r")]);
   const { client, id } = story.shop;
@@ -433,8 +433,8 @@ test("what a bot says stands in the inbox, and an agent who answers silences the
   }
 });
 
-describe("webhooks", () => {
-  test("are answered before anything is sent or fetched", async () => {
+describe("webhooks from Chatwoot", () => {
+  test("are acknowledged before anything is sent or fetched", async () => {
     const { conversation } = await open();
     await story.shop.client.sandboxDrop({ id: story.shop.id });
     chatwoot.faults.missingFiles = 2;
@@ -450,7 +450,7 @@ describe("webhooks", () => {
     await waitUntil(() => answer.status === "read");
   });
 
-  test("name files by an address that only browsers reach, unless `files_from_url` is on", async () => {
+  test("may contain file addresses that only browsers reach, unless `files_from_url` is on", async () => {
     const { conversation } = await open();
     chatwoot.faults.frontend = "http://chat.invalid";
     const file = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
@@ -463,9 +463,9 @@ describe("webhooks", () => {
   });
 });
 
-describe("changes while something waits", () => {
+describe("Chatwoot settings that change while messages wait", () => {
   test.each([403, 404] as const)(
-    "a Chatwoot that answers %i loses nothing: it comes in after the next save",
+    "a Chatwoot that responds with %i loses no message: waiting ones arrive after the next save",
     async (status) => {
       await open();
       chatwoot.faults.status = status;
@@ -481,7 +481,7 @@ describe("changes while something waits", () => {
     },
   );
 
-  test("in another Chatwoot the same ids are other messages", async () => {
+  test("the same ids in another Chatwoot belong to different messages", async () => {
     const { conversation } = await open();
     chatwoot.write(conversation.id, "from the old one");
     await story.waitForSent(1);
@@ -511,7 +511,7 @@ describe("changes while something waits", () => {
     }
   });
 
-  test("removed and added again, it sends nothing for the second time, and takes what it has missed", async () => {
+  test("an integration removed and added again sends nothing twice, and Retry sends the rest", async () => {
     const { conversation } = await open();
     const answer = chatwoot.write(conversation.id, "before");
     await story.waitForSent(1);
@@ -532,7 +532,7 @@ describe("changes while something waits", () => {
     expect(await words()).toEqual(["before", "meanwhile"]);
   });
 
-  test("an instance that is removed takes its webhook out of the inbox, and what waits with it", async () => {
+  test("removing an instance clears the webhook of its inbox and drops its waiting messages", async () => {
     const { conversation } = await open();
     chatwoot.messagesPerMinute = 0;
     await receive({ from: BIA, text: "waits" });
@@ -546,7 +546,7 @@ describe("changes while something waits", () => {
     expect(contents(conversation)).toEqual(["Hello"]);
   });
 
-  test("of two instances only one has an inbox, and what the other one posts is no answer of an agent", async () => {
+  test("an inbox belongs to one instance, and posts of another instance are not agent replies", async () => {
     const { conversation } = await open();
     const second = await story.gateway.connectInstance();
     const config = {

@@ -49,14 +49,14 @@ async function announce(to: string): Promise<string> {
   return answer.toString("latin1");
 }
 
-describe("the address that a Chatwoot inbox calls", () => {
-  test("refuses a wrong token before a byte of the body has come", async () => {
+describe("the webhook address of a Chatwoot inbox", () => {
+  test("rejects a wrong token before it reads the body", async () => {
     expect(await announce(withWrongToken())).toMatch(/^HTTP\/1\.1 401 /);
     expect(await announce(`/webhooks/chatwoot/999999/${WRONG}`)).toMatch(/^HTTP\/1\.1 401 /);
     expect(await announce(`/webhooks/chatwoot/x/${WRONG}`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test("gives the same answer for a wrong token and for an instance that is not there", async () => {
+  test("returns the same response for a wrong token and for an unknown instance", async () => {
     const answers = [withWrongToken(), `/webhooks/chatwoot/999999/${WRONG}`].map(async (to) => {
       const { request_id: _, ...body } = (await (await post(to, "192.0.2.2")).json()) as Record<
         string,
@@ -69,7 +69,7 @@ describe("the address that a Chatwoot inbox calls", () => {
     expect(one).toEqual(other);
   });
 
-  test("counts wrong tokens by address and answers 429, while the right one goes on", async () => {
+  test("counts wrong tokens by client address and returns 429, but still accepts the right one", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < ALLOWED + 10; n++) statuses.push((await post(withWrongToken(), "192.0.2.3")).status);
     expect(statuses.slice(0, ALLOWED)).toEqual(Array(ALLOWED).fill(401));
@@ -81,7 +81,7 @@ describe("the address that a Chatwoot inbox calls", () => {
     expect((await post(withWrongToken(), "192.0.2.4")).status).toBe(401);
   });
 
-  test("reads no JSON of a body whose signature is wrong", async () => {
+  test("does not parse JSON if the signature of the body is wrong", async () => {
     expect(chatwoot.inbox.secret).toBeTruthy();
     const answer = await post(path, "192.0.2.5", "this is not JSON");
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
@@ -90,7 +90,7 @@ describe("the address that a Chatwoot inbox calls", () => {
     ]);
   });
 
-  test("takes no token of an integration that is removed", async () => {
+  test("rejects the token of a removed integration", async () => {
     await shop.client.deleteIntegration({ id: shop.id, provider: "chatwoot" });
     expect(await announce(path)).toMatch(/^HTTP\/1\.1 401 /);
   });

@@ -21,8 +21,8 @@ async function open(fields: Record<string, unknown> = {}) {
 
 const contents = (conversation: { id: number }) => chatwoot.of(conversation.id).map(({ content }) => content);
 
-describe("from WhatsApp into the inbox", () => {
-  test("a text becomes one message, in a conversation with its contact", async () => {
+describe("messages from WhatsApp to the inbox", () => {
+  test("a text becomes one message in a conversation with its contact", async () => {
     await save();
     const id = await receive({ from: BIA, push_name: "Bia", text: "Hello *you*" });
     const conversation = await story.conversation(BIA);
@@ -43,7 +43,7 @@ describe("from WhatsApp into the inbox", () => {
     expect([chatwoot.contacts.length, chatwoot.conversations.length]).toEqual([1, 1]);
   });
 
-  test("a post whose answer was lost is found again and not repeated", async () => {
+  test("the gateway finds a posted message whose response was lost, and does not post it again", async () => {
     await save();
     chatwoot.faults.loseAnswers = 1;
     await receive({ from: BIA, text: "once" });
@@ -72,7 +72,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(contents(conversation)).toEqual(["Hello", "next"]);
   });
 
-  test("more messages than a conversation takes in a minute wait, and so does an overloaded Chatwoot", async () => {
+  test("messages wait when a conversation exceeds its rate limit or Chatwoot is overloaded", async () => {
     const { conversation } = await open();
     for (const [limit, status] of [
       [1, null],
@@ -94,7 +94,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(contents(conversation)).toEqual(["Hello", "limit 1", "limit 200"]);
   });
 
-  test("a file goes up with its caption, a voice note as one, a place as a map, a card with its number", async () => {
+  test("files keep captions, voice notes their kind, locations a map link, cards a number", async () => {
     await save();
     const media = { base64: SAMPLE.jpeg.toString("base64"), type: "image" as const, caption: "*look*" };
     await receive({ from: BIA, media });
@@ -111,7 +111,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(card?.content).toBe("👤 Rui\n+5521977770099");
   });
 
-  test("replies, edits, reactions and deletions find their message", async () => {
+  test("replies, edits, reactions and deletions refer to the right message", async () => {
     const { conversation, first, id } = await open();
     await receive({ from: BIA, text: "answer", reply_to: id });
     const { client, id: shop } = story.shop;
@@ -133,7 +133,7 @@ describe("from WhatsApp into the inbox", () => {
     ["message", { message_type: "outgoing", private: false, content_attributes: { external_echo: true } }],
     ["private_note", { message_type: "outgoing", private: true }],
     ["off", undefined],
-  ])("what the phone sends is shown as `sent_from_phone` says: %s", async (sent_from_phone, wanted) => {
+  ])("a message sent from the phone follows `sent_from_phone`: %s", async (sent_from_phone, wanted) => {
     const { conversation } = await open({ sent_from_phone });
     await receive({ from: BIA, from_me: true, text: "from the phone" });
     await receive({ from: BIA, text: "after" });
@@ -144,7 +144,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(await story.sent()).toEqual([]);
   });
 
-  test("a group stays out unless it is wanted, and then is one contact whose people are named", async () => {
+  test("groups are ignored by default; an included group is one contact and names each sender", async () => {
     const group_jid = "120363041234567890";
     await save();
     await receive({ from: BIA, group_jid, push_name: "Bia", text: "in the group" });
@@ -160,7 +160,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(chatwoot.messages.some(({ content }) => content?.includes("in the group"))).toBe(false);
   });
 
-  test("a contact whom agents have made by phone is used, and their name for it stays", async () => {
+  test("a contact that agents created by phone number is reused and keeps its name", async () => {
     await save();
     chatwoot.startConversation({ name: "Beatriz, VIP", identifier: null, phone_number: `+${BIA}` });
     await receive({ from: BIA, push_name: "Bia", text: "Hello" });
@@ -170,7 +170,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(chatwoot.conversations).toHaveLength(1);
   });
 
-  test("a contact under the other format of the number is the same person", async () => {
+  test("a contact stored under the other format of a number is the same person", async () => {
     await save({ merge_brazil_contacts: true });
     chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+552177770011" });
     await receive({ from: BIA, text: "Hello" });
@@ -178,7 +178,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(chatwoot.contacts).toHaveLength(1);
   });
 
-  test("a phone that becomes known later is put to the contact, or joins the one that has it", async () => {
+  test("a phone number learned later is added to the contact, or merges two contacts", async () => {
     await save();
     const { client, id } = story.shop;
     await client.sandboxContact({ id, from: BIA, known: "lid" });
@@ -200,7 +200,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(chatwoot.conversations).toHaveLength(1);
   });
 
-  test("a conversation that was deleted is made again", async () => {
+  test("a deleted conversation is created again", async () => {
     const { conversation } = await open();
     chatwoot.conversations = [];
     await receive({ from: BIA, text: "still there?" });
@@ -208,7 +208,7 @@ describe("from WhatsApp into the inbox", () => {
     expect(message.conversation_id).not.toBe(conversation.id);
   });
 
-  test("a resolved conversation is opened again, or left for a new one, as configured", async () => {
+  test("a resolved conversation is reopened, or a new one is created, as configured", async () => {
     const { conversation } = await open({ reopen_conversation: true });
     chatwoot.resolve(conversation);
     await receive({ from: BIA, text: "again" });
@@ -223,8 +223,8 @@ describe("from WhatsApp into the inbox", () => {
   });
 });
 
-describe("from the inbox to WhatsApp", () => {
-  test("an answer goes out once, comes back as delivered and read, and never loops", async () => {
+describe("messages from the inbox to WhatsApp", () => {
+  test("an agent's reply is sent once, is shown as delivered and read, and never loops", async () => {
     const { conversation } = await open();
     chatwoot.faults.webhookFirst = true;
     const answer = chatwoot.write(conversation.id, "**Good** day");
@@ -236,7 +236,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(chatwoot.of(conversation.id)).toHaveLength(2);
   });
 
-  test("two messages whose webhooks come in the wrong order go out in the right one", async () => {
+  test("two messages whose webhooks arrive out of order are sent in the right order", async () => {
     const { conversation } = await open();
     const group = `conversation:${conversation.id}`;
     const { pool } = story.gateway.database;
@@ -259,7 +259,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(sent.map(({ content }) => content.text)).toEqual(["first", "second"]);
   });
 
-  test("text goes before several files, and one file carries it; a file may come a little late", async () => {
+  test("a text precedes several files and becomes the caption of one; a file may arrive later", async () => {
     const { conversation } = await open();
     const picture = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
     const paper = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
@@ -280,7 +280,7 @@ describe("from the inbox to WhatsApp", () => {
     ]);
   });
 
-  test("private notes never go out; what Chatwoot sends by itself and lists of choices do", async () => {
+  test("private notes are never sent; automatic messages and lists of choices are", async () => {
     const { conversation } = await open({ sign_messages: true });
     chatwoot.write(conversation.id, { content: "between us", private: true });
     chatwoot.write(conversation.id, { content: "We are closed", template: true });
@@ -301,7 +301,7 @@ describe("from the inbox to WhatsApp", () => {
     ]);
   });
 
-  test("a list of cards goes out with its pictures, buttons and links", async () => {
+  test("a list of cards is sent with its pictures, buttons and links", async () => {
     const { conversation } = await open();
     const items = [
       {
@@ -333,7 +333,7 @@ describe("from the inbox to WhatsApp", () => {
     ]);
   });
 
-  test("a reply quotes what it answers, and a deletion takes it back for everyone", async () => {
+  test("a reply quotes its message, and an agent's deletion deletes it for everyone", async () => {
     const { conversation, first, id } = await open();
     const answer = chatwoot.write(conversation.id, {
       content: "to that",
@@ -348,7 +348,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
   });
 
-  test("a message that was deleted before its webhook arrived is not sent", async () => {
+  test("a message deleted before its webhook arrived is not sent", async () => {
     const { conversation } = await open();
     chatwoot.faults.holdWebhooks = true;
     const answer = chatwoot.write(conversation.id, "oops");
@@ -358,7 +358,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(await story.sent()).toEqual([]);
   });
 
-  test("a refused message is shown as failed with the reason, and Retry sends it again", async () => {
+  test("a rejected message is shown as failed with the reason, and Retry sends it again", async () => {
     await save();
     const refused = "5521977770001";
     const conversation = chatwoot.startConversation({
@@ -378,7 +378,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(await story.sent()).toHaveLength(2);
   });
 
-  test("an agent can begin a conversation, whose answers come into it; without a number it says so", async () => {
+  test("an agent can start a conversation and gets the replies; without a number it fails", async () => {
     await save();
     const named = { name: "Beatriz, VIP", identifier: null, phone_number: `+${BIA}` };
     const conversation = chatwoot.startConversation(named);
@@ -394,7 +394,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(lost.content_attributes.external_error).toBe("The contact has no WhatsApp number.");
   });
 
-  test("a picture that is none goes as a document, and an agent who types is seen typing", async () => {
+  test("an invalid picture is sent as a document, and the contact sees the agent typing", async () => {
     const { conversation } = await open({ typing: true });
     chatwoot.type(conversation, "conversation_typing_on");
     const typing = "select 1 from sandbox.ledger where action = 'presence' and chat = $1 and kind = 'typing'";
@@ -405,7 +405,7 @@ describe("from the inbox to WhatsApp", () => {
     expect(sent?.content).toMatchObject({ media_type: "document", mime_type: "application/pdf" });
   });
 
-  test("an answer marks what was written before as read, where that is wanted", async () => {
+  test("an agent's reply marks earlier messages as read if that is configured", async () => {
     const { conversation, id } = await open({ mark_read: true });
     chatwoot.write(conversation.id, "read it");
     await story.waitForSent(1);
@@ -414,7 +414,7 @@ describe("from the inbox to WhatsApp", () => {
   });
 });
 
-test("ten minutes without Chatwoot: nothing is lost, nothing comes twice, each chat keeps its order", async () => {
+test("ten minutes without Chatwoot lose and repeat no message, and each chat keeps its order", async () => {
   await open();
   const people = [BIA, "5521977770012", "5521977770013"];
   const port = Number(new URL(chatwoot.url).port);

@@ -25,7 +25,7 @@ async function waitMs(): Promise<number> {
   return row.ms;
 }
 
-test("an unavailable Chatwoot is called at least every 12 seconds", async () => {
+test("the gateway calls an unavailable Chatwoot at least every 12 seconds", async () => {
   await save();
   const port = Number(new URL(chatwoot.url).port);
   await chatwoot.stop();
@@ -44,7 +44,7 @@ test("an unavailable Chatwoot is called at least every 12 seconds", async () => 
   expect(contents()).toEqual(["Hello"]);
 });
 
-test("the time that a message has waited for its file does not lengthen the waits for Chatwoot", async () => {
+test("the time that a message waits for its file does not lengthen Chatwoot's retry delays", async () => {
   await save();
   chatwoot.faults.status = 500;
   await receive({ from: newPerson(), text: "Hello" });
@@ -57,7 +57,7 @@ test("the time that a message has waited for its file does not lengthen the wait
   expect(await waitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
 });
 
-test("a test call that succeeds lets in at once what every chat waits for", async () => {
+test("a successful test call delivers the waiting messages of every chat at once", async () => {
   // Later versions call no loopback address, and the test says so.
   chatwoot.version = "4.13.0";
   await save();
@@ -74,7 +74,7 @@ test("a test call that succeeds lets in at once what every chat waits for", asyn
   expect(await read()).toMatchObject({ status: "ok", paused_until: null });
 });
 
-test("an agent sees a failed message even if Chatwoot was unavailable at that moment", async () => {
+test("an agent sees that a message failed even if Chatwoot was unavailable at that moment", async () => {
   await save();
   const nobody = chatwoot.startConversation({ name: "Nobody", identifier: null, phone_number: null });
   await chatwoot.settled();
@@ -95,7 +95,7 @@ test("an agent sees a failed message even if Chatwoot was unavailable at that mo
 });
 
 test.each(["breakOffAnswers", "pages"] as const)(
-  "a message waits where its answer is none of Chatwoot's, and is posted once: %s",
+  "a message whose response does not come from Chatwoot itself waits and is posted once: %s",
   async (fault) => {
     await save();
     const ana = newPerson();

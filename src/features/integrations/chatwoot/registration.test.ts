@@ -32,7 +32,7 @@ function tell(
   });
 }
 
-test("saving registers the webhook once, and shows neither the token nor the secrets", async () => {
+test("saving registers the webhook once and returns neither the token nor the secrets", async () => {
   const { data } = await save();
   expect(chatwoot.inbox.webhook_url).toMatch(
     new RegExp(`^${story.gateway.url}/webhooks/chatwoot/${story.shop.id}/[\\w-]{32}$`),
@@ -53,7 +53,7 @@ test("saving registers the webhook once, and shows neither the token nor the sec
   expect(chatwoot.calls.slice(calls).filter((call) => call.startsWith("PATCH"))).toEqual([]);
 });
 
-test("other spellings of the fields are understood, and an inbox is made where none is named", async () => {
+test("saving accepts alternative field names and creates an inbox if none is named", async () => {
   await story.shop.client.saveIntegration({
     id: story.shop.id,
     provider: "chatwoot",
@@ -67,7 +67,7 @@ test("other spellings of the fields are understood, and an inbox is made where n
   expect((await read()).data.config).toMatchObject({ inbox_id: chatwoot.inbox.id, auto_create: false });
 });
 
-test("an inbox of another gateway is not taken over, but with force", async () => {
+test("saving takes over an inbox of another gateway only with force", async () => {
   chatwoot.inbox.webhook_url = "https://other.example/hook";
   await expect(save()).rejects.toMatchObject({
     code: "CONFLICT",
@@ -89,18 +89,18 @@ test.each([
   ["no address", { url: "chatwoot" }, {}, /url: must be an http or https address/],
   ["no inbox", { inbox_id: null }, {}, /inbox_id/],
   ["a Chatwoot out of order", {}, { status: 500 as const }, /cannot be reached|401|500/],
-])("saving with %s is refused with a reason", async (_, fields, faults, words) => {
+])("saving with %s is rejected with a reason", async (_, fields, faults, words) => {
   Object.assign(chatwoot.faults, faults);
   await expect(save(fields)).rejects.toMatchObject({ message: expect.stringMatching(words) });
   await expect(read()).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("an agent's token is refused with the reason", async () => {
+test("saving with an agent's token is rejected with the reason", async () => {
   chatwoot.role = "agent";
   await expect(save()).rejects.toMatchObject({ message: expect.stringContaining("not an administrator") });
 });
 
-test("the test explains what has become wrong since", async () => {
+test("the integration test explains what has broken since the save", async () => {
   await save();
   // The gateway of this test stands on a private address, which this Chatwoot would not call.
   expect(await tryOut()).toMatchObject({
@@ -130,7 +130,7 @@ test("the test explains what has become wrong since", async () => {
   expect(await tryOut()).toMatchObject({ success: false, status_code: 429 });
 });
 
-test("switching off and removing take the webhook out, unless it is somebody else's by now", async () => {
+test("disabling and removing an integration clear its webhook unless another one replaced it", async () => {
   await save();
   await story.shop.client.saveIntegration({ id: story.shop.id, provider: "chatwoot", enabled: false });
   expect(chatwoot.inbox.webhook_url).toBe("");
@@ -141,7 +141,7 @@ test("switching off and removing take the webhook out, unless it is somebody els
   expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
 });
 
-test("a webhook needs the secret address and, where there is a secret, a fresh signature", async () => {
+test("a webhook needs the secret address and, if there is a secret, a fresh signature", async () => {
   await save();
   const url = chatwoot.inbox.webhook_url ?? "";
   const body = { event: "something_new" };
@@ -159,7 +159,7 @@ test("a webhook needs the secret address and, where there is a secret, a fresh s
   expect((await tell(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
 });
 
-test("what is of another account or inbox, is an echo or comes twice, is taken and leads to nothing", async () => {
+test("a webhook of another account or inbox, an echo and a duplicate are accepted and ignored", async () => {
   await save();
   await story.receive({ from: BIA, text: "Hello" });
   const conversation = await story.conversation(BIA);
@@ -191,7 +191,7 @@ test("what is of another account or inbox, is an echo or comes twice, is taken a
   expect(await story.sent()).toHaveLength(1);
 });
 
-test("an inbox that is made keeps one conversation for each contact only if resolved ones are reopened", async () => {
+test("a created inbox keeps one conversation per contact only if resolved ones are reopened", async () => {
   for (const reopen_conversation of [true, false]) {
     await save({ inbox_id: undefined, auto_create: true, reopen_conversation });
     expect(chatwoot.inbox.lock_to_single_conversation).toBe(reopen_conversation);
@@ -199,7 +199,7 @@ test("an inbox that is made keeps one conversation for each contact only if reso
   }
 });
 
-test("an inbox that is there is unlocked, with a word, where resolved conversations are not reopened", async () => {
+test("saving without reopen_conversation unlocks the existing inbox and returns a warning", async () => {
   chatwoot.inbox.lock_to_single_conversation = true;
   expect((await save()).data.warnings.join()).not.toMatch(/single conversation/);
   expect(chatwoot.inbox.lock_to_single_conversation).toBe(true);
@@ -210,14 +210,14 @@ test("an inbox that is there is unlocked, with a word, where resolved conversati
   expect(chatwoot.inbox.lock_to_single_conversation).toBe(false);
 });
 
-test("contacts are signed, so that an inbox may demand it also after the save", async () => {
+test("contact identifiers are signed, so an inbox may require the signature after the save", async () => {
   await save();
   chatwoot.inbox.hmac_mandatory = true;
   await story.receive({ from: BIA, text: "Hello" });
   await story.waitForMessage(({ content }) => content === "Hello");
 });
 
-test("a token for signing contacts that has changed is named, and what waits comes in after the next save", async () => {
+test("a changed token for signing contacts is reported; messages arrive after the next save", async () => {
   chatwoot.version = "4.13.0";
   await save();
   const before = chatwoot.inbox.hmac_token;
@@ -235,7 +235,7 @@ test("a token for signing contacts that has changed is named, and what waits com
   }
 });
 
-test("a token that was withdrawn loses nothing: what waits comes in after the next save", async () => {
+test("a revoked token loses nothing: waiting messages arrive after the next save", async () => {
   await save();
   chatwoot.faults.status = 401;
   await story.receive({ from: BIA, text: "patience" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
 import { toMarkdown, toWhatsAppMarkup } from "./to-markdown.ts";
 
-describe("marks of WhatsApp for the inbox", () => {
+describe("WhatsApp formatting converted to Markdown", () => {
   test.each([
     ["*bold* and _slanted_ and ~gone~", "**bold** and _slanted_ and ~~gone~~"],
     ["2*3*4 = 24", "2*3*4 = 24"],
@@ -10,12 +10,12 @@ describe("marks of WhatsApp for the inbox", () => {
     ["`*code*` and ```\n*more*\n```", "`*code*` and ```\n*more*\n```"],
     ["https://a.example/x*y*z?_q_=~1~ *b*", "https://a.example/x*y*z?_q_=~1~ **b**"],
     ["first\nsecond", "first\nsecond"],
-  ])("%j is %j", (given, wanted) => {
+  ])("%j becomes %j", (given, wanted) => {
     expect(toMarkdown(given)).toBe(wanted);
   });
 });
 
-describe("Markdown of an agent for WhatsApp", () => {
+describe("an agent's Markdown converted to WhatsApp formatting", () => {
   test.each([
     ["**bold** and *slanted* and _slanted_ and ~~gone~~", "*bold* and _slanted_ and _slanted_ and ~gone~"],
     ["[our page](https://a.example/x_y__z)", "our page (https://a.example/x_y__z)"],
@@ -32,12 +32,12 @@ describe("Markdown of an agent for WhatsApp", () => {
     ["[[inner](https://a.example/x)]", "[inner (https://a.example/x)]"],
     ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
     ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
-  ])("%j is %j", (given, wanted) => {
+  ])("%j becomes %j", (given, wanted) => {
     expect(toWhatsAppMarkup(given)).toBe(wanted);
   });
 });
 
-describe("text that is made to be slow costs a few milliseconds", () => {
+describe("the conversion of a text designed to be slow takes a few milliseconds", () => {
   const units = [
     "[",
     "**a ",

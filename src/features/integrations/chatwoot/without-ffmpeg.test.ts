@@ -5,7 +5,7 @@ import { SAMPLE } from "../../../../test/sample-files.ts";
 const story = tellChatwootStory({ WAYGATE_FFMPEG: "/nowhere/ffmpeg" });
 const { chatwoot } = story;
 
-test("a recording of an agent goes as a sound where there is no ffmpeg, and the integration says why", async () => {
+test("without ffmpeg an agent's recording is sent as audio, and the integration reports why", async () => {
   await story.save();
   const bia = { name: "Bia", identifier: null, phone_number: "+5521977770041" };
   const { id } = chatwoot.startConversation(bia);
@@ -16,7 +16,7 @@ test("a recording of an agent goes as a sound where there is no ffmpeg, and the 
   expect(data.last_error).toMatch(/as an audio file, not as a voice note: ffmpeg.*WAYGATE_FFMPEG/);
 });
 
-test("one that needs no conversion goes as a voice note all the same", async () => {
+test("a recording that needs no conversion is sent as a voice note without ffmpeg", async () => {
   await story.save();
   const bia = { name: "Bia", identifier: null, phone_number: "+5521977770042" };
   const { id } = chatwoot.startConversation(bia);

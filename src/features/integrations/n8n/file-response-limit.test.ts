@@ -3,8 +3,8 @@ import { FileResponseLimit } from "./file-response-limit.ts";
 
 const AT_ONCE = 16;
 
-describe("files in answers", () => {
-  test("wait for room when sixteen are read, and each of them is read in the end", async () => {
+describe("files in workflow responses", () => {
+  test("wait while sixteen others are read, and all of them are read in the end", async () => {
     const files = new FileResponseLimit();
     const order: string[] = [];
     const ends: (() => void)[] = [];
@@ -22,7 +22,7 @@ describe("files in answers", () => {
     await Promise.all(readings);
   });
 
-  test("give up their place in the queue when their call ends first", async () => {
+  test("leave the queue when their request ends first", async () => {
     const files = new FileResponseLimit();
     const ends: (() => void)[] = [];
     const held = Array.from({ length: AT_ONCE }, () =>
@@ -39,7 +39,7 @@ describe("files in answers", () => {
     await Promise.all(again);
   });
 
-  test("need no room where none is asked for", async () => {
+  test("are not queued when they need no memory", async () => {
     const files = new FileResponseLimit();
     expect(await files.use(async () => "text")).toBe("text");
   });

@@ -6,7 +6,7 @@ import { tellN8nStory } from "../../../../test/n8n-story.ts";
 
 const BEARER = { name: "Authorization", value: "Bearer right" };
 
-describe("n8n that refuses", () => {
+describe("n8n that rejects requests", () => {
   const told = tellN8nStory();
 
   /** As if every call had been refused for so long. */
@@ -16,7 +16,7 @@ describe("n8n that refuses", () => {
       [interval],
     );
 
-  test("keeps the events while the token is wrong, until the right one is saved", async () => {
+  test("receives the waiting events once the wrong token is replaced", async () => {
     const { story, n8n } = told;
     n8n.activate("in", { auth: BEARER });
     await told.save("in", { token: "wrong" });
@@ -29,7 +29,7 @@ describe("n8n that refuses", () => {
     expect(told.inputs().sort()).toEqual(["one", "two"]);
   });
 
-  test("shows the pause that it causes, and every chat waits until it is over", async () => {
+  test("pauses every chat, and the pause is visible until it ends", async () => {
     const { story, n8n } = told;
     await told.save("later");
     await story.say(newPerson(), "first");
@@ -48,7 +48,7 @@ describe("n8n that refuses", () => {
     expect((await told.status("ok")).paused_until).toBeNull();
   });
 
-  test("is over for what waits as soon as a test call succeeds", async () => {
+  test("receives the waiting events as soon as a test call succeeds", async () => {
     const { story, n8n } = told;
     await told.save("after-test");
     await story.say(newPerson(), "first");
@@ -64,7 +64,7 @@ describe("n8n that refuses", () => {
     expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
   });
 
-  test("causes no pause when it refuses a test call", async () => {
+  test("causes no pause when it rejects a test call", async () => {
     const { story, n8n } = told;
     await told.save("not-yet");
     await story.say(newPerson(), "first");
@@ -87,13 +87,13 @@ describe("n8n that refuses", () => {
     [{ token: "a:b", auth: "basic" }, /Basic Auth/],
     [{ token: "a.b.c", auth: "jwt" }, /JWT Auth/],
     [{ token: "t", auth: "none" }, /requires authentication/],
-  ])("is explained for the authorisation %j", async (config, words) => {
+  ])("gets an explanation of the required authorisation: %j", async (config, words) => {
     told.n8n.activate("in", { auth: { name: "x-other", value: "secret" } });
     await told.save("in", config);
     expect((await told.test()).message).toMatch(words);
   });
 
-  test("gets a signature with the previous secret, too, while that one holds", async () => {
+  test("also receives a signature with the previous secret while that secret is valid", async () => {
     const { story, n8n } = told;
     const { id, client, webhook_secret } = story.shop;
     n8n.activate("in");
@@ -113,7 +113,7 @@ describe("n8n that refuses", () => {
     });
   });
 
-  test("starts with a clean record when it is saved, also while a call is under way", async () => {
+  test("starts without errors when the integration is saved, even during a request", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");
@@ -132,7 +132,7 @@ describe("n8n that refuses", () => {
     expect(new Set(told.inputs()).size).toBe(12);
   });
 
-  test("runs a workflow twice at most when its answer comes too late", async () => {
+  test("runs a workflow at most twice when its response comes too late", async () => {
     const { story, n8n } = told;
     n8n.activate("in", { respond: "responseNode", says: { output: "late" } });
     await told.save("in", { reply_mode: "response", timeout_ms: 1_000 });
@@ -153,7 +153,7 @@ describe("n8n that refuses", () => {
     expect(await told.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
   });
 
-  test("runs a workflow twice at most when its connection breaks after a long time, and n8n is not away then", async () => {
+  test("runs a workflow at most twice and counts as available if a long request breaks off", async () => {
     const { story, n8n } = told;
     n8n.activate("in", { respond: "responseNode", says: { output: "lost" } });
     await told.save("in", { reply_mode: "response" });
@@ -168,7 +168,7 @@ describe("n8n that refuses", () => {
     expect((await told.read()).last_error).toMatch(/runs at most twice.*time limit of a proxy/);
   });
 
-  test("is no inactive workflow where the workflow itself answers 404", async () => {
+  test("does not count as an inactive workflow if the workflow itself returns 404", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");
@@ -182,7 +182,7 @@ describe("n8n that refuses", () => {
     await waitUntil(async () => (await told.read()).waiting === 0);
   });
 
-  test("deletes the last error when it is saved", async () => {
+  test("has no last error after the integration is saved", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");
@@ -193,7 +193,7 @@ describe("n8n that refuses", () => {
     expect(data).toMatchObject({ status: "unknown", last_error: null, last_error_at: null });
   });
 
-  test("warns of no answer to a call that began before the integration was saved", async () => {
+  test("causes no warning about an empty response to a request made before the save", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in", { reply_mode: "response" });
@@ -205,7 +205,7 @@ describe("n8n that refuses", () => {
     expect(await told.read()).toMatchObject({ status: "unknown", last_error: null });
   });
 
-  test("does not use up the tries of an event by an outage", async () => {
+  test("does not use up the attempts of an event while it is unavailable", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");

@@ -57,7 +57,7 @@ describe("n8n", () => {
   const executed = (count: number) => waitUntil(() => n8n.executions.length >= count);
   const inputs = () => n8n.executions.map(({ body }) => body.chatInput);
 
-  test("a workflow gets what was received: signed, with its token, and with flat fields beside the event", async () => {
+  test("a workflow receives messages signed, with its token and with flat fields in the event", async () => {
     n8n.activate("in", { auth: BEARER });
     await save("in");
     const ana = newPerson();
@@ -91,7 +91,7 @@ describe("n8n", () => {
     expect(await status("ok")).toMatchObject({ last_error: null, has_token: true });
   });
 
-  test("files come as links that need no key", async () => {
+  test("files arrive as links that need no API key", async () => {
     n8n.activate("in");
     await save("in");
     const png =
@@ -104,7 +104,7 @@ describe("n8n", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
   });
 
-  test("files come in the event itself where that is wanted, unless they are large, or not at all", async () => {
+  test("files arrive in the event itself if configured, unless they are large or excluded", async () => {
     n8n.activate("in");
     await save("in", { media: "base64" });
     const files = await startFileServer();
@@ -133,7 +133,7 @@ describe("n8n", () => {
     ["basic", { token: "ana:pass", auth: "basic" }, "authorization", "Basic YW5hOnBhc3M="],
     ["jwt", { token: "a.b.c", auth: "jwt" }, "authorization", "Bearer a.b.c"],
     ["none", { token: "t-1", auth: "none" }, "authorization", undefined],
-  ])("authenticates the gateway by: %s", async (kind, config, header, value) => {
+  ])("the gateway authenticates by: %s", async (kind, config, header, value) => {
     n8n.activate(kind);
     await save(kind, config);
     expect(await tryOut()).toMatchObject({ success: true });
@@ -141,7 +141,7 @@ describe("n8n", () => {
     expect(execution?.headers[header]).toBe(value);
   });
 
-  test("groups and own messages come only when they are asked for", async () => {
+  test("a workflow receives groups and own messages only if they are included", async () => {
     n8n.activate("in");
     await save("in", { include_groups: false });
     const ana = newPerson();
@@ -157,7 +157,7 @@ describe("n8n", () => {
     expect(n8n.executions[1]?.body).toMatchObject({ fromMe: true, origin: "phone", event: "message.sent" });
   });
 
-  test("an answer of the workflow goes back to the chat once, and n8n's own words do not", async () => {
+  test("a workflow's reply is sent to the chat once, and n8n's own messages are not", async () => {
     n8n.activate("in", { respond: "responseNode", says: [{ output: "one" }, { text: "two" }] });
     await save("in", { reply_mode: "response" });
     const [ana, bia] = [newPerson(), newPerson()];
@@ -173,7 +173,7 @@ describe("n8n", () => {
     expect(answers.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
   });
 
-  test("ten minutes without n8n: nothing is lost, nothing comes twice, and each chat keeps its order", async () => {
+  test("ten minutes without n8n lose and repeat no event, and each chat keeps its order", async () => {
     n8n.activate("in");
     await save("in");
     await n8n.shut();
@@ -201,7 +201,7 @@ describe("n8n", () => {
     expect((await read()).status).toBe("ok");
   });
 
-  test("an event that always fails lets its chat go on", async () => {
+  test("an event that always fails does not block its chat", async () => {
     n8n.activate("in");
     await save("in");
     n8n.trouble({ status: 500 }, 100, (body) => body.chatInput === "poison");
@@ -219,7 +219,7 @@ describe("n8n", () => {
     expect(inputs()).toEqual(["after it"]);
   });
 
-  test("a lost answer means another try under the same event id", async () => {
+  test("an event whose response was lost is retried under the same event id", async () => {
     n8n.activate("in");
     await save("in");
     // A call of the integration that was just deleted may still arrive.
@@ -235,7 +235,7 @@ describe("n8n", () => {
     expect(attempts().map((headers) => headers["x-waygate-attempt"])).toEqual(["1", "2"]);
   });
 
-  test("an inactive workflow is waited for", async () => {
+  test("events wait for an inactive workflow", async () => {
     await save("in");
     n8n.deactivate("in");
     await story.say(newPerson(), "later");
@@ -248,7 +248,7 @@ describe("n8n", () => {
     expect(inputs()).toEqual(["later"]);
   });
 
-  test("the test explains what is wrong", async () => {
+  test("the integration test explains what is wrong", async () => {
     const saved = await save("nowhere");
     expect(saved.warnings).toEqual([]);
     expect(await tryOut()).toMatchObject({
@@ -279,10 +279,10 @@ describe("n8n", () => {
     await n8n.open();
   });
 
-  describe.each(["verify-and-answer", "answer"])("the ready workflow %s.json", (name) => {
+  describe.each(["verify-and-answer", "answer"])("the ready-made workflow %s.json", (name) => {
     const text = readFileSync(new URL(`../../../../docs/guides/n8n/${name}.json`, import.meta.url), "utf8");
 
-    test("uses only what is sent", async () => {
+    test("uses only fields and headers that the gateway sends", async () => {
       n8n.activate("in");
       await save("in");
       await rotateSecret();
@@ -300,7 +300,7 @@ describe("n8n", () => {
       });
     });
 
-    test("takes the secret from before a change and the one after it, and no other", async () => {
+    test("accepts the current and the previous secret and no other", async () => {
       n8n.activate("in");
       await save("in");
       const { before, after } = await rotateSecret();

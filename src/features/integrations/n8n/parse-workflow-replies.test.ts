@@ -10,7 +10,7 @@ function read(said: unknown, type = JSON_TYPE, headers: Record<string, string> =
   return parseWorkflowReplies({ headers: { "content-type": type, ...headers }, body, truncated: false });
 }
 
-describe("the answer of a workflow", () => {
+describe("the response of a workflow", () => {
   test.each([
     [{ output: "a" }, ["a"]],
     [{ answer: "b" }, ["b"]],
@@ -39,7 +39,7 @@ describe("the answer of a workflow", () => {
       ["r", "s"],
     ],
     ["t", ["t"]],
-  ])("%j says %j", (said, texts) => {
+  ])("%j contains the replies %j", (said, texts) => {
     const { replies, problem } = read(said);
     expect(replies.map(({ text }) => text)).toEqual(texts);
     expect(problem).toBeUndefined();
@@ -54,7 +54,7 @@ describe("the answer of a workflow", () => {
     [{ data: [{ output: "too deep" }] }, /no text under output.*it has data\./],
     [{ output: null }, /no text under output/],
     [null, /nothing to send/],
-  ])("%j holds no reply, and says what to do", (said, words) => {
+  ])("%j contains no reply, and the warning says what to do", (said, words) => {
     const { replies, problem } = read(said);
     expect(replies).toEqual([]);
     expect(problem).toMatch(words);
@@ -65,30 +65,30 @@ describe("the answer of a workflow", () => {
     ['{"output": "two\nlines"}', "text/html; charset=utf-8"],
     ['[{"output": "unfinished', "text/plain"],
     ["Hello", "application/problem+json"],
-  ])("%j is broken JSON and is not sent", (said, type) => {
+  ])("%j is invalid JSON and is not sent", (said, type) => {
     const { replies, problem } = read(Buffer.from(said), type);
     expect(replies).toEqual([]);
     expect(problem).toMatch(/not valid JSON, so nothing was sent.*JSON\.stringify/);
   });
 
-  test("may begin with a bracket where it is plain text, and with a byte order mark", () => {
+  test("may begin with a bracket if it is plain text, and with a byte order mark", () => {
     for (const text of ["[Info] we are open", "{not json}", "[1, 2) is an interval"])
       expect(read(text, "text/plain").replies).toEqual([{ text }]);
     expect(read(Buffer.from('\uFEFF{"output": "a"}'), JSON_TYPE).replies).toEqual([{ text: "a" }]);
   });
 
-  test.each([[[]], [{ output: "" }], [[{ text: "" }]]])("%j keeps silent on purpose", (said) => {
+  test.each([[[]], [{ output: "" }], [[{ text: "" }]]])("%j deliberately sends no reply", (said) => {
     expect(read(said)).toEqual({ replies: [] });
   });
 
-  test("is taken as it stands where it is plain text, which n8n calls text/html", () => {
+  test("is sent unchanged if it is plain text, which n8n labels text/html", () => {
     for (const type of ["text/plain", "text/html; charset=utf-8"])
       expect(read("Hello, Ana", type).replies).toEqual([{ text: "Hello, Ana" }]);
     expect(read("<html><body>Oops</body></html>", "text/html").replies).toEqual([]);
     expect(read("", "text/plain").problem).toMatch(/returned an empty response/);
   });
 
-  test("is a file where its type is one", () => {
+  test("is a file if its content type is that of a file", () => {
     const bytes = Buffer.from("%PDF-1.7");
     const named = { "content-disposition": 'attachment; filename="price list.pdf"' };
     expect(read(bytes, "application/pdf", named).replies).toEqual([
@@ -102,7 +102,7 @@ describe("the answer of a workflow", () => {
     "application/zip",
     "application/msword",
     "application/octet-stream",
-  ])("is a file and no text where its type is %s", (mime_type) => {
+  ])("is a file and not a text if its type is %s", (mime_type) => {
     const bytes = Buffer.from("PK\u0003\u0004 not words");
     expect(read(bytes, mime_type).replies).toEqual([{ file: { bytes, mime_type } }]);
   });
@@ -113,11 +113,11 @@ describe("the answer of a workflow", () => {
     ["application/javascript", "a"],
     ["application/yaml", "a"],
     ["", '{"output": "a"}'],
-  ])("is read and no file where its type is %j", (type, said) => {
+  ])("is a text and not a file if its type is %j", (type, said) => {
     expect(read(Buffer.from(said), type).replies).toEqual([{ text: "a" }]);
   });
 
-  test("names a file with its caption, and a list of texts goes on below it", () => {
+  test("can contain a file with its caption and a list of texts after it", () => {
     expect(read({ mediaUrl: "https://a.example/b.png", caption: "look" }).replies).toEqual([
       { media_url: "https://a.example/b.png", text: "look" },
     ]);
@@ -127,7 +127,7 @@ describe("the answer of a workflow", () => {
     ]);
   });
 
-  test("is bounded: 20 messages, 65,536 characters each, five levels", () => {
+  test("is limited to 20 messages, 65,536 characters each and five levels", () => {
     expect(read(Array.from({ length: 500 }, (_, n) => `m${n}`)).replies).toHaveLength(20);
     expect(read({ output: "x".repeat(100_000) }).replies[0]?.text).toHaveLength(65_536);
     let nested: unknown = "deep";

@@ -10,7 +10,7 @@ const SOON_MS = 30_000;
 describe("n8n that restarts", () => {
   const told = tellN8nStory();
 
-  test("is waited for: 30 people who write meanwhile are all answered within 30 s of its return, and once", async () => {
+  test("delays 30 people's messages; each gets one reply within 30 s of the restart", async () => {
     const { story, n8n } = told;
     n8n.activate("in", { respond: "responseNode", says: { output: "here I am" } });
     await told.save("in", { reply_mode: "response" });
@@ -45,7 +45,7 @@ describe("n8n that restarts", () => {
     ["migrating", /n8n is starting/],
     ["no_workflows", /n8n is starting.*compare webhook_url.*Cannot POST/],
     ["no_database", /Database is not ready/],
-  ] as const)("has taken nothing while it answers as in the phase %s", async (phase, words) => {
+  ] as const)("has accepted nothing while it responds as in the phase %s", async (phase, words) => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");
@@ -59,7 +59,7 @@ describe("n8n that restarts", () => {
     expect(told.inputs()).toEqual(["hi"]);
   });
 
-  test("is not taken for an inactive workflow after many other failures", async () => {
+  test("is not mistaken for an inactive workflow after many other failures", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in");

@@ -9,7 +9,7 @@ const PNG = Buffer.from(
   "base64",
 );
 
-describe("what a workflow answers", () => {
+describe("a workflow's response", () => {
   const told = tellN8nStory();
   let files: FileServer;
 
@@ -23,21 +23,21 @@ describe("what a workflow answers", () => {
     return told.save("in", { reply_mode: "response" });
   }
 
-  test("reaches the chat as a file where it is one", async () => {
+  test("reaches the chat as a file if it is a file", async () => {
     await answer(PNG, "image/png");
     const ana = newPerson();
     await told.story.say(ana, "hi");
     expect(await told.story.heard(ana, 1)).toEqual(["[image]"]);
   });
 
-  test("reaches the chat as a document where it is no picture, sound or video", async () => {
+  test("reaches the chat as a document if it is not a picture, audio or video", async () => {
     await answer(Buffer.from("PK\u0003\u0004 not words"), "application/octet-stream");
     const ana = newPerson();
     await told.story.say(ana, "hi");
     expect(await told.story.heard(ana, 1)).toEqual(["[document]"]);
   });
 
-  test("without a reply is a warning until an answer holds one", async () => {
+  test("without a reply causes a warning until a response contains one", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
     await told.save("in", { reply_mode: "response" });
@@ -51,7 +51,7 @@ describe("what a workflow answers", () => {
     expect(await told.status("ok")).toMatchObject({ last_error_is_past: true });
   });
 
-  test("may be the file that the workflow was given, taken from the store and not over the network", async () => {
+  test("may be the received file, which is read from the media store and not over the network", async () => {
     const { story, n8n } = told;
     await answer([]);
     const [ana, bia] = [newPerson(), newPerson()];
@@ -67,7 +67,7 @@ describe("what a workflow answers", () => {
     expect((await told.status("ok")).last_error).toBeNull();
   });
 
-  test("is not the file of another account, whose link was passed on", async () => {
+  test("cannot contain the file of another account by its link", async () => {
     const { story, n8n } = told;
     await answer([]);
     const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "mine" };
@@ -99,7 +99,7 @@ describe("what a workflow answers", () => {
     expect(n8n.executions).toHaveLength(2);
   });
 
-  test("is a warning where it is too large", async () => {
+  test("that is too large causes a warning", async () => {
     await answer("x".repeat(300 * 1024), "text/plain");
     const ana = newPerson();
     await told.story.say(ana, "hi");
@@ -107,7 +107,7 @@ describe("what a workflow answers", () => {
     expect(told.n8n.executions).toHaveLength(1);
   });
 
-  test("never shows what is secret in the address of a file", async () => {
+  test("never reveals the secret parts of a file's address", async () => {
     const signed = `http://127.0.0.1:1/media/med_01/1795957346/${"k".repeat(43)}/file.png?token=secret`;
     await answer([{ mediaUrl: signed }, { output: "after" }]);
     const ana = newPerson();
@@ -121,7 +121,7 @@ describe("what a workflow answers", () => {
   test.each([
     [{ mediaUrl: "http://127.0.0.1:1/nope.png", caption: "broken" }, ["broken", "after"]],
     [{ mediaUrl: "http://127.0.0.1:1/nope.png" }, ["after"]],
-  ])("never shows the address of a file that cannot be fetched: %j", async (first, texts) => {
+  ])("never reveals the address of a file that cannot be fetched: %j", async (first, texts) => {
     await answer([first, { output: "after" }]);
     const ana = newPerson();
     await told.story.say(ana, "hi");
@@ -131,7 +131,7 @@ describe("what a workflow answers", () => {
     );
   });
 
-  test("is shown by the test call, with what would be sent of it", async () => {
+  test("is shown by the integration test together with the replies it contains", async () => {
     await answer([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
     expect(await told.test()).toMatchObject({
       success: true,

@@ -90,7 +90,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(await story.heard(ana, 2)).toEqual(["[audio]", "after it"]);
   });
 
-  test("leaves out a picture and a sound that cannot be fetched, without their addresses, and says so", async () => {
+  test("skips pictures and audio that cannot be fetched, and reports it without the addresses", async () => {
     const flow = ["image", "audio"].map((type) => ({
       bubble: { id: type, type, content: { url: files.at(`/no-such-${type}?signature=secret`) } },
     }));
@@ -103,7 +103,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(last_error).not.toContain("secret");
   });
 
-  test("keeps the choices that stand under a picture that cannot be fetched", async () => {
+  test("keeps the choices below a picture that cannot be fetched", async () => {
     const items = [{ id: "p1", title: "Red", pictureSrc: files.at("/no-such.png") }];
     await serve([bubble("a", "Colour?"), { input: { id: "p", type: "picture choice input", items } }]);
     const ana = newPerson();
@@ -111,7 +111,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(await story.heard(ana, 2)).toEqual(["Colour?", "1. *Red*"]);
   });
 
-  test("answers an input for several files with the whole album, in one answer", async () => {
+  test("receives a whole album in one reply to an input for several files", async () => {
     const take = ask("f", "file input", { isMultipleAllowed: true });
     await serve([bubble("a", "photos?"), take, bubble("b", "thanks"), ask("t"), bubble("c", "end")]);
     const ana = newPerson();
@@ -130,7 +130,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(await story.heardSoFar(ana)).toHaveLength(2);
   });
 
-  test("takes the first of an album for an input for one file, and says of the rest, once, that it reads text only", async () => {
+  test("uses an album's first file for a single-file input and replies once that it reads text", async () => {
     await serve([
       bubble("a", "photo?"),
       ask("f", "file input"),
@@ -148,7 +148,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(typebot.calls).toHaveLength(3);
   });
 
-  test("says once of an album that it reads text only", async () => {
+  test("replies once to an album that it reads only text", async () => {
     await serve([bubble("a", "name?"), ask("t")]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -157,7 +157,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(await story.heardSoFar(ana)).toEqual(["name?", "Sorry, I can only read text here."]);
   });
 
-  test("joins files as it joins words where quick messages are joined", async () => {
+  test("joins files like texts if quick messages are joined", async () => {
     await serve(
       [bubble("a", "tell me"), ask("t", "text input", { attachments: { isEnabled: true } }), ask("u")],
       {
@@ -180,7 +180,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     });
   });
 
-  test("shows why a block of the flow fails, and does not start the flow anew for that", async () => {
+  test("reports why a block of the flow fails, and does not restart the flow for it", async () => {
     await serve([bubble("a", "Pay?"), ask("q"), bubble("b", "paid"), ask("r")]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -194,7 +194,7 @@ describe("a bot on a gateway without ffmpeg", () => {
   });
 
   test.each(["Session not found.", "Session expired. You need to start a new session."])(
-    "is well again at once after a flow that was started anew for %j",
+    "reports no failure after it restarted a flow because of %j",
     async (message) => {
       await serve([bubble("a", "one"), ask("q"), bubble("b", "two"), ask("r")]);
       const ana = newPerson();
@@ -207,7 +207,7 @@ describe("a bot on a gateway without ffmpeg", () => {
   );
 
   test.each(["lose_answer", "break_off"] as const)(
-    "starts a flow once more after an answer that did not come whole: %s",
+    "starts a flow once more after an incomplete response: %s",
     async (trouble) => {
       await serve([bubble("a", "one"), ask("q")]);
       const ana = newPerson();
@@ -222,7 +222,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     },
   );
 
-  test("starts a flow no third time", async () => {
+  test("does not start a flow a third time", async () => {
     await serve([bubble("a", "one"), ask("q")]);
     const bia = newPerson();
     typebot.trouble({ status: 500 }, 9, /startChat/);

@@ -49,8 +49,8 @@ const wordsOf = (what: string, nth = 0) =>
 
 const words = (text: string) => ({ kind: "text" as const, text });
 
-describe("the recorded answers of a real viewer", () => {
-  test("are read whole, all that were answered well", () => {
+describe("the recorded responses of a real Typebot viewer", () => {
+  test("are all parsed completely if they were successful", () => {
     expect(RECORDED.length).toBeGreaterThan(50);
     const well = RECORDED.filter(({ status }) => status === 200);
     for (const { what, body } of well) {
@@ -65,7 +65,7 @@ describe("the recorded answers of a real viewer", () => {
     }
   });
 
-  test("become text, files, a document and a list that can be answered by number", () => {
+  test("become texts, files, a document and a list whose choices can be picked by number", () => {
     const body = readFileSync(new URL("start.json", GOLDEN));
     const answer = parseBotAnswer({
       outcome: "response",
@@ -103,17 +103,17 @@ describe("the recorded answers of a real viewer", () => {
     ["rating ok", "amanhã", { type: "text", text: "tomorrow" }],
     ["pic idx", "1", { type: "text", text: "A", metadata: { replyId: "q1" } }],
     ["num", "11 99999-0000", { type: "text", text: "11 99999-0000" }],
-  ])("after %s, %j is said as the bot takes it", (what, said, message) => {
+  ])("make the gateway convert, after %s, the reply %j to the bot's form", (what, said, message) => {
     expect(toBotInput(answerTo(what).input, words(said))).toEqual({ do: "send", message });
   });
 
-  test("a mark out of range is not passed on", () => {
+  test("make the gateway reject a rating that is out of range", () => {
     const { input } = answerTo("rating bad");
     for (const said of ["6", "2.5", "good"])
       expect(toBotInput(input, words(said))).toEqual({ do: "refuse", why: "invalid" });
   });
 
-  test("a file answers a file input and an open text input, and a voice note goes as audio", () => {
+  test("let a file fill a file input or an open text input, and a voice note goes as audio", () => {
     const url = "https://x.test/file.png";
     const file = { kind: "file" as const, files: [{ media_type: "image", url }], text: "" };
     expect(toBotInput(answerTo("date").input, file)).toMatchObject({ message: { text: url } });
@@ -129,7 +129,7 @@ describe("the recorded answers of a real viewer", () => {
     expect(toBotInput(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
   });
 
-  test("tell the end of a flow by themselves", () => {
+  test("show by themselves that a flow has ended", () => {
     const over = [
       "email ok",
       "pause cont no msg",
@@ -143,7 +143,7 @@ describe("the recorded answers of a real viewer", () => {
     for (const what of open) expect(turnOf(what).isOver, what).toBe(false);
   });
 
-  test("tell what is to be done without the user", () => {
+  test("show which steps continue without the user", () => {
     expect(turnOf("pause start").continueAfterMs).toBe(1000);
     expect(turnOf("setvar start")).toMatchObject({
       continueAfterMs: 0,
@@ -155,7 +155,7 @@ describe("the recorded answers of a real viewer", () => {
     expect(turnOf("script")).toMatchObject({ continueAfterMs: undefined, warnings: [] });
   });
 
-  test("show pictures with their numbers, a scale and a date's form", () => {
+  test("become numbered pictures, a rating scale and the format of a date", () => {
     expect(turnOf("time").parts).toEqual([
       { kind: "media", url: "https://example.org/1.png", type: "image", caption: "1. *A*\nd" },
       { kind: "text", text: "2. *B*" },

@@ -35,7 +35,7 @@ describe("a bot that is unavailable", () => {
   test.each([
     ["a quick 502", BAD_GATEWAY],
     ["a page with status 200", MAINTENANCE],
-  ])("gets the words again that its proxy has answered with %s while it restarts", async (_, said) => {
+  ])("receives the text again after its proxy responded with %s during a restart", async (_, said) => {
     const { story, typebot } = told;
     await told.serve(FLOW);
     const [ana, bia] = [newPerson(), newPerson()];
@@ -52,7 +52,7 @@ describe("a bot that is unavailable", () => {
     expect((await told.read()).status).toBe("ok");
   });
 
-  test("is looked for every 12 seconds at least, also by a flow that goes on by itself", async () => {
+  test("is retried at least every 12 seconds, also by a flow that continues by itself", async () => {
     const { story, typebot } = told;
     const wait = { type: "wait", wait: { secondsToWaitFor: 1 }, expectsDedicatedReply: true };
     await told.serve([
@@ -85,7 +85,7 @@ describe("a bot that is unavailable", () => {
     ["a start", FORBIDDEN],
     ["an answer", UNAUTHORISED],
     ["an answer", FORBIDDEN],
-  ])("keeps %s that it refused with %j until the credentials are right", async (what, refusal) => {
+  ])("receives %s that it rejected with %j once the credentials are right", async (what, refusal) => {
     const { story, typebot } = told;
     await told.serve(FLOW, { api_token: "right" });
     const ana = newPerson();
@@ -106,7 +106,7 @@ describe("a bot that is unavailable", () => {
     await waitUntil(async () => (await told.read()).status === "ok");
   });
 
-  test("serves every chat at once when a test call has reached it, and pauses none when it refuses one", async () => {
+  test("serves every chat once a test call succeeds, and a rejected test call pauses no chat", async () => {
     const { story, typebot } = told;
     await told.serve(FLOW, { api_token: "wrong" });
     const [ana, bia] = [newPerson(), newPerson()];
@@ -127,7 +127,7 @@ describe("a bot that is unavailable", () => {
   });
 });
 
-describe("messages that are joined", () => {
+describe("messages that are joined for the bot", () => {
   const told = tellTypebotStory();
   const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
 
@@ -154,7 +154,7 @@ describe("messages that are joined", () => {
     ["was lost", "lose_answer"],
     ["was a 500", { status: 500 }],
     ["was a refusal", { status: 404, body: NOT_FOUND }],
-  ] as const)("are not told a second time when the answer %s", async (_, trouble) => {
+  ] as const)("are not sent to the bot a second time if the response %s", async (_, trouble) => {
     const { story, typebot } = told;
     const ana = await begin();
     typebot.trouble(trouble, 1, /continueChat/);
@@ -173,7 +173,7 @@ describe("messages that are joined", () => {
     expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
   });
 
-  test("do not take along what was written after a call that nobody knows the outcome of", async () => {
+  test("do not include messages written after a request with an unknown outcome", async () => {
     const { story, typebot } = told;
     const ana = await begin();
     for (const text of ["first", "second"]) await story.say(ana, text);
@@ -216,7 +216,7 @@ describe("files that the bot did not ask for", () => {
       return (await told.read()).waiting === 0;
     });
 
-  test("answer the next input: of an album each picture goes to an input for one file", async () => {
+  test("fill the next input: each picture of an album goes to a single-file input", async () => {
     const { story, typebot } = told;
     await told.serve([
       bubble("a", "front?"),
@@ -238,7 +238,7 @@ describe("files that the bot did not ask for", () => {
     expect(front).not.toBe(back);
   });
 
-  test("do not hide behind a voice note that the bot takes", async () => {
+  test("are not hidden by a voice note that the bot accepts", async () => {
     const { story, typebot } = told;
     await told.serve([
       bubble("a", "say it"),
@@ -256,7 +256,7 @@ describe("files that the bot did not ask for", () => {
     expect(typebot.calls.at(-1)?.body.message).toMatchObject({ type: "audio" });
   });
 
-  test("are answered with a text if they cannot be fetched", async () => {
+  test("get a text as the reply if they cannot be fetched", async () => {
     const { story } = told;
     await told.serve([bubble("a", "photo?"), ask("f", "file input"), bubble("b", "thanks")]);
     const ana = newPerson();

@@ -9,7 +9,7 @@ function answered(status: number, body: string, durationMs: number): FetchOutcom
   return { outcome: "response", status, headers: {}, body: Buffer.from(body), truncated: false, durationMs };
 }
 
-describe("what an answer says of the bot", () => {
+describe("the response of a bot", () => {
   test.each([
     ["a proxy says at once that nobody is behind it", "<html>502 Bad Gateway</html>", 5, true],
     ["a proxy says so without a word", "", 5, true],
@@ -20,7 +20,7 @@ describe("what an answer says of the bot", () => {
       false,
     ],
     ["the viewer itself says 502", '{"message":"Bad Gateway"}', 5, false],
-  ])("when %s: the bot has surely not been asked: %j", (_, body, durationMs, isSafe) => {
+  ])("when %s: whether the bot surely received nothing is %j", (_, body, durationMs, isSafe) => {
     expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
       class: "retry",
       isDown: true,
@@ -28,12 +28,12 @@ describe("what an answer says of the bot", () => {
     });
   });
 
-  test.each([401, 403])("after a %i messages wait until a person acts", (status) => {
+  test.each([401, 403])("with %i makes messages wait until a person acts", (status) => {
     const reading = readCall(answered(status, "{}", 5), config);
     expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
-  test("after a 404 no person has to act", () =>
+  test("with 404 does not make messages wait for a person", () =>
     expect(readCall(answered(404, "{}", 5), config).isRejected).toBe(false));
 });

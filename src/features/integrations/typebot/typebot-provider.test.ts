@@ -23,7 +23,7 @@ const MENU = choice("menu", [
 ]);
 const SHOP: FlowStep[] = [bubble("a", "Welcome"), MENU, bubble("b", "Name?"), ask("n"), bubble("c", "Bye")];
 
-describe("typebot", () => {
+describe("Typebot", () => {
   let story: IntegrationStory;
   let typebot: TypebotServer;
 
@@ -94,7 +94,7 @@ describe("typebot", () => {
     return (await story.heard(from, count)).slice(count - 1);
   };
 
-  test("a flow is talked through: choices by number and without accents, and it starts again after its end", async () => {
+  test("a flow accepts choices by number and without accents, and starts again after its end", async () => {
     await serve(SHOP);
     const ana = newPerson();
     expect(await talk(ana, "hi", 1, { push_name: "Ana" })).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
@@ -117,7 +117,7 @@ describe("typebot", () => {
     expect((await read()).status).toBe("ok");
   });
 
-  test("what is no choice is answered by the bot, with the list again", async () => {
+  test("the bot replies to an invalid choice with the list again", async () => {
     await serve(SHOP);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -126,7 +126,7 @@ describe("typebot", () => {
     ]);
   });
 
-  test("two quick messages are two turns, one after the other, and the same one twice is one", async () => {
+  test("two quick messages are sent to the bot in order, and a duplicate is sent once", async () => {
     await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
     typebot.latency(50);
     const ana = newPerson();
@@ -139,7 +139,7 @@ describe("typebot", () => {
     expect(await story.heardSoFar(ana)).toEqual(["one", "two", "three"]);
   });
 
-  test("quick messages become one where that is wanted", async () => {
+  test("quick messages are joined into one if that is configured", async () => {
     await serve([bubble("a", "one"), ask("x")], { debounce_ms: 5_000 });
     const ana = newPerson();
     await story.say(ana, "first");
@@ -149,7 +149,7 @@ describe("typebot", () => {
     expect(typebot.said()).toEqual(["first\nsecond"]);
   });
 
-  test("groups, own messages, ignored people and old messages start nothing", async () => {
+  test("groups, own messages, ignored numbers and old messages do not start a flow", async () => {
     const ana = newPerson();
     await serve(SHOP, { ignore_jids: [`${ana}@s.whatsapp.net`] });
     const bia = newPerson();
@@ -167,7 +167,7 @@ describe("typebot", () => {
       '"status":"received","origin":"contact","timestamp":"20',
       '"status":"received","origin":"contact","timestamp":"19',
     ],
-  ])("a message that %s starts nothing", async (_, from, to) => {
+  ])("a message that %s does not start a flow", async (_, from, to) => {
     const ana = newPerson();
     await story.say(ana, "old");
     await serve(SHOP);
@@ -177,7 +177,7 @@ describe("typebot", () => {
     expect(await story.heard(ana, 1)).toHaveLength(1);
   });
 
-  test("keywords start, stop and restart", async () => {
+  test("keywords start, stop and restart a flow", async () => {
     await serve(SHOP, {
       trigger: "keyword",
       trigger_operator: "contains",
@@ -197,7 +197,7 @@ describe("typebot", () => {
     expect(typebot.said()).toEqual(["qual o PRECO?", "Vendas", undefined]);
   });
 
-  test("a trigger that was saved with a lookahead starts nothing, and is reported", async () => {
+  test("a saved trigger with a lookahead starts no flow and is reported", async () => {
     const trigger = { trigger: "keyword", trigger_operator: "regex" };
     await serve(SHOP, { ...trigger, trigger_value: "pre.o" });
     await sql`update integration set config = jsonb_set(config, '{trigger_value}', '"pre(?=.o)"')
@@ -231,7 +231,7 @@ describe("typebot", () => {
     expect(typebot.calls.map(({ path }) => path.split("/").at(-1))).toEqual(["startChat", "startChat"]);
   });
 
-  test("a session that the bot no longer has starts again with the same text", async () => {
+  test("a session that the bot has lost starts again with the same text", async () => {
     await serve([ask("q"), bubble("a", "Got it"), ask("r")]);
     const ana = newPerson();
     await talk(ana, "first", 1);
@@ -240,7 +240,7 @@ describe("typebot", () => {
     expect(typebot.said()).toEqual(["first", "second", "second"]);
   });
 
-  test("a person who writes stops the bot, which comes back by itself where it stood", async () => {
+  test("a reply from the phone pauses the bot, which later continues at the same step", async () => {
     typebot.publish("shop", SHOP);
     await serve([bubble("a", "Welcome"), ask("q"), bubble("b", "slow"), bubble("c", "slower"), ask("r")], {
       min_delay_ms: 60_000,
@@ -268,7 +268,7 @@ describe("typebot", () => {
     expect(typebot.calls.at(-1)?.path).toMatch(/continueChat$/);
   });
 
-  test("a wait of the flow is waited for, and then it goes on by itself", async () => {
+  test("a flow that waits continues by itself after the delay", async () => {
     const wait = { type: "wait", wait: { secondsToWaitFor: 60 }, expectsDedicatedReply: true };
     await serve([bubble("a", "one"), { action: wait }, bubble("b", "two"), ask("q")], {
       max_wait_seconds: 1,
@@ -279,7 +279,7 @@ describe("typebot", () => {
     expect(typebot.calls[1]?.body.message).toBeUndefined();
   });
 
-  test("steps for browsers are passed over, and a flow that goes round in circles is left", async () => {
+  test("steps for browsers are skipped, and a flow that loops forever is stopped", async () => {
     const script = { type: "setVariable", setVariable: {}, expectsDedicatedReply: true };
     await serve([bubble("a", "one"), { action: script }, bubble("b", "two"), ask("q")]);
     const ana = newPerson();
@@ -292,7 +292,7 @@ describe("typebot", () => {
     expect(typebot.calls.length).toBeLessThan(30);
   });
 
-  test("a flow that listens for a webhook does not get the user's words in its place", async () => {
+  test("a flow that listens for a webhook does not receive the user's text instead", async () => {
     await serve([
       bubble("a", "pay"),
       { action: { type: "listenForWebhook", expectsDedicatedReply: true } },
@@ -306,7 +306,7 @@ describe("typebot", () => {
     expect((await read()).last_error).toMatch(/waits for a webhook/);
   });
 
-  test("files answer the inputs that take them, as links with their extension; others are told so", async () => {
+  test("inputs that accept files receive links with extensions; other inputs get a text reply", async () => {
     const media = { base64: PNG, mime_type: "image/png" };
     await serve([
       bubble("a", "photo?"),
@@ -326,7 +326,7 @@ describe("typebot", () => {
     expect(link.headers.get("content-type")).toBe("image/png");
   });
 
-  test("ten minutes without the bot: nothing is lost, nothing is said twice, and each chat keeps its order", async () => {
+  test("ten minutes without the bot lose and repeat no message, and each chat keeps its order", async () => {
     await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
     const [ana, bia] = [newPerson(), newPerson()];
     await talk(ana, "0", 1);
@@ -348,7 +348,7 @@ describe("typebot", () => {
     expect(await story.heard(bia, 2)).toEqual(["one", "two"]);
   });
 
-  test("an answer that was lost is not asked for twice; the next message goes on", async () => {
+  test("a lost response is not requested again, and the flow continues with the next message", async () => {
     await serve(SHOP);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -361,7 +361,7 @@ describe("typebot", () => {
     expect(await talk(ana, "Ana", 2)).toEqual(["Bye"]);
   });
 
-  test("an answered 429 is tried again", async () => {
+  test("a request that got 429 is retried", async () => {
     await serve(SHOP);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -374,7 +374,7 @@ describe("typebot", () => {
     expect(typebot.said()).toEqual(["hi", "Vendas", "Vendas"]);
   });
 
-  test("words that were answered with 500 are not said to the bot again; the next message goes on", async () => {
+  test("a text that got 500 is not sent to the bot again, and the next message continues", async () => {
     await serve(SHOP);
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -387,7 +387,7 @@ describe("typebot", () => {
     expect(await talk(ana, "Vendas", 2)).toEqual(["Name?"]);
   });
 
-  test("the test and the last error say in words what is wrong", async () => {
+  test("the test and the last error explain what is wrong", async () => {
     const tryOut = async () =>
       (await story.shop.client.testIntegration({ id: story.shop.id, provider: "typebot" })).data;
     await serve(SHOP, { base_url: `${typebot.url}/api/` });

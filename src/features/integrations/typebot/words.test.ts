@@ -62,7 +62,7 @@ describe("rich text", () => {
       "- a\n  1. b",
     ],
     ["nothing of what is no text", "nonsense", ""],
-  ])("is written as WhatsApp marks it: %s", (_, blocks, text) => {
+  ])("is converted to WhatsApp formatting: %s", (_, blocks, text) => {
     expect(toWhatsAppText(blocks)).toBe(text);
   });
 });
@@ -95,7 +95,7 @@ describe("bubbles", () => {
     ["custom-embed", { initFunction: {} }, undefined],
     ["text", { richText: [p({ text: "" })] }, undefined],
     ["something new", { url: "https://x.test" }, undefined],
-  ])("of type %s with %j", (type, content, part) => {
+  ])("of type %s are converted from %j", (type, content, part) => {
     expect(bubbleToReply({ id: "b", type, content })).toEqual(part);
   });
 });
@@ -112,16 +112,16 @@ describe("choices", () => {
     ["sim,  QUERO", "Sim, quero"],
     ["4", undefined],
     ["sim", undefined],
-  ])("%j means %j", (said, text) => expect(findOption(options, said)?.text).toBe(text));
+  ])("are matched so that %j means %j", (said, text) => expect(findOption(options, said)?.text).toBe(text));
 
-  test("several are named by numbers or words, and one that is unclear makes all unclear", () => {
+  test("several choices are named by number or text, and one unclear name makes all unclear", () => {
     expect(findOptions(options, "1 e 3")).toBeUndefined();
     expect(findOptions(options, "1, 3")?.map(({ text }) => text)).toEqual(["Sim, quero", "2"]);
     expect(findOptions(options, "não; 1")?.map(({ text }) => text)).toEqual(["Não", "Sim, quero"]);
     expect(findOptions(options, "1, 9")).toBeUndefined();
   });
 
-  test("cards are chosen by path, numbered over all of them", () => {
+  test("cards are chosen by path and numbered across all cards", () => {
     const card = (id: string, title: string) => ({
       id,
       title,
@@ -137,13 +137,13 @@ describe("choices", () => {
     expect(toBotInput(input, { kind: "text", text: "4" })).toMatchObject({ message: { text: "b2" } });
   });
 
-  test("a payment is shown and never answered", () => {
+  test("a payment is shown, and no reply fills it", () => {
     const input = { id: "p", type: "payment input", runtimeOptions: { amountLabel: "R$ 10" } };
     expect(toPrompt(input)).toEqual([{ kind: "text", text: "R$ 10" }]);
     expect(toBotInput(input, { kind: "text", text: "paid" })).toEqual({ do: "refuse", why: "unsupported" });
   });
 
-  test("a file that is not required can be skipped", () => {
+  test("an optional file can be skipped", () => {
     const input = { id: "f", type: "file input", options: { isRequired: false, labels: { skip: "Pular" } } };
     expect(toPrompt(input)).toEqual([{ kind: "text", text: "📎\n1. Pular" }]);
     for (const text of ["pular", "1", "skip"])
@@ -161,7 +161,7 @@ test.each([
   ["about 3", "about 3"],
 ])("the number %j is read as %j", (said, number) => expect(readNumber(said)).toBe(number));
 
-test("rich text of 40,000 empty blocks is written in a few milliseconds", () => {
+test("rich text of 40,000 empty blocks is converted in a few milliseconds", () => {
   const blocks = [...Array.from({ length: 40_000 }, () => p({ text: "" })), p({ text: "x" })];
   expect(leastCpuMs(3, () => toWhatsAppText(blocks))).toBeLessThan(500);
 });
@@ -176,16 +176,16 @@ describe("a trigger", () => {
     [{ trigger_value: "ola", trigger_operator: "startsWith" }, "Olá you", true],
     [{ trigger_value: "^\\d+$", trigger_operator: "regex" }, "123", true],
     [{ trigger_value: "^(a+)+$", trigger_operator: "regex" }, `${"a".repeat(60)}!`, false],
-  ])("%j on %j: %j", (more, said, starts) => expect(isTrigger(config(more), said)).toBe(starts));
+  ])("%j for the text %j: %j", (more, said, starts) => expect(isTrigger(config(more), said)).toBe(starts));
 
   test.each(["a(?=b)", "(a)\\1", "a{1,1000}b{1,1000}"])(
-    "that is saved is refused where it is %j",
+    "is rejected when it is saved with the slow or unsupported pattern %j",
     (trigger_value) => {
       expect(() => config({ trigger_operator: "regex", trigger_value })).toThrow(/RE2|too large/);
     },
   );
 
-  test("that was saved under earlier rules with a lookahead never starts the bot", () => {
+  test("saved under earlier rules with a lookahead never starts the bot", () => {
     const given = {
       base_url: "https://t.test",
       public_id: "b",
@@ -199,7 +199,7 @@ describe("a trigger", () => {
     ]);
   });
 
-  test("needs its value, and a pattern that is one", () => {
+  test("needs a value and, if it is a pattern, a valid one", () => {
     expect(() => config({})).toThrow(/is required for a keyword/);
     expect(() => config({ trigger_operator: "regex", trigger_value: "(" })).toThrow(
       /not a regular expression/,
@@ -208,7 +208,7 @@ describe("a trigger", () => {
   });
 });
 
-test("typing lasts as long as the words take, within the bot's bounds and ours, and can be silent", () => {
+test("the typing indicator depends on the text length within both limits, and can be disabled", () => {
   const say = (id: string, text: string) => ({ id, type: "text", content: { richText: [p({ text })] } });
   const answer = { messages: [say("a", "first"), say("b", "two words"), say("c", "word ".repeat(500))] };
   const config = typebotConfig.parse({ base_url: "https://t.test", public_id: "b", max_delay_ms: 2_000 });
