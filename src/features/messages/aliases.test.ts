@@ -57,7 +57,7 @@ describe("the recipient", () => {
     ["number", `${PHONE}:12@s.whatsapp.net`, JID],
     ["jid", "120363000000000001-1423@g.us", "120363000000000001-1423@g.us"],
     ["jid", "190000000000001@lid", "190000000000001@lid"],
-  ])("may be called %s: %s", async (name, value, jid) => {
+  ])("may be named in the field %s: %s", async (name, value, jid) => {
     const message = await queue("send-text", { [name]: value, text: "Hi" });
     expect(message.jid).toBe(jid);
     expect(message.phone).toBe(jid === JID ? PHONE : null);
@@ -90,7 +90,7 @@ describe("a text", () => {
   test.each([
     ["client_message_id", "clientMessageId", "mine"],
     ["track_id", "trackId", "order-7"],
-  ])("has %s, also called %s", async (name, alias, value) => {
+  ])("accepts %s also as %s", async (name, alias, value) => {
     for (const [spelling, text] of [
       [name, "one"],
       [alias, "two"],
@@ -107,7 +107,7 @@ describe("a text", () => {
     expect(message.quoted).toMatchObject({ id: data.message_id, text: "First" });
   });
 
-  test.each(["mentions", "mentioned"])("names people in %s", async (name) => {
+  test.each(["mentions", "mentioned"])("mentions the people in %s", async (name) => {
     expect((await queue("send-text", { number: PHONE, text: "@Bia", [name]: [PHONE] })).mentions).toEqual([
       JID,
     ]);
@@ -124,7 +124,7 @@ describe("media", () => {
       [name, () => `data:image/png;base64,${PNG}`] as const,
       [name, () => PNG] as const,
     ]),
-  ] as [string, () => string][])("may be in %s: %s", async (name, value) => {
+  ] as [string, () => string][])("may be given in %s: %s", async (name, value) => {
     for (const route of ["send-media", "send"]) {
       const message = await queue(route, { number: PHONE, type: "image", [name]: value() });
       expect(message).toMatchObject({
@@ -134,7 +134,7 @@ describe("media", () => {
     }
   });
 
-  test.each(["file", "media", "upload", ""])("may be a part of a form with the name %j", async (name) => {
+  test.each(["file", "media", "upload", ""])("may be a form part with the name %j", async (name) => {
     const form = new FormData();
     form.append("number", PHONE);
     form.append("caption", "Today");
@@ -159,14 +159,14 @@ describe("media", () => {
     [{ fileName: "a.png" }, { file_name: "a.png" }],
     [{ filename: "a.png" }, { file_name: "a.png" }],
     [{ docName: "a.png" }, { file_name: "a.png" }],
-  ])("takes %j", async (given, expected) => {
+  ])("accept %j", async (given, expected) => {
     for (const route of ["send-media", "send"]) {
       expect((await queue(route, { number: PHONE, base64: PNG, ...given })).media).toMatchObject(expected);
     }
   });
 
   test.each([[{ caption: "Today" }], [{ text: "Today" }], [{ caption: "Today", text: "Tomorrow" }]])(
-    "takes its caption from %j",
+    "have the caption from %j",
     async (words) => {
       for (const route of ["send-media", "send"]) {
         const message = await queue(route, { number: PHONE, base64: PNG, ...words });
@@ -176,7 +176,7 @@ describe("media", () => {
   );
 
   test.each([[{ ptt: true }], [{ type: "ptt" }], [{ type: "audio", ptt: true }]])(
-    "is a voice note by %j",
+    "are sent as a voice note with %j",
     async (given) => {
       for (const route of ["send-media", "send"]) {
         expect((await queue(route, { number: PHONE, base64: inBase64(SAMPLE.opus), ...given })).type).toBe(
@@ -203,7 +203,7 @@ describe("a contact card", () => {
     }
   });
 
-  test("with `phone` alone names no recipient", async () => {
+  test("needs a recipient besides `phone`", async () => {
     const answer = await post("send-contact", card);
     expect(answer.body).toMatchObject({
       code: "VALIDATION_ERROR",
@@ -224,7 +224,7 @@ describe("a location", () => {
   );
 });
 
-describe("a message that something is done to", () => {
+describe("the message that an action applies to", () => {
   const sent = async () => {
     const { sales } = story;
     const { data } = await sales.client.sendText({ id: sales.id, number: PHONE, text: "Hello" });
@@ -256,7 +256,7 @@ describe("a message that something is done to", () => {
     expect((await post("messages/delete", name(id))).body).toMatchObject(expected("deleted"));
   });
 
-  test.each(spellings)("may be named by %s where it is marked as read", async (_, name) => {
+  test.each(spellings)("may be named by %s when it is marked as read", async (_, name) => {
     const id = await received();
     const jid = `${story.friend.phone}@s.whatsapp.net`;
     const { body } = await post("messages/read", name(id, jid, false));
@@ -275,14 +275,14 @@ describe("a message that something is done to", () => {
     expect(act?.content).toEqual({ reaction: value });
   });
 
-  test.each(["text", "message", "body", "Body"])("gets new words by %s", async (name) => {
+  test.each(["text", "message", "body", "Body"])("gets a new text by %s", async (name) => {
     const id = await sent();
     expect((await post("messages/edit", { message_id: id, [name]: "New" })).status).toBe(200);
     expect((await story.ledger({ action: "edit", target_id: id }))[0]?.content).toEqual({ text: "New" });
   });
 
   test.each(["message_ids", "messageIds", "ids", "message_id", "id"])(
-    "is one of several in %s",
+    "may be one of several in %s",
     async (name) => {
       const ids = [await received(), await received()];
       const { body } = await post("messages/read", { [name]: ids });
@@ -292,20 +292,20 @@ describe("a message that something is done to", () => {
   );
 });
 
-describe("presence", () => {
+describe("a presence request", () => {
   test.each([
     ["presence", "typing", "typing"],
     ["state", "composing", "typing"],
     ["type", "recording", "recording"],
     ["status", "recording_audio", "recording"],
     ["presence", "paused", "paused"],
-  ])("may be called %s: %s", async (name, value, shown) => {
+  ])("may have its state in the field %s: %s", async (name, value, shown) => {
     const { body } = await post("presence", { number: PHONE, [name]: value });
     expect(body.data).toEqual({ presence: shown, jid: JID });
     expect((await story.ledger({ action: "presence" })).at(-1)).toMatchObject({ kind: shown, chat: JID });
   });
 
-  test.each(["available", "unavailable"])("of the whole account needs no chat: %s", async (presence) => {
+  test.each(["available", "unavailable"])("for the whole account needs no chat: %s", async (presence) => {
     expect((await post("presence", { presence })).body.data).toEqual({ presence, jid: null });
   });
 });

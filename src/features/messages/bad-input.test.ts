@@ -66,7 +66,7 @@ const invalid = (field: string, issue?: string) => ({
 
 const png = inBase64(SAMPLE.png);
 
-describe("a file that is", () => {
+describe("a file", () => {
   test.each([
     ["no base64", { base64: "not base64!" }, invalid("base64", "is not base64")],
     ["base64 with an end in the middle", { base64: `${png}=${png}` }, invalid("base64", "is not base64")],
@@ -143,16 +143,16 @@ describe("a file that is", () => {
     ["that plays as a GIF and is none", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
     ["of a kind that is none", { base64: png, type: "carousel" }, invalid("type")],
     ["called by a name of 300 characters", { base64: png, file_name: "x".repeat(300) }, invalid("file_name")],
-  ])("%s is refused", async (_, source, refusal) => {
+  ])("is rejected if it is %s", async (_, source, refusal) => {
     await expectRefusal("send-media", { number: PHONE, ...source }, refusal);
   });
 
-  test("empty at its address is refused", async () => {
+  test("is rejected if its address returns an empty body", async () => {
     const url = files.serve("/empty", file(Buffer.alloc(0), "image/png"));
     await expectRefusal("send-media", { number: PHONE, url }, invalid("url", "is empty"));
   });
 
-  test("an empty upload is refused", async () => {
+  test("is rejected if the upload is empty", async () => {
     const { sales } = story;
     const upload = { bytes: Buffer.alloc(0), file_name: "empty.png" };
     await expect(sales.client.sendMedia({ id: sales.id, number: PHONE, file: upload })).rejects.toMatchObject(
@@ -160,17 +160,17 @@ describe("a file that is", () => {
     );
   });
 
-  test("a page where a picture was said to be is refused", async () => {
+  test("is rejected if it is a page declared as a picture", async () => {
     const url = files.serve("/login.png", file(SAMPLE.html, "image/png"));
     await expectRefusal("send-media", { number: PHONE, url }, invalid("type", "not an image"));
   });
 
-  test("behind a redirect to the cloud's metadata is refused as any other address there", async () => {
+  test("is rejected if its address redirects to the cloud's metadata service", async () => {
     const url = files.serve("/moved", redirect("http://169.254.169.254/latest"));
     await expectRefusal("send-media", { number: PHONE, url }, invalid("url", "policy"));
   });
 
-  test("behind more than three redirects is refused, and nobody goes further", async () => {
+  test("is rejected after three redirects, and the fourth is not followed", async () => {
     for (const hop of [1, 2, 3, 4]) files.serve(`/hop-${hop}`, redirect(`/hop-${hop + 1}`));
     files.serve("/hop-5", file(SAMPLE.png, "image/png"));
     const refusal = { code: "MEDIA_DOWNLOAD_FAILED", message: expect.stringContaining("more than 3 times") };
@@ -183,7 +183,7 @@ describe("a file that is", () => {
     [500, () => files.serve("/broken", (response) => response.writeHead(500).end("oops"))],
     [204, () => files.serve("/nothing", (response) => response.writeHead(204).end())],
     [206, () => files.serve("/part", (response) => response.writeHead(206).end(SAMPLE.png))],
-  ])("answered with %d is refused", async (status, url) => {
+  ])("is rejected if its server responds with %d", async (status, url) => {
     const refusal = {
       status: 502,
       code: "MEDIA_DOWNLOAD_FAILED",
@@ -192,14 +192,14 @@ describe("a file that is", () => {
     await expectRefusal("send-media", { number: PHONE, url: url() }, refusal);
   });
 
-  test("cut off on its way is refused", async () => {
+  test("is rejected if the transfer breaks off", async () => {
     const url = files.serve("/cut", (response) => {
       response.writeHead(200, { "content-length": 1000 }).write(SAMPLE.png, () => response.destroy());
     });
     await expectRefusal("send-media", { number: PHONE, url }, { status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
   });
 
-  test("dripping is given up when its time is over", async () => {
+  test("is rejected if it arrives too slowly and the time limit passes", async () => {
     const outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
     const { db } = story.gateway.database;
     const converter = createMediaConverter({ ffmpeg: "ffmpeg", scratchDir: tmpdir() });
@@ -214,7 +214,7 @@ describe("a file that is", () => {
   });
 });
 
-describe("a file that is larger than the limit", () => {
+describe("a file larger than the limit", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
   const big = Buffer.alloc(MIB + 1, 1);
 
@@ -222,11 +222,11 @@ describe("a file that is larger than the limit", () => {
     ["endless, without a length", () => files.serve("/endless", endless())],
     ["whole, with its length", () => files.serve("/big", file(big))],
     ["said to be 2 GB, with a few bytes", () => files.serve("/lie", lyingAboutLength(2 ** 31, SAMPLE.png))],
-  ])("%s, is refused with 413 and leaves nothing", async (_, url) => {
+  ])("%s, is rejected with 413 and leaves nothing", async (_, url) => {
     await expectRefusal("send-media", { number: PHONE, url: url() }, tooLarge);
   });
 
-  test("in base64 is refused with 413", async () => {
+  test("in base64 is rejected with 413", async () => {
     await expectRefusal(
       "send-media",
       { number: PHONE, base64: inBase64(big) },
@@ -234,18 +234,18 @@ describe("a file that is larger than the limit", () => {
     );
   });
 
-  test("as an upload is refused with 413", async () => {
+  test("as an upload is rejected with 413", async () => {
     const { sales } = story;
     await expect(
       sales.client.sendMedia({ id: sales.id, number: PHONE, file: { bytes: big } }),
     ).rejects.toMatchObject(tooLarge);
   });
 
-  test("in a body beyond every limit is refused with 413", async () => {
+  test("in a body beyond every limit is rejected with 413", async () => {
     expect(await post("send-media", { number: PHONE, base64: "A".repeat(4 * MIB) })).toMatchObject(tooLarge);
   });
 
-  test("is one byte too many: a file of exactly the limit is sent", async () => {
+  test("exceeds it by at least one byte: a file of exactly the limit is sent", async () => {
     const { sales, friend } = story;
     const url = files.serve("/limit", file(Buffer.alloc(MIB, 1)));
     const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
@@ -253,7 +253,7 @@ describe("a file that is larger than the limit", () => {
     before = { ...before, messages: before.messages + 1 };
   });
 
-  test("and only announced, in a request of 2 GB, is refused before it comes", async () => {
+  test("announced in a request of 2 GB is rejected before the body arrives", async () => {
     const { hostname, port } = new URL(story.gateway.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => {
@@ -269,7 +269,7 @@ describe("a file that is larger than the limit", () => {
   });
 });
 
-test("a file that the policy refuses is not even asked for", async () => {
+test("a file whose address the policy forbids is never requested", async () => {
   const strict = await startTestGateway({ WAYGATE_ALLOWED_HOSTS: "external" });
   try {
     const sales = await strict.connectInstance();
@@ -292,7 +292,7 @@ describe("a file name", () => {
     ["invoice\u202Egnp.exe", "invoicegnp.exe"],
     [`${"x".repeat(249)}😀`, "x".repeat(200)],
     ["con.txt", "con.txt"],
-  ])("%j goes out as %j", async (given, shown) => {
+  ])("%j is sent as %j", async (given, shown) => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
       id: sales.id,
@@ -304,7 +304,7 @@ describe("a file name", () => {
     before = { ...before, messages: before.messages + 1 };
   });
 
-  test("of an upload may be as long and as odd as it likes", async () => {
+  test("of an upload may have any length and any characters", async () => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
       id: sales.id,
@@ -328,7 +328,7 @@ describe("a location", () => {
     ["longitude", true],
     ["longitude", [1]],
     ["latitude", undefined],
-  ])("with %s %j is refused", async (field, value) => {
+  ])("with %s %j is rejected", async (field, value) => {
     const place = { latitude: 1, longitude: 1, [field]: value };
     await expectRefusal("send-location", { number: PHONE, ...place }, invalid(field));
     const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "location", ...place });
@@ -360,11 +360,11 @@ describe("a contact card", () => {
       { vcard: vcard(`FN:${"x".repeat(5000)}`, "TEL:5511977772222") },
       "name",
     ],
-  ])("%s is refused", async (_, card, field) => {
+  ])("%s is rejected", async (_, card, field) => {
     await expectRefusal("send-contact", { number: PHONE, ...card }, invalid(field));
   });
 
-  test("in a vCard with a second one hidden behind it is the first", async () => {
+  test("in a vCard that contains a second card is the first card", async () => {
     const { sales, friend } = story;
     const hidden = `${vcard("FN:Ana\\nTEL:5511900000000", "TEL:5511977772222")}\r\n${vcard("FN:Eve", "TEL:5511900000000")}`;
     const { data } = await sales.client.sendContact({ id: sales.id, number: friend.phone, vcard: hidden });
@@ -384,18 +384,18 @@ describe("a reply", () => {
     ["send-text", { reply_to: "3EB0UNKNOWN", text: "Yes" }],
     ["send-media", { reply_to: "3EB0UNKNOWN", base64: png }],
     ["send-location", { reply_to: "3EB0UNKNOWN", latitude: 1, longitude: 1 }],
-  ])("by %s to a message that is not in the log is refused", async (route, body) => {
+  ])("by %s to a message that is not in the log is rejected", async (route, body) => {
     await expectRefusal(route, { number: PHONE, ...body }, unknown);
   });
 
-  test("without the message that it answers is refused", async () => {
+  test("that names no message to reply to is rejected", async () => {
     await expectRefusal("send-reply", { number: PHONE, text: "Yes" }, invalid("message_id"));
     const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
     expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });
 
-describe("an option", () => {
+describe("a request", () => {
   test.each([
     ["delay", -1],
     ["delay", 60_001],
@@ -410,7 +410,7 @@ describe("an option", () => {
     ["link_preview", "maybe"],
     ["reply_to", 7],
     ["client_message_id", ""],
-  ])("%s that is %j is refused", async (field, value) => {
+  ])("with %s set to %j is rejected", async (field, value) => {
     await expectRefusal("send-text", { number: PHONE, text: "Hi", [field]: value }, invalid(field));
   });
 
@@ -423,13 +423,13 @@ describe("an option", () => {
     ["presence", { presence: "dancing" }, "presence", "typing"],
     ["webhooks", { name: "a", url: "https://a.example", exclude: ["me"] }, "exclude.0", "from_me"],
     ["send-text", { text: " \n\t\u00a0" }, "text", "blank"],
-  ])("of %s %j is refused with what %s must be", async (route, body, field, hint) => {
+  ])("to %s with %j is rejected, and the error says what %s must be", async (route, body, field, hint) => {
     const { status, details } = await post(route, { number: PHONE, ...body });
     expect(status).toBe(400);
     expect(details.fields).toEqual([{ field, issue: expect.stringContaining(hint) }]);
   });
 
-  test("that is an Idempotency-Key with a line break or of 256 characters is refused", async () => {
+  test("whose Idempotency-Key has a line break or 256 characters is rejected", async () => {
     const { sales } = story;
     for (const idempotencyKey of ["x".repeat(256), "a b"]) {
       await expect(

@@ -46,7 +46,7 @@ async function isInDoubt(messageId: string): Promise<boolean> {
 }
 
 describe("a sync send", () => {
-  test("returns after the network's acknowledgement, and notifies the webhook", async () => {
+  test("returns after the network's acknowledgement and fires a webhook event", async () => {
     const answer = await sales.client.sendText({ id: sales.id, number: to("1234"), text: "Hello" });
     expect(answer).toMatchObject({
       success: true,
@@ -69,7 +69,7 @@ describe("a sync send", () => {
     });
   });
 
-  test("is followed by what the recipient does with it", async () => {
+  test("is followed by events about the recipient's actions", async () => {
     const { data } = await sales.client.sendText({ id: sales.id, number: to("1235"), text: "Read me" });
     const [read] = await receiver.waitFor(
       ({ body }) => body.event === "message.read" && body.data.message_ids.includes(data.message_id),
@@ -82,7 +82,7 @@ describe("a sync send", () => {
     expect(message.status).toBe("read");
   });
 
-  test("to a number that is not on the network is refused and fires no event", async () => {
+  test("to a number that is not on the network is rejected and fires no event", async () => {
     await expect(
       sales.client.sendText({ id: sales.id, number: to("0000"), text: "Hi" }),
     ).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe("a sync send", () => {
     });
   });
 
-  test("that the network refuses for good answers SEND_FAILED", async () => {
+  test("that the network permanently rejects returns SEND_FAILED", async () => {
     await expect(
       sales.client.sendText({ id: sales.id, number: to("0001"), text: "Hi" }),
     ).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe("a sync send", () => {
     });
   });
 
-  test("that is never acknowledged answers SEND_TIMEOUT, and its outcome follows as an event", async () => {
+  test("without an acknowledgement returns SEND_TIMEOUT, and its outcome follows as an event", async () => {
     const refusal = await sales.client
       .sendText({ id: sales.id, number: to("0002"), text: "Anybody?" }, { idempotencyKey: "patience" })
       .catch((error: unknown) => error);
@@ -120,7 +120,7 @@ describe("a sync send", () => {
     });
   });
 
-  test("on an instance that was never paired answers 409 with its status", async () => {
+  test("on an instance that was never paired returns 409 with its status", async () => {
     const idle = await gateway.createInstance();
     await expect(idle.client.sendText({ id: idle.id, number: friend, text: "Hi" })).rejects.toMatchObject({
       code: "INSTANCE_NOT_CONNECTED",
@@ -132,7 +132,7 @@ describe("a sync send", () => {
 
 describe("an async send", () => {
   test.each([{ async: true }, { async_send: true }, { send_async: true }, { mode: "async" as const }])(
-    "asked for by %j is queued at once and its outcome comes as message.sent",
+    "requested by %j is queued at once, and its outcome arrives as message.sent",
     async (flag) => {
       const answer = await sales.client.sendText({ id: sales.id, number: friend, text: "Later", ...flag });
       expect(answer).toMatchObject({ success: true, message: "Message queued", queued: true });
@@ -148,7 +148,7 @@ describe("an async send", () => {
     },
   );
 
-  test("that fails for good ends in message.failed with the reason, once", async () => {
+  test("that fails permanently ends in one message.failed with the reason", async () => {
     const answer = await sales.client.sendText({ id: sales.id, number: to("0000"), text: "Hi", async: true });
     const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
     const [failed] = await outcomeOf(pendingMessageId);
@@ -173,7 +173,7 @@ describe("an async send", () => {
     );
   });
 
-  test("in front of a sync send of the same chat goes first", async () => {
+  test("is sent before a later sync send to the same chat", async () => {
     const number = to("6666");
     for (let n = 0; n < 5; n++)
       await sales.client.sendText({ id: sales.id, number, text: `n${n}`, async: true });
@@ -185,7 +185,7 @@ describe("an async send", () => {
     expect(sent.map((item) => item.body.data.message.text)).toEqual(["n0", "n1", "n2", "n3", "n4", "n5"]);
   });
 
-  test("to an instance that was never paired is refused at once and leaves nothing behind", async () => {
+  test("to an instance that was never paired is rejected at once and leaves nothing behind", async () => {
     const idle = await gateway.createInstance();
     await expect(
       idle.client.sendText({ id: idle.id, number: friend, text: "Hi", async: true }),
@@ -200,14 +200,14 @@ describe("an async send", () => {
 });
 
 describe("a repeated request", () => {
-  test("with the same Idempotency-Key is the same message", async () => {
+  test("with the same Idempotency-Key returns the same message", async () => {
     const send = () =>
       sales.client.sendText({ id: sales.id, number: friend, text: "Once" }, { idempotencyKey: "order-1" });
     const [first, second] = [await send(), await send()];
     expect(second.data.message_id).toBe(first.data.message_id);
   });
 
-  test("with the same key at the same moment is one message and one job", async () => {
+  test("with the same key at the same moment creates one message and one job", async () => {
     const send = () =>
       sales.client.sendText(
         { id: sales.id, number: friend, text: "Once", async: true },
@@ -218,20 +218,20 @@ describe("a repeated request", () => {
     expect(jobs.size).toBe(1);
   });
 
-  test("with the same key and another body is refused", async () => {
+  test("with the same key and another body is rejected", async () => {
     await sales.client.sendText({ id: sales.id, number: friend, text: "A" }, { idempotencyKey: "order-3" });
     await expect(
       sales.client.sendText({ id: sales.id, number: friend, text: "B" }, { idempotencyKey: "order-3" }),
     ).rejects.toMatchObject({ code: "IDEMPOTENCY_MISMATCH", status: 422 });
   });
 
-  test("with the same client_message_id is the same message", async () => {
+  test("with the same client_message_id returns the same message", async () => {
     const send = () =>
       sales.client.sendText({ id: sales.id, number: friend, text: "Mine", client_message_id: "invoice 7" });
     expect((await send()).data.message_id).toBe((await send()).data.message_id);
   });
 
-  test("a day later is a new message", async () => {
+  test("after a day creates a new message", async () => {
     const send = () =>
       sales.client.sendText({ id: sales.id, number: friend, text: "Daily" }, { idempotencyKey: "order-4" });
     const first = await send();
@@ -239,7 +239,7 @@ describe("a repeated request", () => {
     expect((await send()).data.message_id).not.toBe(first.data.message_id);
   });
 
-  test("is taken when it comes to light while a request waits for it, however old it is", async () => {
+  test("that waited for an uncommitted key accepts the key, however old it is", async () => {
     const { pool } = gateway.database;
     const send = (idempotencyKey: string) =>
       sales.client.sendText({ id: sales.id, number: friend, text: "Hung" }, { idempotencyKey });
@@ -277,7 +277,7 @@ describe("a repeated request", () => {
 });
 
 describe("an instance that loses its connection", () => {
-  test("holds async sends until it is back", async () => {
+  test("delays async sends until it is connected again", async () => {
     const shop = await gateway.connectInstance({ webhook_url: receiver.url });
     receiver.trust(shop.webhook_secret);
     await shop.client.sandboxDrop({ id: shop.id });
@@ -287,7 +287,7 @@ describe("an instance that loses its connection", () => {
     expect(sent?.body.event).toBe("message.sent");
   });
 
-  test("fails what it could not send within the hold time", async () => {
+  test("fails the sends that waited longer than the hold time", async () => {
     const shop = await gateway.connectInstance({ webhook_url: receiver.url });
     receiver.trust(shop.webhook_secret);
     await gateway.database.db
@@ -312,7 +312,7 @@ describe("an instance that loses its connection", () => {
   });
 });
 
-describe("an inbound text", () => {
+describe("a received text", () => {
   test("is stored once and reported to the webhook with all known data of its sender", async () => {
     const { data } = await sales.client.sandboxReceive({
       id: sales.id,
@@ -338,7 +338,7 @@ describe("an inbound text", () => {
     });
   });
 
-  test("that answers by itself completes a conversation", async () => {
+  test("from an echoing sandbox number completes a conversation", async () => {
     await sales.client.sendText({ id: sales.id, number: to("0004"), text: "ping" });
     const [echo] = await receiver.waitFor(
       ({ body }) => body.event === "message.received" && body.data.message.text === "echo: ping",
@@ -347,7 +347,7 @@ describe("an inbound text", () => {
   });
 });
 
-test("two instances write to each other", async () => {
+test("two instances exchange messages", async () => {
   const other = await gateway.connectInstance({ webhook_url: receiver.url });
   receiver.trust(other.webhook_secret);
   await sales.client.sendText({ id: sales.id, number: other.phone, text: "From one to the other" });
@@ -357,7 +357,7 @@ test("two instances write to each other", async () => {
   expect(received?.body.data.message).toMatchObject({ text: "From one to the other", phone: sales.phone });
 });
 
-describe("bad input", () => {
+describe("a request with invalid input", () => {
   test.each([
     ["no recipient", { text: "Hi" }, "number"],
     ["a recipient without digits", { number: "abc", text: "Hi" }, "number"],
@@ -366,7 +366,7 @@ describe("bad input", () => {
     ["a text that is too long", { number: friend, text: "x".repeat(65_537) }, "text"],
     ["a text that is an object", { number: friend, text: { a: 1 } }, "text"],
     ["a flag of the wrong type", { number: friend, text: "Hi", async: "yes" }, "async"],
-  ])("%s is refused with the field", async (_, body, field) => {
+  ])("%s is rejected, and the error names the field", async (_, body, field) => {
     await expect(sales.client.sendText({ id: sales.id, ...body } as never)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       status: 400,
@@ -374,7 +374,7 @@ describe("bad input", () => {
     });
   });
 
-  test("U+0000 and lone surrogates are cleaned, not refused", async () => {
+  test("with U+0000 or lone surrogates is cleaned instead of rejected", async () => {
     const { data } = await sales.client.sendText({ id: sales.id, number: friend, text: "a\u0000b\ud800c" });
     const { data: message } = await sales.client.getMessage({
       id: sales.id,
@@ -390,7 +390,7 @@ describe("bad input", () => {
     ["remoteJid", `${friend}@s.whatsapp.net`],
     ["recipient", friend],
     ["Phone", friend],
-  ])("the recipient may be called %s", async (name, value) => {
+  ])("may name the recipient in the field %s", async (name, value) => {
     const answer = await sales.client.sendText({
       id: sales.id,
       [name]: value,
@@ -400,7 +400,7 @@ describe("bad input", () => {
     expect(answer.success).toBe(true);
   });
 
-  test.each(["message", "body", "Body"])("the text may be called %s", async (name) => {
+  test.each(["message", "body", "Body"])("may contain the text in the field %s", async (name) => {
     const answer = await sales.client.sendText({
       id: sales.id,
       number: friend,
@@ -411,7 +411,7 @@ describe("bad input", () => {
   });
 });
 
-test("with the queue switched off an async send is refused and leaves no row, a sync send works", async () => {
+test("without the queue an async send is rejected and leaves no row, and a sync send works", async () => {
   const quiet = await startTestGateway({ WAYGATE_QUEUE: "off" });
   try {
     const shop = await quiet.connectInstance();
@@ -425,7 +425,7 @@ test("with the queue switched off an async send is refused and leaves no row, a 
   }
 });
 
-test("what was accepted before a stop is sent after the next start", async () => {
+test("a send accepted before a stop is sent after the next start", async () => {
   const number = to("5555");
   await sales.client.sendText({ id: sales.id, number, text: "before", async: true });
   await gateway.restart();

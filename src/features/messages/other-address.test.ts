@@ -30,8 +30,8 @@ const chatsOf = async (digits: string) => {
   return data;
 };
 
-describe("a message that is stored under one format of its number", () => {
-  test("is edited, reacted to and deleted under the other format", async () => {
+describe("a message stored under one format of its number", () => {
+  test("can be edited, reacted to and deleted under the other format", async () => {
     const { client, id } = story.sales;
     const message_id = await receive(SHORT);
     await client.sandboxEdit({ id, from: LONG, message_id, text: "Hello" });
@@ -49,7 +49,7 @@ describe("a message that is stored under one format of its number", () => {
     });
   });
 
-  test("is marked as read by a receipt of the paired phone under the other format", async () => {
+  test("is marked as read by the paired phone's receipt under the other format", async () => {
     const { client, id } = story.sales;
     const message_id = await receive(SHORT);
     await client.sandboxRead({ id, from: LONG, message_ids: [message_id], from_me: true });
@@ -57,7 +57,7 @@ describe("a message that is stored under one format of its number", () => {
     expect(data).toMatchObject({ jid: jidOf(SHORT), direction: "inbound" });
   });
 
-  test("is listed, and its chat is pinned, when a request names the other format", async () => {
+  test("is listed, and its chat is pinned, if a request names the other format", async () => {
     const { client, id } = story.sales;
     const stored = "5521987650007";
     const named = "552187650007";
@@ -69,7 +69,7 @@ describe("a message that is stored under one format of its number", () => {
     expect(await chatsOf(stored)).toHaveLength(1);
   });
 
-  test("keeps its one chat when the phone changes the chat under the other format", async () => {
+  test("keeps its one chat if the phone changes the chat under the other format", async () => {
     const { client, id } = story.sales;
     const stored = "553187650007";
     await receive(stored);
@@ -79,7 +79,7 @@ describe("a message that is stored under one format of its number", () => {
   });
 });
 
-test("a message under a LID is edited by a change that is the first to tell the phone of the LID", async () => {
+test("an edit that is the first to link LID and phone changes the message stored under the LID", async () => {
   const { client, id } = story.sales;
   const hidden = "5511977775555";
   await client.sandboxContact({ id, from: hidden, known: "lid" });

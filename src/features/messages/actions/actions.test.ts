@@ -65,7 +65,7 @@ const logged = async (messageId: string) =>
 
 describe("a reaction", () => {
   test.each(["to a message of the contact", "to our own"])(
-    "%s needs no chat, and is reported at both ends",
+    "%s needs no chat and is reported to sender and recipient",
     async (whose) => {
       const id = whose === "to our own" ? await tell() : await hear();
       const { data, message } = await story.sales.client.react({
@@ -92,7 +92,7 @@ describe("a reaction", () => {
     },
   );
 
-  test("that is empty takes the last one back", async () => {
+  test("that is empty removes the previous one", async () => {
     const id = await tell();
     await story.sales.client.react({ ...sales(), message_id: id, reaction: "" });
     expect((await story.event("message.reaction", id)).data).toMatchObject({ reaction: "", removed: true });
@@ -104,7 +104,7 @@ describe("a reaction", () => {
   });
 
   test.each(["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`])(
-    "that is %j is refused",
+    "that is %j is rejected",
     async (reaction) => {
       const id = await tell();
       await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe("a reaction", () => {
     ["100,000 letters", "x".repeat(100_000)],
     ["100,000 parts of one emoji", "👨\u200d".repeat(100_000)],
     ["a body full of combining marks", `e${"\u0301".repeat(500_000)}`],
-  ])("of %s is refused for its length, and nothing else reads it", async (_, reaction) => {
+  ])("of %s is rejected for its length", async (_, reaction) => {
     const id = await tell();
     await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
       details: { fields: [{ field: "reaction", issue: "is longer than 64 characters" }] },
@@ -128,7 +128,7 @@ describe("a reaction", () => {
 });
 
 describe("a read mark", () => {
-  test("tells the writer, and is told to our own webhook as inbound, once", async () => {
+  test("is reported to the sender and, once, to the instance's own webhook as inbound", async () => {
     const ids = [await hear("one"), await hear("two")];
     const answer = await story.sales.client.markRead({ ...sales(), message_ids: ids });
     expect(answer.data).toEqual({
@@ -151,7 +151,7 @@ describe("a read mark", () => {
     expect(timesTold("message.read", ids[0] ?? "")).toBe(1);
   });
 
-  test("is of one chat", async () => {
+  test("marks messages of one chat only", async () => {
     const { data } = await story.sales.client.sandboxReceive({
       ...sales(),
       from: "5511966660001",
@@ -163,13 +163,13 @@ describe("a read mark", () => {
     ).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field: "message_ids" }] } });
   });
 
-  test("of nothing is refused", async () => {
+  test("without a message is rejected", async () => {
     await expect(story.sales.client.markRead(sales())).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });
 
 describe("an edit", () => {
-  test("changes our text at the other end, in the log and in the event", async () => {
+  test("changes the text for the recipient, in the log and in the event", async () => {
     const id = await tell("Helo");
     const { data } = await story.sales.client.editMessage({ ...sales(), message_id: id, text: "Hello" });
     expect(data).toEqual({ message_id: id, jid: jidOf(story.friend.phone), status: "edited" });
@@ -191,7 +191,7 @@ describe("an edit", () => {
     ["video", "mp4"],
     ["document", "pdf"],
   ] as const)(
-    "of an own %s changes its caption at the other end, in the log and in the event",
+    "of an own %s changes its caption for the recipient, in the log and in the event",
     async (type, file) => {
       const { client } = story.sales;
       const sent = {
@@ -213,7 +213,7 @@ describe("an edit", () => {
     },
   );
 
-  test("of a voice note is refused: it has no caption", async () => {
+  test("of a voice note is rejected because it has no caption", async () => {
     const { client } = story.sales;
     const note = { ...sales(), number: story.friend.phone, base64: inBase64(SAMPLE.opus), ptt: true };
     const { data } = await client.sendMedia(note);
@@ -222,7 +222,7 @@ describe("an edit", () => {
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
   });
 
-  test("of another person's message is refused with 409, and nothing happens", async () => {
+  test("of another person's message is rejected with 409 and has no effect", async () => {
     const id = await hear("Mine");
     await expect(
       story.sales.client.editMessage({ ...sales(), message_id: id, text: "Yours" }),
@@ -233,7 +233,7 @@ describe("an edit", () => {
 });
 
 describe("a deletion for everyone", () => {
-  test("deletes our message at the other end, and nothing can be done to it afterwards", async () => {
+  test("deletes the message for the recipient, and later actions on it are rejected", async () => {
     const id = await tell();
     const { data } = await story.sales.client.deleteMessage({ ...sales(), message_id: id });
     expect(data.status).toBe("deleted");
@@ -250,14 +250,14 @@ describe("a deletion for everyone", () => {
     await expect(client.react({ ...sales(), message_id: id, reaction: "👍" })).rejects.toMatchObject(gone);
   });
 
-  test("of another person's message is refused with 409", async () => {
+  test("of another person's message is rejected with 409", async () => {
     await expect(
       story.sales.client.deleteMessage({ ...sales(), message_id: await hear() }),
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_own" } });
   });
 });
 
-describe("what the network allows for a while only", () => {
+describe("an action that WhatsApp allows only for a limited time", () => {
   const age = (id: string, minutes: number) =>
     story.gateway.database.db
       .updateTable("message")
@@ -270,7 +270,7 @@ describe("what the network allows for a while only", () => {
     ["edit", 16, false],
     ["delete", 59 * 60, true],
     ["delete", 61 * 60, false],
-  ] as const)("%s after %d minutes: %j", async (action, minutes, isAllowed) => {
+  ] as const)("%s after %d minutes succeeds: %j", async (action, minutes, isAllowed) => {
     const id = await tell();
     await age(id, minutes);
     const { client } = story.sales;
@@ -282,7 +282,7 @@ describe("what the network allows for a while only", () => {
     else await expect(acting).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "too_late" } });
   });
 
-  test("is refused for a message that has not been sent, and for what is no text", async () => {
+  test("is rejected for a message that was not sent and for one that is not a text", async () => {
     const { client } = story.sales;
     const failed = await client
       .sendText({ ...sales(), number: "5511955550001", text: "x" })
@@ -301,7 +301,7 @@ describe("what the network allows for a while only", () => {
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
   });
 
-  test("and the network refuses by itself comes with its reason", async () => {
+  test("returns the network's reason if the network itself rejects it", async () => {
     vi.spyOn(SandboxSession.prototype, "edit").mockResolvedValue({
       outcome: "refused",
       code: "CONFLICT",
@@ -316,8 +316,8 @@ describe("what the network allows for a while only", () => {
   });
 });
 
-describe("the chat that is named beside a message of the log", () => {
-  test("is refused where the message stands in another one, and nothing is done", async () => {
+describe("the chat named in an action on a message of the log", () => {
+  test("is rejected if the message is in another chat, and nothing is changed", async () => {
     const { client } = story.sales;
     const id = await tell();
     const elsewhere = { ...sales(), message_id: id, number: "5511955550009" };
@@ -346,7 +346,7 @@ describe("the chat that is named beside a message of the log", () => {
   });
 });
 
-test("a message that this instance has sent is not marked as read, and its chat gets no receipt", async () => {
+test("a message sent by the instance cannot be marked as read, and its chat gets no receipt", async () => {
   const { client } = story.sales;
   const id = await tell();
   await expect(client.markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
@@ -357,10 +357,10 @@ test("a message that this instance has sent is not marked as read, and its chat 
   expect(timesTold("message.read", id)).toBe(0);
 });
 
-describe("a message that is not in the log", () => {
+describe("an action on a message that is not in the log", () => {
   const unknown = { message_id: "3EB0SOMEWHERE" };
 
-  test("needs its chat", async () => {
+  test("requires the chat", async () => {
     const { client } = story.sales;
     const refusal = { code: "MESSAGE_NOT_FOUND", status: 404 };
     await expect(client.react({ ...sales(), ...unknown, reaction: "👍" })).rejects.toMatchObject(refusal);
@@ -369,7 +369,7 @@ describe("a message that is not in the log", () => {
     await expect(client.deleteMessage({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
   });
 
-  test("is passed to the network with its chat, and still reported", async () => {
+  test("is passed to the network with its chat and is still reported", async () => {
     const { client } = story.sales;
     const target = { ...sales(), number: story.friend.phone, message_id: "3EB0ELSEWHERE" };
     expect((await client.react({ ...target, reaction: "👍" })).data.jid).toBe(jidOf(story.friend.phone));
@@ -383,7 +383,7 @@ describe("a message that is not in the log", () => {
 describe("a session that lacks a capability", () => {
   const CAPABILITIES = ["react", "edit", "deleteForEveryone", "markRead", "setPresence"] as const;
 
-  test.each(CAPABILITIES)("%s answers NOT_SUPPORTED at once", async (capability) => {
+  test.each(CAPABILITIES)("rejects %s with NOT_SUPPORTED at once", async (capability) => {
     const { client } = story.sales;
     const [own, theirs] = [await tell(), await hear()];
     const acts = {
@@ -403,7 +403,7 @@ describe("a session that lacks a capability", () => {
   });
 });
 
-describe("an action that the network does not answer", () => {
+describe("an action without a response from the network", () => {
   test("ends in SEND_TIMEOUT and leaves the lane free", async () => {
     const silent = "5511955550002";
     const { client } = story.sales;
@@ -417,7 +417,7 @@ describe("an action that the network does not answer", () => {
     expect((await client.markRead(target)).success).toBe(true);
   });
 
-  test("in time is still reported when the response comes later", async () => {
+  test("is still reported if the response arrives late", async () => {
     const { client } = story.sales;
     const slow = { ...sales(), number: "5511955550005", message_id: "3EB0SLOW" };
     await expect(client.react({ ...slow, reaction: "👍" })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
@@ -438,7 +438,7 @@ describe("an action that the network does not answer", () => {
   });
 });
 
-test("an action on an instance that is not connected answers 409 with its status", async () => {
+test("an action on an instance that is not connected returns 409 with its status", async () => {
   const idle = await story.gateway.createInstance();
   const target = { id: idle.id, number: story.friend.phone, message_id: "3EB0X" };
   const refusal = { code: "INSTANCE_NOT_CONNECTED", status: 409, details: { status: "created" } };
@@ -448,15 +448,15 @@ test("an action on an instance that is not connected answers 409 with its status
   ).rejects.toMatchObject(refusal);
 });
 
-describe("presence", () => {
-  test("with a duration is paused by itself before the answer", async () => {
+describe("a presence request", () => {
+  test("with a duration sends paused by itself before the response", async () => {
     const number = "5511977770123";
     await story.sales.client.setPresence({ ...sales(), number, presence: "recording", duration_ms: 100 });
     const seen = await story.ledger({ action: "presence", chat: jidOf(number) });
     expect(seen.map(({ kind }) => kind)).toEqual(["recording", "paused"]);
   });
 
-  test("of a chat needs the chat", async () => {
+  test("for a chat requires the chat", async () => {
     await expect(story.sales.client.setPresence({ ...sales(), presence: "typing" })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "number" }] },
@@ -467,7 +467,7 @@ describe("presence", () => {
     [{ presence: "dancing" }, "presence"],
     [{ presence: "typing", duration_ms: 60_001 }, "duration_ms"],
     [{}, "presence"],
-  ])("%j is refused", async (body, field) => {
+  ])("with %j is rejected", async (body, field) => {
     const path = `POST /api/v1/instances/${story.sales.id}/presence`;
     const answer = await story.call(path, { number: story.friend.phone, ...body });
     expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
@@ -506,7 +506,7 @@ describe("a download", () => {
       `attachment; filename="a\\"bSet-Cookie: x=y.pdf"`,
     ],
   ] as const)(
-    "of %s gives the bytes with headers that do no harm: %s",
+    "of %s returns the bytes with safe headers: %s",
     async (mime_type, file_name, sample, disposition) => {
       const id = await receive({
         base64: inBase64(SAMPLE[sample]),
@@ -525,13 +525,13 @@ describe("a download", () => {
     },
   );
 
-  test("of a file whose type is no type gives bytes", async () => {
+  test("of a file with an invalid content type returns the bytes", async () => {
     const id = await receive({ base64: inBase64(SAMPLE.text), mime_type: "text/csv\r\nSet-Cookie: a=b" });
     const answer = await download(id);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
   });
 
-  test("with return_base64 gives the envelope", async () => {
+  test("with return_base64 returns the envelope", async () => {
     const id = await receive({
       base64: inBase64(SAMPLE.pdf),
       mime_type: "application/pdf",
@@ -552,7 +552,7 @@ describe("a download", () => {
     }
   });
 
-  test("of what we sent gives it back", async () => {
+  test("of a sent file returns that file", async () => {
     const { client } = story.sales;
     const { data } = await client.sendMedia({
       ...sales(),
@@ -563,7 +563,7 @@ describe("a download", () => {
     expect([type, Buffer.from(bytes ?? [])]).toEqual(["image/png", SAMPLE.png]);
   });
 
-  test("of an unknown message is 404, of a text 400", async () => {
+  test("of an unknown message returns 404, and of a text 400", async () => {
     const { client } = story.sales;
     await expect(client.downloadMedia({ ...sales(), message_id: "3EB0NOPE" })).rejects.toMatchObject({
       code: "MESSAGE_NOT_FOUND",
@@ -575,7 +575,7 @@ describe("a download", () => {
     });
   });
 
-  test("of a send that failed is not waited for", async () => {
+  test("of a failed send returns an error without waiting", async () => {
     const { client } = story.sales;
     const id = await client
       .sendMedia({ ...sales(), number: "5511955550001", base64: inBase64(SAMPLE.png) })

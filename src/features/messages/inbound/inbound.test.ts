@@ -147,7 +147,7 @@ describe("a message from a contact", () => {
     expect(data).toMatchObject({ ...message, media });
   });
 
-  test("quotes ours", async () => {
+  test("can quote a message of the instance", async () => {
     const { sales } = story;
     const { data } = await sales.client.sendText({ id: sales.id, number: BIA, text: "The blue one?" });
     const { message } = await receive({ reply_to: data.message_id, text: "Yes" });
@@ -173,7 +173,7 @@ describe("a message from a contact", () => {
     expect(seen).toEqual(texts);
   });
 
-  test("and our answer are in one conversation", async () => {
+  test("has the same conversation as the instance's reply to it", async () => {
     const { sales } = story;
     const { conversation } = await receive({ from: "5511977774444", text: "Oi" });
     const { data } = await sales.client.sendText({ id: sales.id, number: "5511977774444", text: "Olá" });
@@ -182,7 +182,7 @@ describe("a message from a contact", () => {
 });
 
 describe("a message in a group", () => {
-  test("has the group as its chat and the writer as its sender", async () => {
+  test("has the group as its chat and the author as its sender", async () => {
     const { message, conversation } = await receive({ group_jid: GROUP, text: "Hello all" });
     expect(message).toMatchObject({
       jid: GROUP,
@@ -195,7 +195,7 @@ describe("a message in a group", () => {
     expect(conversation).toMatchObject({ jid: GROUP, phone: null, type: "group", title: null });
   });
 
-  test("can be answered, quoted, reacted to and read", async () => {
+  test("can be replied to, quoted, reacted to and marked as read", async () => {
     const { sales } = story;
     const { message } = await receive({ group_jid: GROUP, text: "Who comes?" });
     const { data } = await sales.client.sendReply({
@@ -216,12 +216,12 @@ describe("a message in a group", () => {
   });
 });
 
-describe("a message that the paired phone itself sends", () => {
+describe("a message sent from the paired phone", () => {
   test.each([
     ["a text", { text: "From my pocket" }, "text"],
     ["a picture", { media: { base64: inBase64(SAMPLE.png), mime_type: "image/png" } }, "image"],
     ["a location", { location: { latitude: 1, longitude: 1 } }, "location"],
-  ])("with %s fires message.sent with origin phone and no job", async (_, input, type) => {
+  ])("with %s fires message.sent with origin phone and creates no job", async (_, input, type) => {
     const { message, jobId, pendingMessageId } = await receive({ from_me: true, ...input }, "message.sent");
     expect(message).toMatchObject({
       type,
@@ -246,7 +246,7 @@ describe("a message that the paired phone itself sends", () => {
     expect(conversation.title).toBe("Caio");
   });
 
-  test("is delivered and read like one of ours", async () => {
+  test("is delivered and read like one sent through the API", async () => {
     const { sales } = story;
     const { message } = await receive({ from_me: true, text: "Seen?" }, "message.sent");
     await sales.client.sandboxRead({ id: sales.id, from: BIA, message_id: message.message_id });
@@ -255,7 +255,7 @@ describe("a message that the paired phone itself sends", () => {
     });
   });
 
-  test("goes no further than its own log when it is the echo of an API send", async () => {
+  test("is not reported a second time if it is the echo of an API send", async () => {
     const { sales } = story;
     const { data } = await sales.client.sendText({ id: sales.id, number: BIA, text: "By API" });
     const id = data.message_id as MessageId;
@@ -273,7 +273,7 @@ describe("a message that the paired phone itself sends", () => {
   });
 });
 
-describe("what a contact does", () => {
+describe("actions of a contact", () => {
   const act = { from: BIA, push_name: "Bia" };
   const bia = { jid: jidOf(BIA), phone: BIA, push_name: "Bia", lid: expect.stringMatching(/@lid$/) };
 
@@ -301,7 +301,7 @@ describe("what a contact does", () => {
     expect(data.message).toMatchObject({ caption: "Before", text: null, type: "image" });
   });
 
-  test("a deletion fires message.deleted, once", async () => {
+  test("a deletion fires message.deleted once", async () => {
     const { sales } = story;
     const { message } = await receive({ text: "Oops" });
     const id = message.message_id as MessageId;
@@ -314,7 +314,7 @@ describe("what a contact does", () => {
   test.each([
     ["👍", false],
     ["", true],
-  ])("a reaction %j to ours fires message.reaction", async (reaction, removed) => {
+  ])("a reaction %j to a message of the instance fires message.reaction", async (reaction, removed) => {
     const { sales } = story;
     const { data } = await sales.client.sendText({ id: sales.id, number: BIA, text: "Good?" });
     const id = data.message_id ?? "";
@@ -328,7 +328,7 @@ describe("what a contact does", () => {
     });
   });
 
-  test("reading ours fires message.read and never goes back", async () => {
+  test("reading the instance's message fires message.read, and its status never goes back", async () => {
     const { sales } = story;
     const quiet = "5511977770003";
     const { data } = await sales.client.sendText({ id: sales.id, number: quiet, text: "Read me" });
@@ -347,7 +347,7 @@ describe("what a contact does", () => {
     expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.status).toBe("read");
   });
 
-  test("several messages read at once are one event", async () => {
+  test("several messages read together are reported in one event", async () => {
     const { sales } = story;
     const quiet = "5511977780003";
     const ids: string[] = [];
@@ -362,14 +362,14 @@ describe("what a contact does", () => {
     );
   });
 
-  test("a call fires call.received", async () => {
+  test("a phone call fires call.received", async () => {
     const { sales } = story;
     const { data } = await sales.client.sandboxCall({ id: sales.id, ...act, video: true });
     const [call] = await story.receiver.waitFor(({ body }) => body.data?.call_id === data.call_id);
     expect(call?.body).toMatchObject({ event: "call.received", data: { video: true, from: bia } });
   });
 
-  test("to a message that is not in the log is reported without it", async () => {
+  test("an action on a message that is not in the log is reported without the message", async () => {
     const { sales } = story;
     await sales.client.sandboxReact({ id: sales.id, ...act, message_id: "3A0BEFORE", reaction: "👍" });
     const { data } = await story.event("message.reaction", "3A0BEFORE");
@@ -378,11 +378,11 @@ describe("what a contact does", () => {
   });
 });
 
-describe("what the paired phone itself does", () => {
+describe("actions of the paired phone", () => {
   const act = () => ({ id: story.sales.id, from: BIA, from_me: true });
   const me = () => ({ phone: story.sales.phone });
 
-  test("its edits, reactions and deletions are reported like a contact's", async () => {
+  test("edits, reactions and deletions on the phone are reported like a contact's", async () => {
     const { client } = story.sales;
     const { data } = await client.sendText({ id: story.sales.id, number: BIA, text: "Helo" });
     const message_id = data.message_id ?? "";
@@ -394,7 +394,7 @@ describe("what the paired phone itself does", () => {
     expect((await story.event("message.deleted", message_id)).data).toMatchObject({ by: me() });
   });
 
-  test("reading a contact's message fires message.read as inbound, once", async () => {
+  test("reading a contact's message on the phone fires message.read as inbound once", async () => {
     const { client } = story.sales;
     const { message } = await receive({ text: "Read by the phone" });
     const { message_id } = message;

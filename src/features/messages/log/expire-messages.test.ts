@@ -61,7 +61,7 @@ test("messages are stored forever unless a setting limits them", async () => {
   expect(await kept([old])).toEqual([old]);
 });
 
-test("messages go with their files and their words after the days of the account, else of the gateway", async () => {
+test("messages expire with files and search words after the account's days or the gateway's", async () => {
   const [young, old] = [await sent(5), await sent(20, { base64: inBase64(SAMPLE.png) })];
   await expireMessages(30 * DAY_MS);
   expect(await kept([young, old])).toEqual([young, old]);
@@ -75,7 +75,7 @@ test("messages go with their files and their words after the days of the account
   await setAccount(null);
 });
 
-test("the plan is the ceiling of what an account may keep", async () => {
+test("the plan limits how long an account may retain messages", async () => {
   const [young, old] = [await sent(5), await sent(20)];
   await setAccount(3_000);
   await setPlan(10);

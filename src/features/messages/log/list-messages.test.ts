@@ -83,7 +83,7 @@ function collect(plan: Plan, found: string[]): void {
   for (const inner of plan.Plans ?? []) collect(inner, found);
 }
 
-describe("an index serves", () => {
+describe("an index is used for", () => {
   test.each<[string, () => Partial<MessageFilter> | Promise<Partial<MessageFilter>>]>([
     ["the list of an instance", () => ({})],
     ["the list of several instances", () => ({ instance_ids: [instance, other] })],
@@ -102,7 +102,7 @@ describe("an index serves", () => {
 });
 
 describe("paging", () => {
-  test("shows every message once, the newest first, while others arrive and some have the same time", async () => {
+  test("returns every message once, newest first, also during inserts and with equal times", async () => {
     await db
       .updateTable("message")
       .set({ sent_at: new Date("2026-01-01T00:00:00Z") })
@@ -150,7 +150,7 @@ describe("paging", () => {
 });
 
 describe("a search", () => {
-  test("finds what many messages have and what few have alike", async () => {
+  test("finds frequent words and rare words alike", async () => {
     for (const q of ["w0", "w1 w0", "W19"]) {
       const { rows } = await list({ q, limit: 200 });
       const { rows: expected } = await store.database.pool.query<{ id: number }>(
@@ -170,12 +170,12 @@ describe("a search", () => {
     expect(new Set(rows.map((row) => row.instance_id))).toEqual(new Set([other]));
   });
 
-  test("refuses what has no word in it", async () => {
+  test("rejects a query without any word", async () => {
     await expect(list({ q: "?!" })).rejects.toThrow("q:");
   });
 });
 
-describe("the words of a message", () => {
+describe("the search words of a message", () => {
   test("are the same with and without accents and capitals, each once", () => {
     expect(tokenize("Olá, OLA! Ação-rápida nº 7; straße Ελλάδα 東京")).toEqual([
       "ola",
@@ -189,13 +189,13 @@ describe("the words of a message", () => {
     ]);
   });
 
-  test("are bounded", () => {
+  test("are limited in number and length", () => {
     const words = tokenize(Array.from({ length: 5_000 }, (_, n) => `${"x".repeat(100)}${n} y${n}`).join(" "));
     expect(words.length).toBeLessThanOrEqual(500);
     expect(Math.max(...words.map((word) => word.length))).toBeLessThanOrEqual(40);
   });
 
-  test("carry their instance, and the type of what is no text", () => {
+  test("contain the instance, and the type of a message that is not a text", () => {
     expect(searchWords(7, { kind: "text", text: "a b" })).toEqual(["7:a", "7:b"]);
     expect(searchWords(7, { kind: "location", latitude: 1, longitude: 2, name: "Café" })).toEqual([
       "7:cafe",

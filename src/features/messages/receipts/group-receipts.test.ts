@@ -72,7 +72,7 @@ async function readersOf(messageId: string): Promise<string[]> {
 }
 
 describe("a message to a group", () => {
-  test("shows who has received and who has read it, and is read once everybody has read it", async () => {
+  test("shows its receipts, and its status is read once every member has read it", async () => {
     const { sales, friend } = story;
     const id = await send();
     const statuses = { [friend.phone]: "delivered", [ANA]: "read", [QUIET]: "delivered" };
@@ -110,7 +110,7 @@ describe("a message to a group", () => {
     expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.status).toBe("read");
   });
 
-  test("reports each reader once, with the person, even if receipts are repeated", async () => {
+  test("reports each reader once and by person, even if receipts are repeated", async () => {
     const id = await send();
     await waitUntil(async () => (await readersOf(id)).includes(ANA));
     await report(QUIET, [id], "read");
@@ -132,7 +132,7 @@ describe("a message to a group", () => {
     expect(new Set(delivered.map(({ body }) => body.data.participant.phone)).size).toBe(delivered.length);
   });
 
-  test("tells once more when a member plays it, and is played once everybody has", async () => {
+  test("reports a member who plays it once more, and is played once every member has played it", async () => {
     const id = await send();
     const members = [story.friend.phone, ANA, QUIET];
     for (const phone of members) await report(phone, [id], "played");
@@ -145,7 +145,7 @@ describe("a message to a group", () => {
     expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
   });
 
-  test("knows a member by either address", async () => {
+  test("recognises a member by either address", async () => {
     const id = await send();
     const participant = { jid: lidOf(QUIET), lid: lidOf(QUIET), phone: null, push_name: null };
     await report(QUIET, [id], "read", { participant });
@@ -157,7 +157,7 @@ describe("a message to a group", () => {
     expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
   });
 
-  test("counts a member once whose two addresses become known one after the other", async () => {
+  test("counts a member once whose two addresses are linked one after the other", async () => {
     await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
       story.gateway.database.db,
     );
@@ -185,7 +185,7 @@ describe("a message to a group", () => {
     expect((await readersOf(id)).filter((phone) => phone === STRANGER)).toHaveLength(1);
   });
 
-  test("knows a member by the address that the receipt before it in the same batch has told", async () => {
+  test("recognises a member by an address learned from an earlier receipt of the batch", async () => {
     await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
       story.gateway.database.db,
     );
@@ -205,7 +205,7 @@ describe("a message to a group", () => {
     ]);
   });
 
-  test("takes no receipt of who was not in the group, of unknown messages, and of nobody", async () => {
+  test("ignores receipts of non-members, for unknown messages and without a participant", async () => {
     const id = await send();
     await waitUntil(async () => (await receiptsOf(id)).delivered === 3);
     await report(STRANGER, [id, "3EB0000000000000000000"], "read");
@@ -215,7 +215,7 @@ describe("a message to a group", () => {
     expect((await receiptsOf(id)).status).toBe("delivered");
   });
 
-  test("lists the senders of receipts while the members are unknown, and stays sent", async () => {
+  test("lists the senders of receipts while the members are unknown, and its status stays sent", async () => {
     const { db } = story.gateway.database;
     const known = await db
       .selectFrom("group_chat")
@@ -242,7 +242,7 @@ describe("a message to a group", () => {
     expect(await receiptsOf(id)).toMatchObject({ status: "delivered", addressees: 3 });
   });
 
-  test("takes the receipts of 1,024 members at once, with one event for each", async () => {
+  test("accepts the receipts of 1,024 members at once, with one event for each", async () => {
     const { db } = story.gateway.database;
     const phones = Array.from({ length: 1_024 }, (_, nth) => `55119${String(80_000_000 + nth)}`);
     const participants = JSON.stringify([story.sales.phone, ...phones.slice(1)].map(personOf));
@@ -265,7 +265,7 @@ describe("a message to a group", () => {
     expect(await receiptsOf(id)).toMatchObject({ status: "read", addressees: 1_023, read: 1_023 });
   });
 
-  test("refuses the question for other messages, with the reason", async () => {
+  test("is the only kind with receipts: a request for another message's is rejected", async () => {
     const { sales } = story;
     const id = await send(ANA);
     await expect(receiptsOf(id)).rejects.toMatchObject({
@@ -278,7 +278,7 @@ describe("a message to a group", () => {
 });
 
 describe("receipts of a group", () => {
-  test("go with their message, and with an anonymisation", async () => {
+  test("are deleted with their message and by an anonymisation", async () => {
     const { db } = story.gateway.database;
     const count = async () => {
       const rows = await db.selectFrom("message_receipt").select("person").execute();

@@ -72,8 +72,8 @@ const queue = async (number: string) =>
   ((await client.sendText({ ...text(number), async: true })) as unknown as { pendingMessageId: string })
     .pendingMessageId;
 
-describe("an account that may begin no new chats", () => {
-  test("gets an error with the network's time, and its known chats continue", async () => {
+describe("an account that is blocked from starting new chats", () => {
+  test("gets an error with the end time from the network, and its known chats continue", async () => {
     const until = await restrict(HOUR);
     const first = await refusalOf(client.sendText(text(await stranger())));
     expect(first).toMatchObject({ code: "REACHOUT_TIMELOCK", status: 429 });
@@ -86,7 +86,7 @@ describe("an account that may begin no new chats", () => {
     expect((await client.getInstanceStatus({ id })).data.new_chats_locked_until).toBe(until.toISOString());
   });
 
-  test("has its next sync send refused at once, without a row, and with the time to wait", async () => {
+  test("has its next sync send rejected at once, without a row, and with the time to wait", async () => {
     await restrict(HOUR);
     await refusalOf(client.sendText(text(await stranger())));
     const before = await rows();
@@ -101,7 +101,7 @@ describe("an account that may begin no new chats", () => {
     expect(await rows()).toBe(before);
   });
 
-  test("keeps async sends until the lock is over when that is soon, and fails them when it is not", async () => {
+  test("delays async sends if the block ends soon and fails them if it does not", async () => {
     const until = (await restrict(HOUR)).toISOString();
     await refusalOf(client.sendText(text(await stranger())));
     const failing = await queue(await stranger());
@@ -120,7 +120,7 @@ describe("an account that may begin no new chats", () => {
     await waitUntil(async () => /sent|delivered|read/.test((await statusOf(waiting)).status));
   });
 
-  test("keeps the lock over a restart", async () => {
+  test("remains blocked after a restart", async () => {
     await restrict(HOUR);
     await refusalOf(client.sendText(text(await stranger())));
     const { data: before } = await client.getInstance({ id });
@@ -135,7 +135,7 @@ describe("an account that may begin no new chats", () => {
     });
   });
 
-  test("waits an hour when the network names no time, and longer each time within a day", async () => {
+  test("waits an hour if the network names no time, and longer after each block within a day", async () => {
     const { db } = gateway.database;
     const minutes = async () =>
       Math.round(((await lockNewChats(db, id, undefined)).getTime() - Date.now()) / 60_000);

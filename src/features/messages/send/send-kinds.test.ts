@@ -142,7 +142,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
       : arrives;
   const input = () => ({ id: story.sales.id, number: story.friend.phone });
 
-  test("sent sync answers after the network has taken it, and arrives", async () => {
+  test("sent sync returns after the network has accepted it, and arrives", async () => {
     const { success, data } = await send(story.sales.client, input());
     expect({ success, data }).toMatchObject({
       success: true,
@@ -162,7 +162,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
     });
   });
 
-  test("sent async answers 202 at once, and message.sent follows", async () => {
+  test("sent async returns 202 at once, and message.sent follows", async () => {
     const answer = await send(story.sales.client, { ...input(), async: true });
     if (!answer.queued) throw new Error("the answer is not the 202");
     const { jobId, pendingMessageId, data } = answer;
@@ -179,7 +179,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
     expect(await story.arrived(pendingMessageId)).toMatchObject(arrives);
   });
 
-  test("repeated with its Idempotency-Key is the same message, sync and async", async () => {
+  test("repeated with its Idempotency-Key returns the same message, sync and async", async () => {
     const before = await story.ledger({ action: "send" });
     for (const async of [false, true]) {
       const key = `${name} ${async}`.replaceAll(" ", "-");
@@ -203,7 +203,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
   });
 });
 
-test("no file and no job is left behind by sends that have their outcome", async () => {
+test("completed sends leave no file and no job behind", async () => {
   await waitUntil(async () => (await story.rows()).files === 0);
   expect(await story.rows()).toMatchObject({ jobs: 0 });
 });
@@ -226,7 +226,7 @@ describe("a file", () => {
     expect(Buffer.from(download.bytes ?? [])).toEqual(SAMPLE.png);
   });
 
-  test("of some megabytes arrives whole from an address and from an upload", async () => {
+  test("of several megabytes arrives complete from an address and from an upload", async () => {
     const { sales, friend } = story;
     const big = Buffer.alloc(3_333_333, "Waygate ");
     const url = files.serve("/big.bin", file(big));
@@ -242,7 +242,7 @@ describe("a file", () => {
     }
   });
 
-  test("that is an upload may come with every other field of the form", async () => {
+  test("uploaded in a form may have every other field next to it", async () => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
       id: sales.id,
@@ -385,7 +385,7 @@ describe("the type of a file", () => {
   });
 });
 
-describe("what phones receive of a file", () => {
+describe("the metadata that phones receive with a file", () => {
   const sent = async (input: {
     base64: string;
     type?: "sticker" | "ptt" | "audio";
@@ -398,14 +398,14 @@ describe("what phones receive of a file", () => {
     return { media, content: entry?.content };
   };
 
-  test("of a voice note has its seconds and 64 levels", async () => {
+  test("of a voice note contains the duration and 64 waveform levels", async () => {
     const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
     const { media, content } = await sent({ base64: inBase64(note), type: "ptt" });
     expect(media.seconds).toBe(10);
     expect(content.waveform).toHaveLength(64);
   });
 
-  test("of other audio has its seconds and no levels", async () => {
+  test("of other audio contains the duration and no waveform levels", async () => {
     const song = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
     const { media, content } = await sent({ base64: inBase64(song), type: "audio" });
     expect(media.seconds).toBe(10);
@@ -413,7 +413,7 @@ describe("what phones receive of a file", () => {
     expect(content.waveform).toBeUndefined();
   });
 
-  test("of a video has its sides and its seconds, also where they stand far behind in the file", async () => {
+  test("of a video contains size and duration, even if they are near the end of the file", async () => {
     // The head of a box lies across two parts of the stored file.
     for (const bytes of [3_000, 262_100, 600_000]) {
       const video = mp4Video({ width: 640, height: 360, seconds: 12, isLast: true, bytes });
@@ -422,7 +422,7 @@ describe("what phones receive of a file", () => {
     }
   });
 
-  test("of a sticker has its sides, and whether it moves", async () => {
+  test("of a sticker contains its size and whether it is animated", async () => {
     const sticker = webpSticker({ isAnimated: true });
     const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
     expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
@@ -457,11 +457,11 @@ describe("the name of a file", () => {
     ["gets the ending of its type", "attachment; filename=offer", "offer.pdf"],
     ["is that of the address where the header is none", 'attachment; filename="', "view.pdf"],
     ["is that of the address where the header names none", "inline", "view.pdf"],
-  ])("of an address %s", async (_, disposition, name) => {
+  ])("from an address %s", async (_, disposition, name) => {
     expect(await named("/view?id=7", SAMPLE.pdf, disposition)).toBe(name);
   });
 
-  test("of an address that redirects is the one of the two that has an ending", async () => {
+  test("from an address that redirects is the one of both names that has an extension", async () => {
     const { sales, friend } = story;
     files.serve("/store/8f3a", file(SAMPLE.pdf, "application/pdf"));
     files.serve("/store/menu.pdf", file(SAMPLE.pdf, "application/pdf"));
@@ -479,7 +479,7 @@ describe("the name of a file", () => {
     }
   });
 
-  test("of a document without one has the ending of its type", async () => {
+  test("of a document without a name has the extension of its type", async () => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
       id: sales.id,
@@ -497,7 +497,7 @@ describe("a contact card", () => {
     return { jid: data.jid, card: (await story.outcome(data.message_id ?? "")).data.message.contacts[0] };
   };
 
-  test("in `contact` leaves `phone` to the recipient", async () => {
+  test("in `contact` leaves `phone` for the recipient", async () => {
     const contact = { name: "Ana Lima", phone: "5511988887777" };
     expect(await send({ phone: story.friend.phone, contact })).toEqual({
       jid: `${story.friend.phone}@s.whatsapp.net`,
@@ -505,7 +505,7 @@ describe("a contact card", () => {
     });
   });
 
-  test("can be a whole vCard", async () => {
+  test("can be a complete vCard", async () => {
     const vcard =
       "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ana\\, Lima\r\nTEL;type=CELL;waid=5511988887777:+55 11\r\n  98888-7777\r\nEND:VCARD";
     const { card } = await send({ number: story.friend.phone, vcard });
@@ -513,7 +513,7 @@ describe("a contact card", () => {
   });
 });
 
-describe("the general send", () => {
+describe("the generic send operation", () => {
   const send = (input: object) => story.sales.client.send({ number: story.friend.phone, ...input } as never);
   const photoInBase64 = inBase64(SAMPLE.png);
 
@@ -543,12 +543,12 @@ describe("the general send", () => {
     if (type === "image" && message.caption) expect(message.caption).toBe("as the caption");
   });
 
-  test("of a reply needs no recipient: it goes to the chat of the quoted message", async () => {
+  test("needs no recipient for a reply, which is sent to the chat of the quoted message", async () => {
     const { data } = await story.sales.client.send({ type: "reply", message_id: question, text: "Yes" });
     expect(data.jid).toBe(`${story.friend.phone}@s.whatsapp.net`);
   });
 
-  test("by a signed-in user names the instance, and its origin is the panel", async () => {
+  test("by a signed-in user requires the instance, and the message's origin is the panel", async () => {
     const { owner } = story.gateway;
     const { data } = await owner.send({
       instance_id: story.sales.id,
@@ -566,7 +566,7 @@ describe("the general send", () => {
   });
 
   test.each(["instanceId", "instance", "instance_id"])(
-    "by a key may name its own instance as %s",
+    "with an API key may name the key's own instance in the field %s",
     async (name) => {
       expect((await send({ [name]: story.sales.id, text: "Hi", async: true })).success).toBe(true);
       await expect(send({ [name]: story.friend.id, text: "Hi" })).rejects.toMatchObject({
@@ -576,7 +576,7 @@ describe("the general send", () => {
     },
   );
 
-  test("of nothing asks for the type", async () => {
+  test("without content returns an error that asks for the type", async () => {
     await expect(send({ track_id: "x" })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [expect.objectContaining({ field: "type" })] },
@@ -584,8 +584,8 @@ describe("the general send", () => {
   });
 });
 
-describe("options of a send", () => {
-  test("a delay shows typing before the message goes out, once, sync and async", async () => {
+describe("the options of a send", () => {
+  test("a delay shows typing before the message is sent once, sync and async", async () => {
     const { sales } = story;
     for (const [last4, async] of [
       ["4001", false],
@@ -607,7 +607,7 @@ describe("options of a send", () => {
     }
   });
 
-  test("a long delay shows typing again before it fades", async () => {
+  test("a long delay shows typing again before the indicator disappears", async () => {
     const { sales } = story;
     const number = "5511977774005";
     const chat = `${number}@s.whatsapp.net`;
@@ -627,7 +627,7 @@ describe("options of a send", () => {
     expect(await seen()).toEqual(["presence typing", "presence typing", "send text"]);
   });
 
-  test("a delay keeps the order of its chat and holds up no other chat", async () => {
+  test("a delay keeps the order of its chat and does not delay other chats", async () => {
     const { sales } = story;
     const send = (number: string, text: string, delay?: number) =>
       sales.client.sendText({ id: sales.id, number, text, delay, async: true });
@@ -642,7 +642,7 @@ describe("options of a send", () => {
     expect(seen.map(({ content }) => content.text)).toEqual(["first", "second"]);
   });
 
-  test("mentions under the other spelling of a number name the person whom the network knows", async () => {
+  test("mentions under another format of a number name the person whom the network knows", async () => {
     const { sales, friend } = story;
     const [written, known] = ["5541987670007", "554187670007"];
     const common = { id: sales.id, number: friend.phone, mentions: [written, `+${known}`] };
@@ -661,7 +661,7 @@ describe("options of a send", () => {
     });
   });
 
-  test("mentions, track_id and metadata go along, a link preview only when asked for", async () => {
+  test("mentions, track_id and metadata are sent along, and a link preview only on request", async () => {
     const { sales, friend } = story;
     const common = { id: sales.id, number: friend.phone, text: "https://example.com @Bia" };
     const plain = await sales.client.sendText(common);

@@ -74,14 +74,14 @@ async function refusalOf(sending: Promise<unknown>) {
   return error as { code: string; status: number; details: { message_id: string; sent: unknown } };
 }
 
-describe("a key that comes twice", () => {
+describe("a repeated idempotency key", () => {
   const send = (key: string, body: object) =>
     story.call(`POST /api/v1/instances/${story.sales.id}/send-media`, body, {
       "x-api-key": story.sales.api_key,
       "idempotency-key": key,
     });
 
-  test("gets the answer of the first, marked as such", async () => {
+  test("returns the first response, marked as repeated", async () => {
     for (const async of [false, true]) {
       const body = { number: newNumber("1111"), base64: png, async };
       const first = await send(`twice-${async}`, body);
@@ -96,14 +96,14 @@ describe("a key that comes twice", () => {
     }
   });
 
-  test("with another body is refused, also when the body differs in a file only", async () => {
+  test("with another body is rejected, even if the body differs only in a file", async () => {
     const number = newNumber("1111");
     await send("mismatch", { number, base64: png });
     const { status, body } = await send("mismatch", { number, base64: inBase64(SAMPLE.jpeg) });
     expect([status, body.code]).toEqual([422, "IDEMPOTENCY_MISMATCH"]);
   });
 
-  test("gets the failure of the first, and nothing is sent again", async () => {
+  test("returns the failure of the first request, and nothing is sent again", async () => {
     const body = { number: newNumber("0001"), base64: png };
     const [first, second] = [await send("failed", body), await send("failed", body)];
     expect([first.status, first.body.code]).toEqual([502, "SEND_FAILED"]);
@@ -112,7 +112,7 @@ describe("a key that comes twice", () => {
     expect(await story.ledger({ message_id: first.body.details.message_id })).toHaveLength(1);
   });
 
-  test("while the first has no outcome yet returns Retry-After", async () => {
+  test("returns Retry-After while the first request has no outcome yet", async () => {
     const body = { number: newNumber("0005"), base64: png };
     const { keys } = await story.rows();
     const first = send("running", body);
@@ -123,7 +123,7 @@ describe("a key that comes twice", () => {
     await first;
   });
 
-  test("ten times at once is one message, and the other files are gone", async () => {
+  test("in ten simultaneous requests creates one message, and the other files are deleted", async () => {
     const body = { number: newNumber("1111"), base64: png, async: true };
     const answers = await Promise.all(Array.from({ length: 10 }, () => send("at-once", body)));
     const jobs = new Set(answers.map((answer) => answer.body.jobId));
@@ -132,7 +132,7 @@ describe("a key that comes twice", () => {
     await waitUntil(async () => (await story.rows()).files === 0);
   });
 
-  test("is not the same key on another route, nor as a client_message_id", async () => {
+  test("is a different key on another route and as a client_message_id", async () => {
     const { client } = story.sales;
     const text = { ...sales(), number: newNumber("1111"), text: "Hi" };
     const ids = [
@@ -143,7 +143,7 @@ describe("a key that comes twice", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("on two nodes at the same moment is one message", async () => {
+  test("on two nodes at the same moment creates one message", async () => {
     const other = openDatabase(story.gateway.database.url, { max: 1 });
     try {
       const idempotency = { route: "send-text", key: "two nodes", fingerprint: "00" };
@@ -162,7 +162,7 @@ describe("a key that comes twice", () => {
     }
   });
 
-  test("whose message is gone is free again", async () => {
+  test("can be used again after its message is deleted", async () => {
     const { db } = story.gateway.database;
     const acceptor = createMessageInserter(db);
     const message = await newMessage({ idempotency: { route: "send-text", key: "gone", fingerprint: "00" } });
@@ -221,8 +221,8 @@ async function newMessage(over: Partial<NewMessage>): Promise<NewMessage> {
   };
 }
 
-describe("a sync send that gives up waiting", () => {
-  test("before it has begun never begins, frees its key, drops its file and is told", async () => {
+describe("a sync send that times out", () => {
+  test("before it starts is never sent, frees its key, drops its file and is reported", async () => {
     const { client } = story.sales;
     const number = newNumber("0002");
     const ahead = await refusalOf(client.sendText({ ...sales(), number, text: "in doubt" }));
@@ -242,7 +242,7 @@ describe("a sync send that gives up waiting", () => {
 });
 
 describe("a send that the network does not acknowledge in time", () => {
-  test("has its outcome from a late acknowledgement, and the chat goes on at once", async () => {
+  test("gets its outcome from a late acknowledgement, and the chat continues at once", async () => {
     const { client } = story.sales;
     const number = newNumber("0005");
     const refused = await refusalOf(client.sendMedia({ ...sales(), number, base64: png }));
@@ -255,7 +255,7 @@ describe("a send that the network does not acknowledge in time", () => {
     await untilDownloaded(message_id);
   });
 
-  test("has its outcome from a receipt, and the chat goes on at once", async () => {
+  test("gets its outcome from a receipt, and the chat continues at once", async () => {
     const { client } = story.sales;
     const number = newNumber("0002");
     const { details } = await refusalOf(client.sendMedia({ ...sales(), number, base64: png }));
@@ -272,7 +272,7 @@ describe("a send that the network does not acknowledge in time", () => {
     expect(next.details.sent).toBe("unknown");
   });
 
-  test("and is read before it is acknowledged has one outcome, and its file can be had", async () => {
+  test("read before its acknowledgement has one outcome, and its file can be downloaded", async () => {
     const { client } = story.sales;
     const number = newNumber("0005");
     const { pendingMessageId = "" } = await client.sendMedia({
@@ -291,7 +291,7 @@ describe("a send that the network does not acknowledge in time", () => {
     await untilSettled(pendingMessageId);
   });
 
-  test("is sent again at once with the same id, and fails in the sandbox if that is not acknowledged either", async () => {
+  test("is sent again at once with the same id, and fails if that is not acknowledged either", async () => {
     const { client } = story.sales;
     const number = newNumber("0002");
     const { pendingMessageId = "" } = await client.sendText({
@@ -308,7 +308,7 @@ describe("a send that the network does not acknowledge in time", () => {
     expect(await story.ledger({ message_id: pendingMessageId })).toHaveLength(2);
   });
 
-  test("is not repeated where the instance says so: it fails with UNKNOWN_OUTCOME, which a receipt corrects", async () => {
+  test("fails with UNKNOWN_OUTCOME if the instance forbids repeats, and a receipt corrects it", async () => {
     const shop = await story.join({ name: "Careful" });
     await story.gateway.owner.updateInstance({ id: shop.id, settings: { on_unknown: "fail" } });
     const number = newNumber("0002");
@@ -337,7 +337,7 @@ describe("a send that the network does not acknowledge in time", () => {
   });
 });
 
-describe("an outcome", () => {
+describe("the outcome of a send", () => {
   const recorders = () => {
     const { db } = story.gateway.database;
     const { engine } = story.gateway.gateway;
@@ -373,7 +373,7 @@ describe("an outcome", () => {
     expect(told(/sent|failed/, message_id)).toHaveLength(1);
   });
 
-  test("of the hold time does not hold for a send that has begun meanwhile", async () => {
+  test("is not set by an expired hold time if the send has started meanwhile", async () => {
     const { db } = story.gateway.database;
     const { outcomes } = recorders();
     const id = (await createMessageInserter(db).write(await newMessage({}))) ?? 0;
@@ -393,7 +393,7 @@ describe("an outcome", () => {
     expect(await row()).toEqual({ status: "failed" });
   });
 
-  test("is followed by statuses that only go forward", async () => {
+  test("is followed by statuses that only advance", async () => {
     const { receipts } = recorders();
     const { message_id, jid } = await sent();
     const receipt = {
@@ -414,7 +414,7 @@ describe("an outcome", () => {
   });
 });
 
-describe("a file that waits for its send", () => {
+describe("the file of a waiting send", () => {
   /** Until the session is allowed to send again nothing goes out of it. */
   const hold = async () => {
     const { lane } = await story.gateway.database.db
@@ -434,7 +434,7 @@ describe("a file that waits for its send", () => {
     return rows.map(({ id }) => id);
   };
 
-  test("is sent after a restart, and is gone with the outcome", async () => {
+  test("is sent after a restart and deleted when the send has its outcome", async () => {
     await hold();
     const file = Buffer.alloc(700_000, "Waygate ");
     const { friend } = story;
@@ -457,7 +457,7 @@ describe("a file that waits for its send", () => {
     expect(file.equals(bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("can be downloaded while it waits, and stays however long that is; what nobody sends is dropped", async () => {
+  test("can be downloaded however long it waits, and files without a send are deleted", async () => {
     await hold();
     const { db } = story.gateway.database;
     const { client } = story.sales;
@@ -488,7 +488,7 @@ describe("a file that waits for its send", () => {
     await waitUntil(async () => (await filesLeft()).length === 0);
   });
 
-  test("and is missing when its turn comes fails the send", async () => {
+  test("fails the send if it is missing when it is needed", async () => {
     await hold();
     const { client } = story.sales;
     const { pendingMessageId = "" } = await client.sendMedia({

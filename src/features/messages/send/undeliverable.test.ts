@@ -86,7 +86,7 @@ const breaker = () =>
     .executeTakeFirstOrThrow();
 
 describe("a send that does not reach the network", () => {
-  test("is tried five times, costs six prekey queries and fails with a reason that may be retried", async () => {
+  test("is attempted five times with six prekey queries and fails with a retryable reason", async () => {
     const number = await person();
     await withoutKeys(number);
     const asked = await keyQueries();
@@ -106,7 +106,7 @@ describe("a send that does not reach the network", () => {
     expect((await breaker()).send_holds).toBe(0);
   });
 
-  test("waits longer before each try, and keeps wait and count over a restart and the order of its chat", async () => {
+  test("waits longer each time, and keeps delay, count and the chat's order over a restart", async () => {
     const number = await person();
     await withoutKeys(number);
     const first = await queue(number, "first");
@@ -132,7 +132,7 @@ describe("a send that does not reach the network", () => {
     expect(heard).toEqual([first, second]);
   });
 
-  test("ends a sync send as a timeout that says that nothing was sent", async () => {
+  test("times out as a sync send with an error that says that nothing was sent", async () => {
     const number = await person();
     await withoutKeys(number);
     const refused = await client.sendText({ id, number, text: "Hi" }).then(
@@ -145,7 +145,7 @@ describe("a send that does not reach the network", () => {
     await client.sendText({ id, number, text: "Hi again" });
   });
 
-  test("counts no try for want of a connection", async () => {
+  test("does not count attempts without a connection", async () => {
     const number = await person();
     await network.control.listen(false);
     await network.control.end(me, 428);
@@ -159,8 +159,8 @@ describe("a send that does not reach the network", () => {
   });
 });
 
-describe("sends to several chats in a row that do not reach the network", () => {
-  test("hold all sends of the instance, of which one at a time tries, until one is accepted", async () => {
+describe("consecutive sends to several chats that do not reach the network", () => {
+  test("pause all sends of the instance and attempt one at a time until one is accepted", async () => {
     await withoutKeys(undefined);
     const numbers = [await person(), await person(), await person(), await person(), await person()];
     for (const number of numbers.slice(0, 3)) await queue(number);
@@ -182,7 +182,7 @@ describe("sends to several chats in a row that do not reach the network", () => 
     for (const number of numbers) expect(await network.control.seen(number)).not.toEqual([]);
   });
 
-  test("fail when that lasts for longer than a send is held, without a try", async () => {
+  test("fail without another attempt if the pause exceeds the hold time", async () => {
     await withoutKeys(undefined);
     for (const number of [await person(), await person(), await person()]) await queue(number);
     await waitUntil(async () => (await breaker()).send_holds === 1);

@@ -74,7 +74,7 @@ async function arrived(message_id = ""): Promise<Record<string, unknown>> {
 }
 
 describe("a reply", () => {
-  test("carries what it quotes, without the key of the file", async () => {
+  test("contains what it quotes, without the key of the file", async () => {
     const bytes = Buffer.from("OggS voice");
     const voice = {
       kind: "media",
@@ -100,7 +100,7 @@ describe("a reply", () => {
     expect(JSON.stringify(quoted)).not.toMatch(/"(ref|key|path)"/);
   });
 
-  test("carries what it quotes from the history of the phone", async () => {
+  test("contains what it quotes from the history of the phone", async () => {
     const { data } = await client.sendReply({ id, message_id: "3EB0OLD", text: "As you said" });
     expect(await arrived(data.message_id)).toMatchObject({
       extendedTextMessage: {
@@ -130,29 +130,29 @@ describe("link_preview", () => {
   });
   afterAll(() => pages.close());
 
-  test("true shows what the first link's page says of itself", async () => {
+  test("true shows the title and description of the first link's page", async () => {
     const text = `Look: ${link}!`;
     const { data } = await client.sendText({ id, number: ana.phone, text, link_preview: true });
     const wire = { text, matchedText: link, title: "Shoes", description: "Blue ones" };
     expect(await arrived(data.message_id)).toMatchObject({ extendedTextMessage: wire });
   });
 
-  test("false, which is the default, reads no page", async () => {
+  test("false, the default, reads no page", async () => {
     const before = pages.asked.length;
     const { data } = await client.sendText({ id, number: ana.phone, text: link });
     expect(await arrived(data.message_id)).toMatchObject({ conversation: link });
     expect(pages.asked).toHaveLength(before);
   });
 
-  test("of a page that never answers lets the text go out alone", async () => {
+  test("for a page that never responds sends the text without a preview", async () => {
     const slow = pages.serve("/slow", () => {});
     const { data } = await client.sendText({ id, number: ana.phone, text: slow, link_preview: true });
     expect(await arrived(data.message_id)).toMatchObject({ conversation: slow });
   });
 });
 
-describe("a mention in a group that names its members by LID", () => {
-  test("goes out by LID, in the text too, and reads as it was written", async () => {
+describe("a mention in a group that lists its members by LID", () => {
+  test("is sent by LID, also in the text, and is stored as it was written", async () => {
     const text = `@${bia.phone} come here`;
     const { data } = await client.sendText({ id, jid: group, text, mentions: [bia.phone] });
     expect(await arrived(data.message_id)).toMatchObject({
@@ -168,7 +168,7 @@ describe("a mention in a group that names its members by LID", () => {
     });
   });
 
-  test("comes in with both addresses of who is meant", async () => {
+  test("is received with both addresses of the mentioned person", async () => {
     const text = `@${bia.lid.split("@")[0]} come here`;
     // From here on her phone is known.
     await received(bia, group, "Hi");
@@ -181,7 +181,7 @@ describe("a mention in a group that names its members by LID", () => {
 });
 
 describe("message.received", () => {
-  test("contains the advertisement, and how often it was forwarded", async () => {
+  test("contains the advertisement and how often the message was forwarded", async () => {
     const contextInfo = {
       isForwarded: true,
       externalAdReply: { sourceType: "ad", ctwaClid: "ARAk", title: "Sale" },

@@ -65,8 +65,8 @@ function newMessage(over: Partial<NewMessage> = {}): NewMessage {
 
 const isTaken = (taken: PromiseSettledResult<unknown>) => taken.status === "fulfilled";
 
-describe("a month with a limit", () => {
-  test("takes what it has room for, tells what is left, and leaves nothing of the rest", async () => {
+describe("a monthly message limit", () => {
+  test("accepts sends up to the limit, reports the usage, and stores nothing of excess sends", async () => {
     await allow(2);
     const number = newNumber();
     await story.sales.client.sendText({ ...sales(), number, text: "One" });
@@ -100,7 +100,7 @@ describe("a month with a limit", () => {
     expect(await used()).toEqual([2]);
   });
 
-  test("is not sold twice by two nodes that take at the same moment", async () => {
+  test("is not exceeded by two nodes that accept sends at the same moment", async () => {
     const nodes = [1, 2].map(() => openDatabase(story.gateway.database.url, { max: 1 }));
     try {
       const takings = nodes.flatMap(({ db: own }) => {
@@ -115,7 +115,7 @@ describe("a month with a limit", () => {
     }
   });
 
-  test("counts a key that comes twice at once for one message", async () => {
+  test("counts two simultaneous sends with one key as one message", async () => {
     const acceptor = createMessageInserter(db());
     const idempotency = { route: "send-text", key: "once", fingerprint: "00" };
     const taken = await Promise.allSettled([
@@ -133,14 +133,14 @@ describe("a month with a limit", () => {
     expect(await used()).toEqual([2]);
   });
 
-  test("begins anew with the month", async () => {
+  test("starts again at zero with the month", async () => {
     await db().insertInto("message_usage").values({ account_id, month: "2020-01-01", used: 30 }).execute();
     const taken = await Promise.allSettled([createMessageInserter(db()).write(newMessage())]);
     expect(taken.filter(isTaken)).toHaveLength(1);
   });
 });
 
-test("a plan without a limit counts nothing, also beside one that does", async () => {
+test("a plan without a limit counts nothing, even next to one with a limit", async () => {
   const acceptor = createMessageInserter(db());
   const taken = await Promise.allSettled([
     acceptor.write(newMessage({ max_messages: null })),

@@ -52,14 +52,14 @@ async function expectEnds(instance: TestInstance, { begun, behind }: Waiting, me
   expect(await failureOf(instance, begun)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
 }
 
-test("what waits for an instance that is banned fails at once with that reason", async () => {
+test("the waiting sends of an instance that is banned fail at once with that reason", async () => {
   const instance = await story.join({ name: "Banned" });
   const waiting = await queueTwo(instance);
   await instance.client.sandboxBan({ id: instance.id });
   await expectEnds(instance, waiting, /banned/);
 });
 
-test("what waits for an instance that is logged out fails at once with that reason", async () => {
+test("the waiting sends of an instance that is logged out fail at once with that reason", async () => {
   const instance = await story.join({ name: "Out" });
   const waiting = await queueTwo(instance);
   await instance.client.logoutInstance({ id: instance.id });
@@ -79,7 +79,7 @@ test("a sync send that waits behind another one fails at once when its instance 
   expect(await refused).toMatchObject({ code: "INSTANCE_NOT_CONNECTED", status: 409 });
 });
 
-test("a send that begins while its instance is found banned keeps its job until its outcome is recorded", async () => {
+test("a send that starts while its instance is banned keeps its job until it has an outcome", async () => {
   const instance = await story.join({ name: "Begins" });
   const { behind } = await queueTwo(instance);
   const { database, gateway } = story.gateway;
@@ -96,7 +96,7 @@ test("a send that begins while its instance is found banned keeps its job until 
   expect(await failureOf(instance, behind)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
 });
 
-test("an acknowledgement that is recorded together with a failure of the same send is its outcome", async () => {
+test("an acknowledgement recorded together with a failure of the same send is its outcome", async () => {
   const instance = await story.join({ name: "Both" });
   const { begun } = await queueTwo(instance);
   const { database, gateway } = story.gateway;

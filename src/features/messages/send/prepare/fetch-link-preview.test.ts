@@ -22,8 +22,8 @@ const page = (...head: string[]) =>
 const og = (name: string, content: string) => `<meta property="og:${name}" content="${content}">`;
 const preview = (text: string) => fetchLinkPreview(text, { outgoing, tenant: { account_id: 1 } });
 
-describe("The preview of a link", () => {
-  test("has title, description and a small picture, behind redirects too", async () => {
+describe("the preview of a link", () => {
+  test("has a title, a description and a small picture, also after redirects", async () => {
     const picture = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
       .png()
       .toBuffer();
@@ -39,7 +39,7 @@ describe("The preview of a link", () => {
     expect([format, width]).toEqual(["jpeg", 192]);
   });
 
-  test("goes without a picture that is none, or too large", async () => {
+  test("has no picture if the picture is invalid or too large", async () => {
     server.serve("/huge.png", file(Buffer.alloc(1024 * 1024 + 1), "image/png"));
     for (const image of ["/huge.png", "/nothing.png", "data:image/png;base64,AAAA"]) {
       const link = server.serve("/p", page(og("title", "Page"), og("image", image)));
@@ -56,16 +56,16 @@ describe("The preview of a link", () => {
       "of a page that leads round",
       (r: import("node:http").ServerResponse) => r.writeHead(302, { location: "/x" }).end(),
     ],
-  ])("%s is none, and does not fail", async (_, serve) => {
+  ])("%s is absent and causes no failure", async (_, serve) => {
     expect(await preview(server.serve("/x", serve))).toBeUndefined();
   });
 
-  test("reads no more than 256 KiB of a page", async () => {
+  test("reads at most 256 KiB of a page", async () => {
     const link = server.serve("/long", page("<!--".padEnd(262_144, "x"), og("title", "Too late")));
     expect(await preview(link)).toBeUndefined();
   });
 
-  test("follows an address to another host, and takes pictures from there", async () => {
+  test("follows a redirect to another host and fetches pictures from there", async () => {
     const other = await startFileServer();
     const far = other.serve("/far", page(og("title", "Far"), og("image", "/far.png")));
     const near = server.serve("/near", (response) => response.writeHead(307, { location: far }).end());
@@ -74,7 +74,7 @@ describe("The preview of a link", () => {
     await other.close();
   });
 
-  test("leaves places to other accounts while one account's pages never answer", async () => {
+  test("can be fetched for other accounts while one account's pages never respond", async () => {
     const other = await startFileServer();
     const slow = other.serve("/slow", () => {});
     const quick = server.serve("/quick", page(og("title", "Quick")));
@@ -85,7 +85,7 @@ describe("The preview of a link", () => {
     await other.close();
   });
 
-  test("does not go where the policy does not let it, nor by a redirect", async () => {
+  test("is not fetched from an address that the policy forbids, directly or by a redirect", async () => {
     await outgoing.close();
     outgoing = createSafeFetch({ allowedHosts: ["external"] });
     expect(await preview(server.serve("/inside", page(og("title", "Inside"))))).toBeUndefined();
@@ -100,4 +100,4 @@ test.each([
   ["no link: ftp://a.example", undefined],
   ["https://", undefined],
   [`https://a.example/${"x".repeat(3000)}`, undefined],
-])("the first link of %j", (text, link) => expect(firstLink(text)).toBe(link));
+])("the first link of %j is found if there is one", (text, link) => expect(firstLink(text)).toBe(link));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cpuMsOf } from "../../../../../test/cpu-time.ts";
 import { readPageSummary } from "./read-page-summary.ts";
 
-describe("The summary of a page", () => {
+describe("the summary of a page", () => {
   test.each([
     [
       "is that for previews",
@@ -36,7 +36,7 @@ describe("The summary of a page", () => {
     ["is empty where the page says nothing", "<html><body>og:title</body></html>", {}],
   ])("%s", (_, html, summary) => expect(readPageSummary(html)).toEqual(summary));
 
-  test("takes linear time of closing tags below many open ones", async () => {
+  test("takes linear time for closing tags below many open ones", async () => {
     const html = "<i>".repeat(1_000) + "</b>".repeat(64_000);
     expect(await cpuMsOf(async () => void readPageSummary(html))).toBeLessThan(1_000);
   });
@@ -51,7 +51,7 @@ describe("The summary of a page", () => {
     "&#x",
     "<!--",
     "&amp",
-  ])("takes linear time of a page full of %j", async (unit) => {
+  ])("takes linear time for a page full of %j", async (unit) => {
     const html = unit.repeat(Math.ceil(262_144 / unit.length));
     expect(await cpuMsOf(async () => void readPageSummary(html))).toBeLessThan(1_000);
   });

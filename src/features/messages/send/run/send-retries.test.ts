@@ -55,7 +55,7 @@ async function refusalOf(sending: Promise<unknown>) {
 }
 
 describe("a sync send whose acknowledgement is lost", () => {
-  test("is reported as unknown, and its key leads to the one message that is sent again with its id", async () => {
+  test("is reported as unknown, and its key returns the message that is resent with its id", async () => {
     const number = await person();
     await withoutAnswers(number, 1);
     const send = () => client.sendText({ id, number, text: "Once" }, { idempotencyKey: "lost" });
@@ -67,7 +67,7 @@ describe("a sync send whose acknowledgement is lost", () => {
     expect((await client.listMessages({ id, chat: data.jid })).data).toHaveLength(1);
   });
 
-  test("holds the next send of its chat no longer than its own repetition takes", async () => {
+  test("delays the next send of its chat only until it is repeated", async () => {
     const number = await person();
     await withoutAnswers(number, 1);
     const refused = await refusalOf(client.sendText({ id, number, text: "First" }));
@@ -76,7 +76,7 @@ describe("a sync send whose acknowledgement is lost", () => {
     expect((await logged(refused.details.message_id)).status).toBe("sent");
   });
 
-  test("lets its chat go on after three tries on one connection, and is tried on", async () => {
+  test("stops blocking its chat after three attempts on one connection and is still retried", async () => {
     const number = await person();
     await withoutAnswers(number, 3);
     const refused = await refusalOf(client.sendText({ id, number, text: "Stuck" }));
@@ -87,7 +87,7 @@ describe("a sync send whose acknowledgement is lost", () => {
     expect(await arrivalsOf(message_id)).toBe(4);
   });
 
-  test("keeps waiting for a connection like an async send when its caller is gone", async () => {
+  test("keeps waiting for a connection like an async send after its caller has left", async () => {
     const number = await person();
     await withoutAnswers(number, 2);
     const { details } = await refusalOf(client.sendText({ id, number, text: "Away" }));

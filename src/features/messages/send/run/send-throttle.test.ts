@@ -17,7 +17,7 @@ function startPaces() {
   return { send, pauses, paces };
 }
 
-test("sends beyond an instance's rate wait until one of the minute's comes back, whatever asked for them", async () => {
+test("sends beyond an instance's rate wait until one of the minute's sends is available again", async () => {
   const { send, pauses } = startPaces();
   const range = { min: 0, max: 0, perMinute: 3 };
   const sent: boolean[] = [];
@@ -28,7 +28,7 @@ test("sends beyond an instance's rate wait until one of the minute's comes back,
   expect(pauses.at(-1)).toBeLessThanOrEqual(17_000);
 });
 
-test("a rate that is taken away lets the next send go", async () => {
+test("removing the rate limit lets the next send proceed", async () => {
   const { send, paces } = startPaces();
   const range = { min: 0, max: 0, perMinute: 1 };
   expect([await send(range), await send(range)]).toEqual([true, false]);
