@@ -137,13 +137,13 @@ describe.each(FORMATS)("the format %s", (format) => {
     expect(text).toBe(readFileSync(file, "utf8"));
   });
 
-  test("has a page for these samples and no other", () => {
+  test("has a page for these samples and no others", () => {
     const shown = readdirSync(`${FOLDER}${format}`).map((name) => name.replace(/\.json$/, ""));
     expect(shown.sort()).toEqual(samplesOf(format).sort());
     expect(new Set(shown.map(eventOf))).toEqual(new Set(FORMAT_EVENTS[format]));
   });
 
-  test("shapes exactly the events that it says it has a counterpart of", () => {
+  test("converts exactly the events for which it declares a counterpart", () => {
     const shaped = EVENT_NAMES.filter((event) => {
       const sample = SAMPLES[event] ?? recorded("instance.connected", renamed(event));
       return !event.startsWith("webhook.") && shape(format, sample) !== undefined;
@@ -151,12 +151,12 @@ describe.each(FORMATS)("the format %s", (format) => {
     expect(shaped.sort()).toEqual([...FORMAT_EVENTS[format]].sort());
   });
 
-  test("leaves the reports of deliveries as they are", () => {
+  test("leaves delivery reports unchanged", () => {
     const report = recorded("webhook.sent");
     expect(shape(format, report)).toEqual(report);
   });
 
-  test("holds what is known of an action on a message that is not in the log", () => {
+  test("contains the known data of an action on a message that is not in the log", () => {
     for (const event of ["message.edited", "message.deleted", "message.reaction"]) {
       const body = recorded(event, ({ data }) => {
         data.message = undefined;
@@ -166,7 +166,7 @@ describe.each(FORMATS)("the format %s", (format) => {
     }
   });
 
-  test("names all messages of a receipt", () => {
+  test("contains all messages of a receipt", () => {
     const body = recorded("message.read", ({ data }) => {
       data.message_ids = ["3EB01", "3EB02"];
     });
@@ -174,12 +174,12 @@ describe.each(FORMATS)("the format %s", (format) => {
   });
 });
 
-test("the native format is the recorded bytes themselves", () => {
+test("the native format returns the recorded bytes unchanged", () => {
   const body = Buffer.from('{"event": "message.received" }');
   expect(formatEventBody(body, "native", OPTIONS)).toBe(body);
 });
 
-describe("what clients of the other gateways read is where they read it", () => {
+describe("fields of other gateways' formats are where their clients expect them", () => {
   test("Evolution API: instance, key, pushName, text, file, quoted message", () => {
     const text = shape("evolution", SAMPLES["message.received"]);
     expect(text).toMatchObject({

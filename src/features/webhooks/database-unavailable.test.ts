@@ -23,7 +23,7 @@ afterEach(async () => {
   await store.drop();
 });
 
-test("a delivery whose result cannot be written at once is written when the database is back, and not made twice", async () => {
+test("a delivery result that cannot be stored is stored after the database returns, only once", async () => {
   const { id, client } = await gateway.connectInstance();
   const { data: webhook } = await client.createWebhook({
     id,

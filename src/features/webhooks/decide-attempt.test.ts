@@ -14,14 +14,14 @@ const answered = (status: number): FetchOutcome => ({
 const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "refused", durationMs: 1 };
 const middle = () => 0.5;
 
-test("any 2xx is a delivery, nothing else is", () => {
+test("only a 2xx response is a delivery", () => {
   expect(decideAttempt(answered(204), 1, plan).decision).toBe("delivered");
   for (const status of [199, 301, 302, 400, 404, 500]) {
     expect(decideAttempt(answered(status), 1, plan, middle).decision).toBe("retry");
   }
 });
 
-test("each failure waits for the next step, and beyond the table for the last one", () => {
+test("each failure waits for the next step of the schedule, and later ones for the last step", () => {
   const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
   expect(delays).toEqual(
     [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
@@ -32,12 +32,12 @@ test("each failure waits for the next step, and beyond the table for the last on
   );
 });
 
-test("retries are spread by 20 % either way", () => {
+test("retry delays vary by up to 20 % in either direction", () => {
   expect(decideAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
   expect(decideAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
 });
 
-test("the last allowed try is final, and without retries so is the first", () => {
+test("the last allowed attempt is final, as is the first one without retries", () => {
   expect(decideAttempt(refused, 10, plan).decision).toBe("failed");
   expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
     decision: "failed",
@@ -45,7 +45,7 @@ test("the last allowed try is final, and without retries so is the first", () =>
   });
 });
 
-test("Retry-After is honoured with 429 and 503, between one step and two, and quiets the lane", () => {
+test("Retry-After of 429 and 503 counts between one and two steps and pauses the webhook", () => {
   const asking = (status: number, value: string) => ({
     ...answered(status),
     headers: { "retry-after": value },
@@ -66,11 +66,11 @@ test("Retry-After is honoured with 429 and 503, between one step and two, and qu
   expect(decideAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
 });
 
-test("410 is final at once", () => {
+test("a 410 response is final at once", () => {
   expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ decision: "failed", isGone: true });
 });
 
-test("no plan takes longer than its twenty tries at a receiver that asks for the longest waits", () => {
+test("a retry schedule ends after twenty attempts even if the receiver asks for the longest delays", () => {
   const asking = { ...answered(429), headers: { "retry-after": "999999999" } };
   const twenty = { ...plan, maxAttempts: 20 };
   let sum = 0;

@@ -27,7 +27,7 @@ async function passRetries(steps: number): Promise<void> {
 }
 
 describe("ordering `chat`", () => {
-  test("keeps the order of each chat, whatever the receiver's speed", async () => {
+  test("keeps the order of each chat at any speed of the receiver", async () => {
     await addWebhook();
     story.receiver.answer(async (_, response) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
@@ -50,7 +50,7 @@ describe("ordering `chat`", () => {
     }
   });
 
-  test("lets an event wait for the one before it through two failures, and pass after the third", async () => {
+  test("lets an event wait for two failures of the previous one and go after the third", async () => {
     const webhook = await addWebhook();
     refuseBad();
     const bad = await say("bad", BIA);
@@ -65,7 +65,7 @@ describe("ordering `chat`", () => {
     expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "parked", attempts: 3 });
   });
 
-  test("lets the rest of the chat go at once when a manual try of its first event succeeds", async () => {
+  test("sends the rest of the chat at once if a manual attempt of its first event succeeds", async () => {
     const webhook = await addWebhook();
     refuseBad();
     const bad = await say("bad", BIA);
@@ -84,7 +84,7 @@ describe("ordering `chat`", () => {
     expect(story.receiver.received.filter(textIs("bad"))).toHaveLength(2);
   });
 
-  test("a manual try that fails changes nothing of the plan", async () => {
+  test("keeps its schedule if a manual attempt fails", async () => {
     const webhook = await addWebhook();
     refuseBad();
     const bad = await say("bad", BIA);
@@ -101,7 +101,7 @@ describe("ordering `chat`", () => {
   });
 });
 
-test("ordering `strict` lets nothing pass until the first event is delivered or given up", async () => {
+test("ordering `strict` delays all events until the first one is delivered or has failed", async () => {
   const webhook = await addWebhook({ ordering: "strict", max_attempts: 5 });
   refuseBad();
   const bad = await say("bad", BIA);
@@ -114,7 +114,7 @@ test("ordering `strict` lets nothing pass until the first event is delivered or 
   expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "failed", attempts: 5 });
 });
 
-test("ordering `none` lets every event go by itself", async () => {
+test("ordering `none` sends every event independently", async () => {
   const webhook = await addWebhook({ ordering: "none" });
   refuseBad();
   const bad = await say("bad", BIA);
@@ -125,7 +125,7 @@ test("ordering `none` lets every event go by itself", async () => {
   expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "retrying", attempts: 3 });
 });
 
-test("an ordering that does not exist is refused", async () => {
+test("an unknown ordering is rejected", async () => {
   await expect(addWebhook({ ordering: "random" as "none" })).rejects.toMatchObject({ status: 400 });
 });
 
@@ -147,7 +147,7 @@ describe("a filter", () => {
     });
   }
 
-  test("of `message.*` takes every message event and no other", async () => {
+  test("of `message.*` accepts every message event and no other", async () => {
     await addWebhook({ events: ["message.*"] });
     await liveALittle();
     await story.shop.client.sandboxDrop({ id: story.shop.id });
@@ -155,7 +155,7 @@ describe("a filter", () => {
     expect(names()).toEqual(["message.reaction", "message.read", "message.received", "message.sent"]);
   });
 
-  test("of `*` takes reports of deliveries too, and no name beyond the published 14", async () => {
+  test("of `*` also accepts delivery reports, and no name beyond the 14 published ones", async () => {
     await addWebhook({ events: ["*"] });
     await liveALittle();
     await waitUntil(() => names().includes("webhook.sent"));
@@ -164,7 +164,7 @@ describe("a filter", () => {
     expect(data.map(({ event }) => event)).not.toContain("message.delivered");
   });
 
-  test("that names it exactly takes a name beyond the published ones, which nobody else gets", async () => {
+  test("that names an extra event exactly receives it, and other webhooks do not", async () => {
     const other = await story.startReceiver();
     await addWebhook({ events: ["message.delivered"] });
     await addWebhook({ url: other.url, events: ["*"] });
@@ -174,7 +174,7 @@ describe("a filter", () => {
     expect(other.of("message.delivered")).toEqual([]);
   });
 
-  test("leaves out what `exclude` names", async () => {
+  test("omits the events named in `exclude`", async () => {
     const { client, id } = story.shop;
     const noOwn = await story.startReceiver();
     const noGroups = await story.startReceiver();
@@ -201,7 +201,7 @@ describe("a filter", () => {
     expect(noApi.received.map(textOf)).toEqual(["By the phone"]);
   });
 
-  test("holds for a manual retry as well", async () => {
+  test("applies to a manual retry as well", async () => {
     await addWebhook({ exclude: ["groups"] });
     const { client, id } = story.shop;
     await client.sandboxReceive({ id, from: BIA, group_jid: "120363000000000001", text: "Group" });
@@ -215,7 +215,7 @@ describe("a filter", () => {
   });
 });
 
-test("an instance whose webhooks are switched off gets its events recorded and delivered to nobody", async () => {
+test("an instance with disabled webhooks records its events and delivers none", async () => {
   await addWebhook();
   const { id } = story.shop;
   await story.gateway.owner.updateInstance({ id, webhook_enabled: false });

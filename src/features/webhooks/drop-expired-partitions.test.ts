@@ -53,7 +53,7 @@ async function kept(): Promise<string[]> {
 }
 
 test.each(["pending", "retrying", "parked"])(
-  "an event whose delivery is %s is kept, with all that came after it, until that has ended",
+  "an event whose delivery is %s and all later events are retained until that delivery ends",
   async (status) => {
     const { db } = store.database;
     await recorded(70, "failed");
@@ -72,7 +72,7 @@ test.each(["pending", "retrying", "parked"])(
   },
 );
 
-test("it is kept no longer than a plan of tries lasts that began at the last moment", async () => {
+test("a pending event is retained at most for the longest schedule of retries", async () => {
   const { db } = store.database;
   // 30 days, and 20 tries an hour apart, each wait doubled by the receiver.
   const said: string[] = [];
@@ -87,7 +87,7 @@ test("it is kept no longer than a plan of tries lasts that began at the last mom
   expect(said).toHaveLength(1);
 });
 
-test("what waits in the default partition is kept too", async () => {
+test("pending deliveries in the default partition are retained too", async () => {
   const { db } = store.database;
   const at = daysAgo(40);
   await sql`
@@ -97,7 +97,7 @@ test("what waits in the default partition is kept too", async () => {
   expect(await db.selectFrom("delivery").select("event_id").execute()).toEqual([{ event_id: "waits" }]);
 });
 
-test("what is old is decided by the clock of the database, however wrong that of the node is", async () => {
+test("the database clock decides what is expired, even if the node's clock is wrong", async () => {
   const today = await recorded(0, "delivered");
   vi.useFakeTimers({ toFake: ["Date"], now: NOW + 366 * DAY });
   onTestFinished(() => void vi.useRealTimers());

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe("the global webhook", () => {
-  test("is off until it is set", async () => {
+  test("is disabled until it is set", async () => {
     const { data } = await story.gateway.admin.getGlobalWebhook();
     expect(data).toEqual({
       enabled: false,
@@ -36,7 +36,7 @@ describe("the global webhook", () => {
     });
   });
 
-  test("is made with a secret that is shown in full this once", async () => {
+  test("is created with a secret that is shown in full only once", async () => {
     const made = await setGlobal();
     expect(made).toMatchObject({ enabled: true, url: story.receiver.url, events: ["message.received"] });
     expect(made.secret).toMatch(/^whsec_.{40,}$/);
@@ -44,7 +44,7 @@ describe("the global webhook", () => {
     expect(data.secret).toBe(`whsec_****${made.secret?.slice(-4)}`);
   });
 
-  test("gets the events of all instances, signed, beside the instance's own webhooks", async () => {
+  test("receives the signed events of all instances in addition to the instances' webhooks", async () => {
     const { secret } = await setGlobal();
     const own = await story.startReceiver();
     await addWebhook({ url: own.url });
@@ -62,7 +62,7 @@ describe("the global webhook", () => {
     expect(own.received.filter(textIs("Second shop"))).toEqual([]);
   });
 
-  test("has a lane for each instance: one whose events fail holds up none of the others", async () => {
+  test("has a lane per instance: an instance whose events fail does not block the others", async () => {
     await setGlobal();
     const other = await story.gateway.connectInstance();
     story.receiver.answer((item, response) => {
@@ -74,7 +74,7 @@ describe("the global webhook", () => {
     expect(item?.headers["x-waygate-attempt"]).toBe("1");
   });
 
-  test("at one slow receiver works for many instances at once", async () => {
+  test("sends to one slow receiver for many instances at once", async () => {
     const shops: TestInstance[] = [];
     // One by one: they share the lock of their account.
     while (shops.length < 12) shops.push(await story.gateway.connectInstance());
@@ -97,7 +97,7 @@ describe("the global webhook", () => {
     expect(most).toBe(12);
   });
 
-  test("with an empty address is off, and with one again on", async () => {
+  test("with an empty address is disabled, and with a new address enabled", async () => {
     await setGlobal();
     expect((await put({ url: "" })).data).toMatchObject({ enabled: false, url: "" });
     const off = await say("Off");
@@ -109,14 +109,14 @@ describe("the global webhook", () => {
     expect(story.receiver.received.filter(textIs("Off"))).toEqual([]);
   });
 
-  test("keeps what is not named, also being off", async () => {
+  test("keeps omitted settings, and stays disabled if it was", async () => {
     const made = await setGlobal({ max_attempts: 3 });
     expect((await put({ enabled: false })).data).toMatchObject({ enabled: false, max_attempts: 3 });
     const { data } = await story.gateway.admin.postGlobalWebhook({ events: ["message.*"] });
     expect(data).toMatchObject({ enabled: false, url: made.url, events: ["message.*"], max_attempts: 3 });
   });
 
-  test("exchanges its secret with an overlap, and a masked one changes nothing", async () => {
+  test("rotates its secret with an overlap, and a masked secret changes nothing", async () => {
     const made = await setGlobal();
     const { data } = await put({ rotate_secret: true });
     expect(data.secret).not.toBe(made.secret);
@@ -128,7 +128,7 @@ describe("the global webhook", () => {
     expect(String(item?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
   });
 
-  test("speaks as another gateway, with the token that its receiver expects", async () => {
+  test("uses another gateway's format with the token that its receiver expects", async () => {
     const made = await setGlobal({ format: "uazapi", format_token: "their-token", events: [] });
     expect(made).toMatchObject({ format: "uazapi", format_token: "****" });
     await say("In their words");
@@ -139,7 +139,7 @@ describe("the global webhook", () => {
     await expect(lacking).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  test("keeps that token to the origin that it was given for, also after it was off", async () => {
+  test("keeps that token bound to its origin, even after the webhook was disabled", async () => {
     await setGlobal({ format: "uazapi", format_token: "their-token", events: [] });
     const elsewhere = await story.startReceiver();
     const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "format_token" }] } };
@@ -152,7 +152,7 @@ describe("the global webhook", () => {
     expect(item?.body.token).toBe("another");
   });
 
-  test("follows its own limit of tries, and the events say what became of it", async () => {
+  test("follows its own limit of attempts, and events show the result", async () => {
     await setGlobal({ max_attempts: 1 });
     story.receiver.answer(500);
     const { event_id } = await say("Once");
@@ -166,7 +166,7 @@ describe("the global webhook", () => {
     await story.receiver.waitFor(textIs("Once"), 2);
   });
 
-  test("that answers 410 is off, and its record says why", async () => {
+  test("is disabled by a 410 response, and its record says why", async () => {
     await setGlobal();
     story.receiver.answer(410);
     await say("Gone");
@@ -184,14 +184,14 @@ describe("the global webhook", () => {
     ["an address of another scheme", { url: "ftp://example.com" }],
     ["a cloud's metadata service", { url: "http://169.254.169.254/" }],
     ["a short secret", { secret: "short" }],
-  ])("with %s is refused, and nothing changes", async (_, input) => {
+  ])("with %s is rejected, and nothing changes", async (_, input) => {
     const made = await setGlobal();
     await expect(put(input)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
     const { data } = await story.gateway.admin.getGlobalWebhook();
     expect(data).toEqual({ ...made, secret: `whsec_****${made.secret?.slice(-4)}` });
   });
 
-  test("is the operator's alone", async () => {
+  test("is available only to the operator", async () => {
     await expect(story.shop.client.getGlobalWebhook()).rejects.toMatchObject({ status: 401 });
     await expect(story.gateway.owner.putGlobalWebhook({ url: "" })).rejects.toMatchObject({ status: 401 });
     await expect(story.gateway.anonymous.postGlobalWebhook({ url: "" })).rejects.toMatchObject({

@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-test("the first failure of a webhook is logged with what to do, the next are not, and its recovery is", async () => {
+test("the first failure and the recovery of a webhook are logged with advice, but no others", async () => {
   const { id, client } = shop;
   await receiver.shut();
   const { data: webhook } = await client.createWebhook({
@@ -59,7 +59,7 @@ test("the first failure of a webhook is logged with what to do, the next are not
   expect(about()).toMatchObject([failing, recovered]);
 });
 
-test("a webhook whose failing another node has just recorded is not logged a second time", async () => {
+test("a failing webhook that another node has just logged is not logged a second time", async () => {
   const { id, client } = shop;
   const { db } = gateway.database;
   await receiver.shut();

@@ -14,7 +14,7 @@ async function oneTry() {
 }
 
 describe("a receiver", () => {
-  test("that drips its answer after a 2xx has got the event", async () => {
+  test("that sends its body slowly after a 2xx has accepted the event", async () => {
     const webhook = await addWebhook();
     story.receiver.answer((_, response) => {
       response.writeHead(200);
@@ -30,7 +30,7 @@ describe("a receiver", () => {
     expect((await oneTry())?.duration_ms).toBeLessThan(20_000);
   });
 
-  test("that drips the head of its answer is left at the timeout", async () => {
+  test("that sends its response headers slowly is disconnected at the timeout", async () => {
     const drips = await listenRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const drip = setInterval(() => socket.write("x"), 20);
@@ -42,7 +42,7 @@ describe("a receiver", () => {
     await drips.close();
   });
 
-  test("that answers with a flood is cut, and 4 KiB of it are kept", async () => {
+  test("that sends an endless response is cut off, and 4 KiB of it are stored", async () => {
     const webhook = await addWebhook();
     let written = 0;
     story.receiver.answer(async (_, response) => {
@@ -61,7 +61,7 @@ describe("a receiver", () => {
     expect(written).toBeLessThan(100 * 1_048_576);
   });
 
-  test("that breaks off in the middle of a 2xx has got the event", async () => {
+  test("that breaks off during a 2xx response has accepted the event", async () => {
     const breaks = await listenRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", () => socket.resetAndDestroy());
     });
@@ -71,7 +71,7 @@ describe("a receiver", () => {
     await breaks.close();
   });
 
-  test("that takes the connection and says nothing is left at the timeout, and tried again", async () => {
+  test("that accepts the connection and stays silent times out and is retried", async () => {
     let connections = 0;
     const silent = await listenRaw(() => {
       connections += 1;
@@ -90,7 +90,7 @@ describe("a receiver", () => {
     await silent.close();
   });
 
-  test("that fails every other time gets every event in the order of its chat", async () => {
+  test("that fails every other time receives every event in the order of its chat", async () => {
     await addWebhook();
     let requests = 0;
     story.receiver.answer((_, response) => {
@@ -109,7 +109,7 @@ describe("a receiver", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
-  test("gets no event twice after its 2xx", async () => {
+  test("receives no event again after its 2xx", async () => {
     await addWebhook();
     for (let n = 0; n < 20; n++) await say(`once ${n}`, `55119777700${10 + (n % 5)}`);
     await waitUntil(async () => (await logs()).length === 20);
@@ -118,8 +118,8 @@ describe("a receiver", () => {
   });
 });
 
-describe("one bad receiver among twenty", () => {
-  test("that hangs holds up none of the others", async () => {
+describe("one failing receiver among twenty", () => {
+  test("that hangs does not delay the others", async () => {
     const hanging = await listenRaw(() => {});
     const bad = await addWebhook({ url: hanging.url });
     const good = await Promise.all(Array.from({ length: 19 }, () => story.startReceiver()));
@@ -133,7 +133,7 @@ describe("one bad receiver among twenty", () => {
     await hanging.close();
   });
 
-  test("holds up none of the others at the same address either", async () => {
+  test("does not delay the others even at the same address", async () => {
     story.receiver.answer((item, response) => {
       if (item.headers["x-which"] !== "bad") response.writeHead(200).end();
     });
@@ -146,8 +146,8 @@ describe("one bad receiver among twenty", () => {
   });
 });
 
-describe("the breaker", () => {
-  test("opens after ten failures: what follows waits and burns no try, and nobody else waits", async () => {
+describe("the circuit breaker", () => {
+  test("opens after ten failures: later events of that webhook wait without an attempt", async () => {
     const failing = await story.startReceiver();
     failing.answer(500);
     const broken = await addWebhook({ url: failing.url });
@@ -170,7 +170,7 @@ describe("the breaker", () => {
     await waitUntil(() => failing.received.length === 23);
   });
 
-  test("lets a manual try through at once", async () => {
+  test("lets a manual attempt through at once", async () => {
     story.receiver.answer(404);
     const webhook = await addWebhook();
     for (let n = 0; n < 5; n++) await say(`Missing ${n}`, `55119777730${10 + n}`);
@@ -186,7 +186,7 @@ describe("the breaker", () => {
 });
 
 describe("Retry-After", () => {
-  test.each([429, 503])("of a %i quiets the whole webhook for that long", async (status) => {
+  test.each([429, 503])("of a %i response pauses the whole webhook for that long", async (status) => {
     const other = await story.startReceiver();
     await addWebhook({ url: other.url });
     const webhook = await addWebhook();
@@ -209,7 +209,7 @@ describe("Retry-After", () => {
   });
 });
 
-describe("410", () => {
+describe("a 410 response", () => {
   test("disables the webhook at once and reports it to subscribers", async () => {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.failed"] });

@@ -9,7 +9,7 @@ const BIA = "5511977771011";
 const resend = (eventId: string) => story.shop.client.retryEvent({ id: story.shop.id, eventId });
 
 describe("an event that is sent again", () => {
-  test("to a webhook that was added after it gets a delivery of its own, one however many ask at once", async () => {
+  test("to a newer webhook gets one delivery, however many requests ask for it at once", async () => {
     const { event_id } = await say("Earlier", BIA);
     const webhook = await addWebhook();
     await Promise.all(Array.from({ length: 5 }, () => resend(event_id)));
@@ -22,7 +22,7 @@ describe("an event that is sent again", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
-  test("to a webhook that was added after it and fails is failed: nobody waits for it", async () => {
+  test("to a newer webhook that rejects it is failed at once and not retried", async () => {
     const { event_id } = await say("Earlier", BIA);
     const webhook = await addWebhook();
     story.receiver.answer(500);
@@ -31,7 +31,7 @@ describe("an event that is sent again", () => {
     expect(failed).toMatchObject({ status: "failed", next_retry_at: null, response_status: 500 });
   });
 
-  test("goes to all webhooks that want it, the instance's and the global one, and to no other", async () => {
+  test("goes to all matching webhooks, the instance's and the global one, and to no other", async () => {
     const own = await addWebhook();
     await addWebhook({ events: ["message.sent"] });
     await addWebhook({ is_active: false });
@@ -47,7 +47,7 @@ describe("an event that is sent again", () => {
     await story.gateway.admin.putGlobalWebhook({ url: "" });
   });
 
-  test("and fails stays what it was: delivered", async () => {
+  test("and is rejected remains delivered", async () => {
     const webhook = await addWebhook();
     const { event_id } = await say("Once good", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
@@ -63,7 +63,7 @@ describe("an event that is sent again", () => {
     });
   });
 
-  test("takes its number or its event_id, of this instance only", async () => {
+  test("is found by its number or event_id, in this instance only", async () => {
     await addWebhook();
     const { id, event_id } = await say("Numbered", BIA);
     await resend(String(id));
@@ -82,7 +82,7 @@ describe("an event that is sent again", () => {
     }
   });
 
-  test("by a log row goes to the webhook of that row alone, if it is on", async () => {
+  test("by a log row goes only to the webhook of that row, if it is enabled", async () => {
     const other = await story.startReceiver();
     await addWebhook({ url: other.url });
     const webhook = await addWebhook();
@@ -99,7 +99,7 @@ describe("an event that is sent again", () => {
     });
   });
 
-  test("is reported as failed when the manual try fails, with no next try", async () => {
+  test("is reported as failed without a next attempt if the manual attempt fails", async () => {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.*"] });
     await addWebhook();

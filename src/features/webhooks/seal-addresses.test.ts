@@ -36,7 +36,7 @@ async function receive(text: string): Promise<void> {
 }
 
 describe("the URL of a webhook", () => {
-  it("is sealed in the database, masked in logs, and whole for its owner and its receiver", async () => {
+  it("is sealed in the database, masked in logs, and complete for its owner and its receiver", async () => {
     const { id, client } = shop;
     const url = new URL(PATH, receiver.url).href;
     await client.updateDefaultWebhook({ id, url });
@@ -48,7 +48,7 @@ describe("the URL of a webhook", () => {
     expect(await findRows()).not.toMatch(SECRETS);
   });
 
-  it("that an earlier version stored in plain text is sealed at the next start", async () => {
+  it("stored in plain text by an earlier version is sealed at the next start", async () => {
     const { id, client } = shop;
     const url = new URL(PATH, receiver.url).href;
     const { db } = gateway.database;

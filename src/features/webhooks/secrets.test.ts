@@ -23,8 +23,8 @@ function verifies({ raw, headers }: Received, secret: string): boolean {
 const rotate = (webhookId: number, change: { secret?: string; overlap_seconds?: number } = {}) =>
   story.shop.client.updateWebhook({ id: story.shop.id, webhookId, rotate_secret: true, ...change });
 
-describe("an exchange of the secret", () => {
-  test("during deliveries leaves none that neither the old nor the new secret verifies", async () => {
+describe("a rotation of the secret", () => {
+  test("during deliveries leaves each of them verifiable with the old or the new secret", async () => {
     const webhook = await addWebhook();
     let goOn = (): void => {};
     const isRotated = new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ describe("an exchange of the secret", () => {
     }
   });
 
-  test("is over when the overlap is: only the new secret signs", async () => {
+  test("ends with the overlap: after it only the new secret signs", async () => {
     const webhook = await addWebhook();
     const { data } = await rotate(webhook.id, { overlap_seconds: 3600 });
     await sql`update webhook set previous_until = previous_until - interval '1 hour'`.execute(
@@ -73,7 +73,7 @@ describe("an exchange of the secret", () => {
     expect(String(item?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
   });
 
-  test("without an overlap is over at once", async () => {
+  test("without an overlap takes effect at once", async () => {
     const webhook = await addWebhook();
     await rotate(webhook.id, { overlap_seconds: 0 });
     await say("At once");
@@ -81,7 +81,7 @@ describe("an exchange of the secret", () => {
     expect(item && verifies(item, webhook.secret)).toBe(false);
   });
 
-  test("for a secret of one's own works the same, whatever the secret looks like", async () => {
+  test("to a secret chosen by the user works for any form of the secret", async () => {
     const webhook = await addWebhook();
     const { data } = await rotate(webhook.id, { secret: "not-in-the-usual-form-1" });
     expect(data.secret).toBe("not-in-the-usual-form-1");
@@ -91,7 +91,7 @@ describe("an exchange of the secret", () => {
     expect(item && verifies(item, webhook.secret)).toBe(true);
   });
 
-  test("for the same secret is none", async () => {
+  test("to the same secret changes nothing", async () => {
     const webhook = await addWebhook();
     await story.shop.client.updateWebhook({
       id: story.shop.id,
@@ -103,7 +103,7 @@ describe("an exchange of the secret", () => {
     expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
   });
 
-  test("of the default webhook is one of the instance's own secret", async () => {
+  test("of the default webhook rotates the instance's own secret", async () => {
     const { client, id } = story.shop;
     await client.updateDefaultWebhook({ id, url: story.receiver.url });
     const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
@@ -115,15 +115,15 @@ describe("an exchange of the secret", () => {
     expect(item && isSigned(item, data.secret)).toBe(true);
   });
 
-  test("takes seven days of overlap at most", async () => {
+  test("allows at most seven days of overlap", async () => {
     const webhook = await addWebhook();
     await expect(rotate(webhook.id, { overlap_seconds: 604_801 })).rejects.toMatchObject({ status: 400 });
     await expect(rotate(webhook.id, { overlap_seconds: -1 })).rejects.toMatchObject({ status: 400 });
   });
 });
 
-describe("what is secret", () => {
-  test("is sealed in the database and masked in answers", async () => {
+describe("a secret value", () => {
+  test("is sealed in the database and masked in responses", async () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
     expect(webhook.headers).toEqual({ Authorization: "****" });
     const { rows } = await sql<{ text: string }>`
@@ -137,7 +137,7 @@ describe("what is secret", () => {
     expect(data[0]?.secret).toBe(`whsec_****${webhook.secret.slice(-4)}`);
   });
 
-  test("and sent back as it was shown stays as it is", async () => {
+  test("is unchanged if it is sent back masked", async () => {
     const webhook = await addWebhook({
       headers: { Authorization: "Bearer very-secret-value", "X-Old": "old" },
     });
@@ -163,7 +163,7 @@ describe("what is secret", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
-  test("stays with its origin: another address demands the headers anew and gets none of them", async () => {
+  test("is bound to its origin: another address requires new headers and gets none of the old", async () => {
     const elsewhere = await story.startReceiver();
     const webhook = await addWebhook({
       headers: { Authorization: "Bearer very-secret-value", "X-Plain": "old" },
@@ -196,7 +196,7 @@ describe("what is secret", () => {
     expect(bare?.headers).not.toHaveProperty("authorization");
   });
 
-  test("stays when only the path of the address changes", async () => {
+  test("is retained if only the path of the address changes", async () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
     const url = new URL("/other", story.receiver.url).href;
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url });
@@ -205,7 +205,7 @@ describe("what is secret", () => {
     expect(item?.headers.authorization).toBe("Bearer very-secret-value");
   });
 
-  test("is not kept when a receiver echoes it", async () => {
+  test("is not stored if a receiver echoes it", async () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
     story.receiver.answer((item, response) => {
       response.writeHead(200).end(`${JSON.stringify(item.headers)} ${webhook.secret} fim: ação`);
@@ -219,7 +219,7 @@ describe("what is secret", () => {
     expect(body).not.toContain(webhook.secret);
   });
 
-  test("in the address is masked in the log: the password and the values of the query", async () => {
+  test("in the address is masked in the log: the password and the query values", async () => {
     const url = new URL(story.receiver.url);
     url.username = "user";
     url.password = "pass-word";
@@ -234,7 +234,7 @@ describe("what is secret", () => {
 });
 
 describe("custom headers", () => {
-  test("go with every delivery and never in the place of the gateway's own", async () => {
+  test("are sent with every delivery and never replace the gateway's own", async () => {
     await addWebhook({ headers: { "X-Tenant": "42", Authorization: "Bearer t0ken" } });
     await say("Headers");
     const [item] = await story.receiver.waitFor(textIs("Headers"));
@@ -262,12 +262,12 @@ describe("custom headers", () => {
     ["the name of the sender", { "User-Agent": "me" }],
     ["a value of 5,000 characters", { "X-A": "x".repeat(5_000) }],
     ["21 of them", Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, "1"]))],
-  ])("are refused with %s, and nothing is made", async (_, headers) => {
+  ])("are rejected with %s, and no webhook is created", async (_, headers) => {
     await expect(addWebhook({ headers })).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
     expect((await story.shop.client.listWebhooks({ id: story.shop.id })).data).toEqual([]);
   });
 
-  test("never carry what could not be kept: a NUL, or a name of the language itself", async () => {
+  test("never contain a value with NUL or a name such as __proto__", async () => {
     const call = createRawCall(() => story.gateway.url);
     const headers = JSON.parse('{"__proto__":"1","constructor":"2","X-A":"1\\u00002"}');
     const body = { url: story.receiver.url, events: ["message.received"], headers };

@@ -148,10 +148,10 @@ function hostileHeaders(good: Record<string, string>): Record<string, string>[] 
 describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in %s", (language) => {
   const [command, option] = PROGRAMS[language].probe;
   const isHere = spawnSync(command, [option]).status === 0;
-  const title = "knows a real delivery from one that was changed, replayed or signed otherwise";
+  const title = "accepts a genuine delivery and rejects one that was changed, replayed or signed otherwise";
 
   test.skipIf(!isHere)(
-    isHere ? title : `is not tried: skipped, no ${command} on this machine`,
+    isHere ? title : `is skipped: this machine has no ${command}`,
     async () => {
       const { secret } = await story.addWebhook();
       await story.say("Olá 👋");
@@ -176,7 +176,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
   );
 
   test.skipIf(!isHere)(
-    isHere ? "refuses hostile headers without an error" : `is not tried: skipped, no ${command}`,
+    isHere ? "rejects hostile headers without an error" : `is skipped: this machine has no ${command}`,
     async () => {
       const [good] = oddVectors();
       if (!good) throw new Error("There is no vector.");
@@ -213,7 +213,7 @@ describe("the sample of webhooks.md", () => {
     return stdout.trim().split("\n");
   };
 
-  test("in Node knows a good signature, and refuses hostile headers without an error", async () => {
+  test("in Node accepts a valid signature and rejects hostile headers without an error", async () => {
     const sample = take("js");
     const code = sample.replace(/^import .*$/gm, "");
     const imports = sample.match(/^import .*$/gm)?.join("\n");
@@ -229,8 +229,8 @@ describe("the sample of webhooks.md", () => {
   });
 
   const hasPython = spawnSync("python3", ["--version"]).status === 0;
-  const inPython = "in Python knows a good signature, and refuses hostile headers without an error";
-  test.skipIf(!hasPython)(hasPython ? inPython : "in Python: skipped, no python3", async () => {
+  const inPython = "in Python accepts a valid signature and rejects hostile headers without an error";
+  test.skipIf(!hasPython)(hasPython ? inPython : "in Python is skipped: no python3", async () => {
     const program = `import json, os
 sample = ${JSON.stringify(take("python"))}
 cases = json.loads(os.environ["CASES"])
@@ -243,7 +243,7 @@ for value in cases["given"]:
   });
 });
 
-test("the vectors on the page are those of the file", () => {
+test("the signature vectors on the page are those of the file", () => {
   const vectors = JSON.parse(
     readFileSync(join(ROOT, "docs/reference/events/signature-vectors.json"), "utf8"),
   );

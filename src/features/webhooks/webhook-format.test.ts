@@ -7,7 +7,7 @@ const story = tellWebhookStory();
 const TOKEN = "the-token-of-the-old-gateway";
 
 describe("a webhook in the format of another gateway", () => {
-  test("gets the same bytes at every try, signed as they are", async () => {
+  test("receives the same bytes, with the same signature, at every attempt", async () => {
     const { receiver } = story;
     receiver.answer(500);
     await story.addWebhook({ format: "evolution", format_token: TOKEN });
@@ -31,7 +31,7 @@ describe("a webhook in the format of another gateway", () => {
     expect(JSON.stringify(log)).not.toContain(TOKEN);
   });
 
-  test("of WAHA carries that gateway's signature too", async () => {
+  test("of WAHA also has that gateway's signature", async () => {
     const { receiver } = story;
     const { secret } = await story.addWebhook({ format: "waha" });
     await story.say("Hello");
@@ -46,7 +46,7 @@ describe("a webhook in the format of another gateway", () => {
     expect(receiver.forged).toEqual([]);
   });
 
-  test("is not sent what has no counterpart there, without a try or a log", async () => {
+  test("does not receive events without a counterpart, and they cause no attempt and no log", async () => {
     const { receiver, shop } = story;
     const { id, client } = shop;
     const numbers = { refused: "5511966660001", good: "5511966661234" };
@@ -63,7 +63,7 @@ describe("a webhook in the format of another gateway", () => {
     expect(receiver.received.every(({ body }) => body.token === TOKEN)).toBe(true);
   });
 
-  test("can be chosen and changed, its token masked and kept when it comes back masked", async () => {
+  test("can be created and changed, and keeps its token if it is sent back masked", async () => {
     const { id, client } = story.shop;
     const webhook = await story.addWebhook();
     expect([webhook.format, webhook.format_token]).toEqual(["native", null]);
@@ -84,7 +84,7 @@ describe("a webhook in the format of another gateway", () => {
     expect(preset.format).toBe("waha");
   });
 
-  test("keeps its token to the origin that it was given for, also of the default webhook", async () => {
+  test("keeps its token bound to its origin, also for the default webhook", async () => {
     const { id, client } = story.shop;
     const elsewhere = await story.startReceiver();
     const given = { format: "uazapi", format_token: TOKEN } as const;
@@ -104,7 +104,7 @@ describe("a webhook in the format of another gateway", () => {
     expect(JSON.stringify(elsewhere.received)).not.toContain(TOKEN);
   });
 
-  test("is refused when the format is unknown or an event has no counterpart in it", async () => {
+  test("is rejected if the format is unknown or has no counterpart for an event", async () => {
     const { id, client } = story.shop;
     const given = { id, url: story.receiver.url };
     const refused = [

@@ -39,7 +39,7 @@ async function shown(webhookId: number) {
 describe("a removed webhook", () => {
   const remove = (webhookId: number) => story.shop.client.deleteWebhook({ id: story.shop.id, webhookId });
 
-  test("in the middle of its deliveries leaves none of them open, and the log has every request", async () => {
+  test("during its deliveries leaves none of them open, and the log has every request", async () => {
     const webhook = await addWebhook();
     story.receiver.answer(async (item, response) => {
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -60,7 +60,7 @@ describe("a removed webhook", () => {
     expect(Object.keys(await countByStatus(webhook.id)).sort()).toEqual(["delivered", "discarded"]);
   });
 
-  test("gets nothing of what a transaction queues that still saw it", async () => {
+  test("receives nothing from a transaction that queues events and still saw the webhook", async () => {
     const webhook = await addWebhook({ events: ["instance.connected"] });
     const draft = {
       event: "instance.connected",
@@ -81,7 +81,7 @@ describe("a removed webhook", () => {
     expect(story.receiver.received).toEqual([]);
   });
 
-  test("is there no more for anybody, and its place is free", async () => {
+  test("is gone for all users, and its place is free", async () => {
     const webhook = await addWebhook();
     const { client, id } = story.shop;
     await remove(webhook.id);
@@ -95,7 +95,7 @@ describe("a removed webhook", () => {
     await expect(addWebhook()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
   });
 
-  test("goes with its lane once nobody can queue anything for it", async () => {
+  test("is deleted with its lane once no transaction can queue events for it", async () => {
     const webhook = await addWebhook();
     await remove(webhook.id);
     await story.gateway.advance(2 * MINUTE);
@@ -113,8 +113,8 @@ describe("a removed webhook", () => {
   });
 });
 
-describe("a webhook that is switched off", () => {
-  test("gets nothing more of what is queued; on again it gets that by `recover`, in the old order", async () => {
+describe("a disabled webhook", () => {
+  test("receives no queued events; `recover` sends them in order after it is enabled", async () => {
     const webhook = await addWebhook();
     const { client, id } = story.shop;
     const since = new Date(Date.now() - MINUTE).toISOString();
@@ -150,7 +150,7 @@ describe("recover", () => {
   const recover = (webhookId: number, since: Date) =>
     story.shop.client.recoverWebhook({ id: story.shop.id, webhookId, since: since.toISOString() });
 
-  test("sends again what failed since then and nothing else, with a fresh plan of tries", async () => {
+  test("sends again only what has failed since then, with a new schedule of attempts", async () => {
     const webhook = await addWebhook({ max_attempts: 1 });
     const good = await say("Delivered", BIA);
     await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
@@ -171,7 +171,7 @@ describe("recover", () => {
     expect(story.receiver.received.filter(textIs("Delivered"))).toHaveLength(1);
   });
 
-  test("takes thousands of them, in the order of each chat", async () => {
+  test("sends thousands of events in the order of each chat", async () => {
     const webhook = await addWebhook();
     const { event_id } = await say("Model", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
@@ -197,7 +197,7 @@ describe("recover", () => {
     }
   });
 
-  test.each(["yesterday", "", null, 0, "2026-13-01T00:00:00Z"])("since %j is refused", async (since) => {
+  test.each(["yesterday", "", null, 0, "2026-13-01T00:00:00Z"])("since %j is rejected", async (since) => {
     const webhook = await addWebhook();
     const input = { id: story.shop.id, webhookId: webhook.id, since: since as string };
     await expect(story.shop.client.recoverWebhook(input)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
@@ -205,7 +205,7 @@ describe("recover", () => {
 });
 
 describe("a change during retries", () => {
-  test("of the address sends the next try there, at once when the breaker was open", async () => {
+  test("of the address makes the next attempt go there, at once if the breaker was open", async () => {
     story.receiver.answer(404);
     const webhook = await addWebhook();
     for (let n = 0; n < 5; n++) await say(`Missing ${n}`, newPhone());
@@ -221,7 +221,7 @@ describe("a change during retries", () => {
     expect(await shown(webhook.id)).toMatchObject({ url: mended.url, last_status: 200 });
   });
 
-  test("of the number of tries holds from the next try on", async () => {
+  test("of the number of attempts applies from the next attempt", async () => {
     story.receiver.answer(500);
     const webhook = await addWebhook();
     const { event_id } = await say("Fewer", BIA);
@@ -234,7 +234,7 @@ describe("a change during retries", () => {
   });
 });
 
-describe("a receiver that has answered nothing good", () => {
+describe("a receiver without any successful response", () => {
   /** As if its first failure were so long ago. */
   async function age(webhookId: number, hours: number, failed: number): Promise<void> {
     await sql`update webhook set failing_since = now() - ${hours} * interval '1 hour', failed_events = ${failed}
@@ -253,7 +253,7 @@ describe("a receiver that has answered nothing good", () => {
     return { webhook, notices };
   }
 
-  test("for a day is warned of once, and goes on", async () => {
+  test("for a day causes one warning and is still retried", async () => {
     const { webhook, notices } = await failOnce();
     await age(webhook.id, 25, 1);
     await waitUntil(() => notices().length === 1);
@@ -271,7 +271,7 @@ describe("a receiver that has answered nothing good", () => {
     expect(await shown(webhook.id)).toMatchObject({ is_active: true, disabled_reason: null });
   });
 
-  test("for five days and twenty events is switched off, and says why; switched on it begins afresh", async () => {
+  test("for five days and twenty events disables its webhook; enabling it starts afresh", async () => {
     const { webhook, notices } = await failOnce();
     await age(webhook.id, 5 * 24 + 1, 20);
     await waitUntil(() => notices().some(({ body }) => body.data.reason === "endpoint_disabled"));
@@ -289,14 +289,14 @@ describe("a receiver that has answered nothing good", () => {
     expect(await shown(webhook.id)).toMatchObject({ is_active: true });
   });
 
-  test("for five days, but for a few events only, stays on", async () => {
+  test("for five days but only a few events keeps its webhook enabled", async () => {
     const { webhook, notices } = await failOnce();
     await age(webhook.id, 6 * 24, 19);
     await waitUntil(() => notices().length === 1);
     expect(await shown(webhook.id)).toMatchObject({ is_active: true });
   });
 
-  test("is forgiven by one success", async () => {
+  test("is reset by one success", async () => {
     const { webhook, notices } = await failOnce();
     story.receiver.answer(200);
     await sql`update webhook set failing_since = now() - interval '9 days', failed_events = 99
@@ -334,7 +334,7 @@ describe("retention", () => {
     return rows.map(({ name }) => name);
   };
 
-  test("drops whole days of events, deliveries and logs; a replay begins with the oldest kept", async () => {
+  test("drops whole days of events, deliveries and logs; a replay starts with the oldest left", async () => {
     await addWebhook();
     const old = await say("Old", BIA);
     await waitUntil(async () => (await logs()).length === 1);
@@ -353,7 +353,7 @@ describe("retention", () => {
     await expect(client.retryEvent({ id, eventId: old.event_id })).rejects.toMatchObject({ status: 404 });
   });
 
-  test("ends what was still to be delivered of a dropped day; a log that is left cannot be sent again", async () => {
+  test("ends the pending deliveries of a dropped day; remaining logs cannot be sent again", async () => {
     await addWebhook();
     story.receiver.answer(500);
     const old = await say("Old", BIA);

@@ -7,13 +7,13 @@ import { signBody, signStandard } from "./webhook-signature.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-test("the signature of the specification is the hex HMAC of the raw body under the whole secret", () => {
+test("the specification's signature is the hex HMAC of the raw body under the complete secret", () => {
   expect(signBody(secret, Buffer.from('{"text":"Olá, Bia 👋"}'))).toBe(
     "sha256=40382c5c1f3d8727a4703875a3d23139b5e80e63dedc0d973f16c12f252d7186",
   );
 });
 
-test("the Standard Webhooks signature is the one of the standard's own example", () => {
+test("the Standard Webhooks signature is that of the standard's own example", () => {
   const body = Buffer.from('{"test": 2432232314}');
   expect(signStandard(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)).toBe(
     "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
@@ -32,7 +32,7 @@ test("the standard's library verifies a body of 1 MB with characters beyond ASCI
   expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
 });
 
-describe("the published vectors", () => {
+describe("the published signature vectors", () => {
   const FOLDER = fileURLToPath(new URL("../../../docs/reference/events/", import.meta.url));
   const FILE = `${FOLDER}signature-vectors.json`;
   const CASES = [
@@ -81,14 +81,14 @@ describe("the published vectors", () => {
 
   const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-  test.skipIf(!hasPython)("hold in Python, with the program that docs/reference/events gives away", () => {
+  test.skipIf(!hasPython)("are verified in Python with the program from docs/reference/events", () => {
     const said = execFileSync("python3", [`${FOLDER}verify.py`, FILE], { encoding: "utf8" });
     expect(said).toBe(`${vectors.length} vectors hold\n`);
   });
 
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-  test.skipIf(!hasOpenssl)("hold with openssl", () => {
+  test.skipIf(!hasOpenssl)("are verified with openssl", () => {
     for (const vector of vectors) {
       const body = vector.body.repeat(vector.times);
       const options = ["dgst", "-sha256", "-hmac", vector.secret, "-r"];

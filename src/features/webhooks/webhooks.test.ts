@@ -34,7 +34,7 @@ const logs = async () =>
   (await shop.client.listDeliveryLogs({ id: shop.id, limit: 200, cursor: undefined })).data;
 
 describe("a webhook", () => {
-  test("is created with a secret of its own, shown in full this once", async () => {
+  test("is created with its own secret, shown in full only once", async () => {
     const webhook = await addWebhook();
     expect(webhook).toMatchObject({
       name: "Mine",
@@ -54,7 +54,7 @@ describe("a webhook", () => {
     expect(data[0]?.secret).toBe(`whsec_****${webhook.secret.slice(-4)}`);
   });
 
-  test("gets each event signed over its raw bytes, with all its headers", async () => {
+  test("receives each event signed over its raw bytes, with all its headers", async () => {
     await addWebhook();
     await say("Hello");
     const [item] = await receiver.waitFor(textIs("Hello"));
@@ -72,7 +72,7 @@ describe("a webhook", () => {
     });
   });
 
-  test("gets only the events that it asks for", async () => {
+  test("receives only the events that it subscribes to", async () => {
     await addWebhook({ events: ["message.received"] });
     await shop.client.sendText({ id: shop.id, number: "5511988881234", text: "Out" });
     await say("In");
@@ -83,7 +83,7 @@ describe("a webhook", () => {
     expect(new Set(receiver.received.map((item) => item.body.event))).toEqual(new Set(["message.received"]));
   });
 
-  test("can be changed and removed; what was on its way is discarded", async () => {
+  test("can be changed and removed, and its pending deliveries are discarded", async () => {
     const webhook = await addWebhook();
     receiver.answer(500);
     await say("Never");
@@ -103,7 +103,7 @@ describe("a webhook", () => {
     });
   });
 
-  test("of another instance or none is not found", async () => {
+  test("of another instance and a missing one are not found", async () => {
     const webhook = await addWebhook();
     const other = await gateway.createInstance();
     await expect(other.client.deleteWebhook({ id: other.id, webhookId: webhook.id })).rejects.toMatchObject({
@@ -122,14 +122,14 @@ describe("a webhook", () => {
     ["no address", { url: "not a url" }],
     ["a cloud's metadata service", { url: "http://169.254.169.254/latest" }],
     ["a short secret", { secret: "short" }],
-  ])("with %s is refused and not made", async (_, input) => {
+  ])("with %s is rejected and not created", async (_, input) => {
     await expect(addWebhook(input)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
     expect((await shop.client.listWebhooks({ id: shop.id })).data).toEqual([]);
   });
 });
 
 describe("a failing delivery", () => {
-  test("is tried again after the steps of the schedule, with the same bytes, until it succeeds", async () => {
+  test("is retried at the steps of the schedule, with the same bytes, until it succeeds", async () => {
     await addWebhook({ events: ["message.received"] });
     receiver.answer(503);
     await say("Persist");
@@ -153,7 +153,7 @@ describe("a failing delivery", () => {
     ]);
   });
 
-  test("ends after max_attempts, and the event's row says so", async () => {
+  test("ends after max_attempts, and the event's row shows it", async () => {
     await addWebhook({ events: ["message.received"], max_attempts: 2 });
     receiver.answer(500);
     await say("Give up");
@@ -172,7 +172,7 @@ describe("a failing delivery", () => {
     });
   });
 
-  test("without retries is tried once", async () => {
+  test("without retries is attempted once", async () => {
     await addWebhook({ events: ["message.received"], retry_enabled: false });
     receiver.answer(500);
     await say("Once");
@@ -183,7 +183,7 @@ describe("a failing delivery", () => {
     expect(receiver.received.filter(textIs("Once"))).toHaveLength(1);
   });
 
-  test("survives a receiver that is down and comes back", async () => {
+  test("succeeds after its receiver was down and has returned", async () => {
     await addWebhook({ events: ["message.received"] });
     await receiver.shut();
     await say("While away");
@@ -194,7 +194,7 @@ describe("a failing delivery", () => {
     await receiver.waitFor(textIs("While away"));
   });
 
-  test("holds back later events of its chat only, and after three failures not even those", async () => {
+  test("delays later events of its chat only, and none of them after three failures", async () => {
     await addWebhook({ events: ["message.received"] });
     receiver.answer((item, response) => {
       response.writeHead(item.body.data.message.text === "stuck" ? 500 : 200).end();
@@ -213,7 +213,7 @@ describe("a failing delivery", () => {
     expect(data.find((event) => event.deliveries[0]?.status === "parked")?.deliveries[0]?.attempts).toBe(3);
   });
 
-  test("of a redirecting receiver is not followed", async () => {
+  test("to a redirecting receiver does not follow the redirect", async () => {
     const elsewhere = await startReceiver();
     await addWebhook({ events: ["message.received"] });
     receiver.answer((_, response) => {
@@ -226,7 +226,7 @@ describe("a failing delivery", () => {
     await elsewhere.close();
   });
 
-  test("of a receiver that never answers ends at the timeout", async () => {
+  test("to a receiver that never responds ends at the timeout", async () => {
     await addWebhook({ events: ["message.received"] });
     receiver.answer(() => {});
     await say("Hang");
@@ -236,7 +236,7 @@ describe("a failing delivery", () => {
 });
 
 describe("events", () => {
-  test("are numbered per instance without gaps, and can be replayed in order", async () => {
+  test("are numbered per instance without gaps and can be replayed in order", async () => {
     for (let n = 0; n < 10; n++) await say(`n${n}`, `55119777700${10 + (n % 3)}`);
     await waitUntil(
       async () =>
@@ -270,7 +270,7 @@ describe("events", () => {
     expect(second.data).toHaveLength(2);
   });
 
-  test("have their payload on request, by number or by event_id", async () => {
+  test("return their payload on request, by number or by event_id", async () => {
     await say("Detail");
     await waitUntil(
       async () =>
@@ -290,7 +290,7 @@ describe("events", () => {
     });
   });
 
-  test("can be sent again to every webhook that wants them, though delivered already", async () => {
+  test("can be sent again to every subscribed webhook after they were delivered", async () => {
     const webhook = await addWebhook({ events: ["message.received"] });
     await say("Again");
     const [item] = await receiver.waitFor(textIs("Again"));
@@ -317,7 +317,7 @@ describe("events", () => {
     });
   });
 
-  test("of a failed try can be sent again by its log row, which ends the automatic plan", async () => {
+  test("of a failed attempt can be sent again by its log row, which ends the automatic retries", async () => {
     await addWebhook({ events: ["message.received"] });
     receiver.answer(500);
     await say("By log");
@@ -356,7 +356,7 @@ describe("the default webhook", () => {
     expect(rotated && isSigned(rotated, secret)).toBe(true);
   });
 
-  test("takes events inside of `webhook`, and refuses names of events that it does not know", async () => {
+  test("accepts events inside `webhook` and rejects unknown names of events", async () => {
     const change = (webhook: unknown) =>
       shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url, webhook } as never);
     const { data } = await change({ events: ["message.received"] });
@@ -374,7 +374,7 @@ describe("the default webhook", () => {
     });
   });
 
-  test("can be switched off and on again", async () => {
+  test("can be disabled and enabled again", async () => {
     await shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url, events: ["message.received"] });
     await shop.client.updateDefaultWebhook({ id: shop.id, enabled: false } as never);
     await say("Off");
@@ -390,7 +390,7 @@ describe("the default webhook", () => {
 });
 
 describe("a test delivery", () => {
-  test("reaches the webhook whatever its filter and answers how it went", async () => {
+  test("reaches the webhook regardless of its filter and returns the result", async () => {
     const webhook = await addWebhook({ events: ["message.read"], is_active: false });
     const { data } = await shop.client.testWebhook({ id: shop.id, webhookId: webhook.id });
     expect(data).toMatchObject({ success: true, status_code: 200, event_id: expect.stringMatching(/^evt_/) });
@@ -400,7 +400,7 @@ describe("a test delivery", () => {
     expect((await logs())[0]).toMatchObject({ id: data.log_id, trigger: "test", success: true });
   });
 
-  test("that the receiver refuses is a refusal by status, code and words, with the result as details", async () => {
+  test("that the receiver rejects returns status, code and message, with the result as details", async () => {
     await shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url });
     receiver.answer(418);
     await expect(shop.client.testDefaultWebhook({ id: shop.id })).rejects.toMatchObject({
@@ -415,7 +415,7 @@ describe("a test delivery", () => {
     expect(log).toMatchObject({ trigger: "test", success: false, status_code: 418 });
   });
 
-  test("that reaches nobody says why and what to do", async () => {
+  test("that reaches no receiver explains why and what to do", async () => {
     await receiver.shut();
     const webhook = await addWebhook();
     const tested = shop.client.testWebhook({ id: shop.id, webhookId: webhook.id });
@@ -427,7 +427,7 @@ describe("a test delivery", () => {
     });
   });
 
-  test("is rationed", async () => {
+  test("has a limit per minute", async () => {
     const webhook = await addWebhook();
     for (let n = 0; n < 10; n++) await shop.client.testWebhook({ id: shop.id, webhookId: webhook.id });
     await expect(shop.client.testWebhook({ id: shop.id, webhookId: webhook.id })).rejects.toMatchObject({
@@ -437,7 +437,7 @@ describe("a test delivery", () => {
   });
 });
 
-test("reports of deliveries go to who asks for them and are never reported themselves", async () => {
+test("delivery reports are sent only to subscribers and are never reported themselves", async () => {
   const other = await startReceiver();
   await addWebhook({ events: ["message.received"] });
   await addWebhook({ url: other.url, events: ["webhook.sent", "webhook.retrying"] });
