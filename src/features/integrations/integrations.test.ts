@@ -86,17 +86,17 @@ describe("integrations", () => {
 
   test.each([
     ["without its address", {}, "webhook_url"],
-    ["with an address that is none", { webhook_url: "ftp://x" }, "webhook_url"],
-    ["with an address that is never called", { webhook_url: "http://169.254.169.254/x" }, "webhook_url"],
+    ["with an invalid address", { webhook_url: "ftp://x" }, "webhook_url"],
+    ["with a forbidden address", { webhook_url: "http://169.254.169.254/x" }, "webhook_url"],
     ["with an unknown event", { webhook_url: "http://x.test/", events: ["message.invented"] }, "events.0"],
     [
-      "with a wrong kind of value",
+      "with a value of the wrong type",
       { webhook_url: "http://x.test/", include_groups: "perhaps" },
       "include_groups",
     ],
-    ["with a token that cannot stand in a header", { webhook_url: "http://x.test/", token: "a\nb" }, "token"],
+    ["with a token that is invalid in a header", { webhook_url: "http://x.test/", token: "a\nb" }, "token"],
     [
-      "with a header of ours",
+      "with a reserved header",
       { webhook_url: "http://x.test/", header_name: "X-Waygate-Signature" },
       "header_name",
     ],

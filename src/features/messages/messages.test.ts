@@ -366,7 +366,7 @@ describe("a request with invalid input", () => {
     ["a text that is too long", { number: friend, text: "x".repeat(65_537) }, "text"],
     ["a text that is an object", { number: friend, text: { a: 1 } }, "text"],
     ["a flag of the wrong type", { number: friend, text: "Hi", async: "yes" }, "async"],
-  ])("%s is rejected, and the error names the field", async (_, body, field) => {
+  ])("with %s is rejected, and the error names the field", async (_, body, field) => {
     await expect(sales.client.sendText({ id: sales.id, ...body } as never)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       status: 400,

@@ -179,8 +179,8 @@ describe("the global webhook", () => {
 
   test.each([
     ["an unknown event", { events: ["message.exploded" as "message.sent"] }],
-    ["no try at all", { max_attempts: 0 }],
-    ["too many tries", { max_attempts: 21 }],
+    ["zero attempts", { max_attempts: 0 }],
+    ["too many attempts", { max_attempts: 21 }],
     ["an address of another scheme", { url: "ftp://example.com" }],
     ["a cloud's metadata service", { url: "http://169.254.169.254/" }],
     ["a short secret", { secret: "short" }],

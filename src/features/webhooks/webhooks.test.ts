@@ -116,8 +116,8 @@ describe("a webhook", () => {
 
   test.each([
     ["an unknown event", { events: ["message.exploded"] }],
-    ["no try at all", { max_attempts: 0 }],
-    ["too many tries", { max_attempts: 21 }],
+    ["zero attempts", { max_attempts: 0 }],
+    ["too many attempts", { max_attempts: 21 }],
     ["an address of another scheme", { url: "ftp://example.com/hook" }],
     ["no address", { url: "not a url" }],
     ["a cloud's metadata service", { url: "http://169.254.169.254/latest" }],

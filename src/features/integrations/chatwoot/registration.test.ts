@@ -82,13 +82,13 @@ test.each([
   ["a wrong token", { access_token: "wrong" }, {}, /underscores_in_headers/],
   ["a proxy that drops the header", {}, { dropTokenHeader: true }, /underscores_in_headers/],
   ["an inbox of another kind", { inbox_id: 8 }, {}, /Channel::WebWidget.*Channel::Api/],
-  ["an inbox that is not there", { inbox_id: 99 }, {}, /inbox_id: was not found/],
+  ["an inbox that does not exist", { inbox_id: 99 }, {}, /inbox_id: was not found/],
   ["another account", { account_id: 3 }, {}, /account_id: is not an account/],
-  ["no Chatwoot there", { url: "http://127.0.0.1:1" }, {}, /cannot be reached/],
+  ["a server that is not Chatwoot", { url: "http://127.0.0.1:1" }, {}, /cannot be reached/],
   ["a metadata address", { url: "http://169.254.169.254" }, {}, /not allowed by the gateway's policy/],
   ["no address", { url: "chatwoot" }, {}, /url: must be an http or https address/],
   ["no inbox", { inbox_id: null }, {}, /inbox_id/],
-  ["a Chatwoot out of order", {}, { status: 500 as const }, /cannot be reached|401|500/],
+  ["an unavailable Chatwoot", {}, { status: 500 as const }, /cannot be reached|401|500/],
 ])("saving with %s is rejected with a reason", async (_, fields, faults, words) => {
   Object.assign(chatwoot.faults, faults);
   await expect(save(fields)).rejects.toMatchObject({ message: expect.stringMatching(words) });

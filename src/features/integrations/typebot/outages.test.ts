@@ -33,7 +33,7 @@ describe("a bot that is unavailable", () => {
     );
 
   test.each([
-    ["a quick 502", BAD_GATEWAY],
+    ["an immediate 502", BAD_GATEWAY],
     ["a page with status 200", MAINTENANCE],
   ])("receives the text again after its proxy responded with %s during a restart", async (_, said) => {
     const { story, typebot } = told;
@@ -153,7 +153,7 @@ describe("messages that are joined for the bot", () => {
   test.each([
     ["was lost", "lose_answer"],
     ["was a 500", { status: 500 }],
-    ["was a refusal", { status: 404, body: NOT_FOUND }],
+    ["was a 404", { status: 404, body: NOT_FOUND }],
   ] as const)("are not sent to the bot a second time if the response %s", async (_, trouble) => {
     const { story, typebot } = told;
     const ana = await begin();

@@ -11,15 +11,15 @@ function answered(status: number, body: string, durationMs: number): FetchOutcom
 
 describe("the response of a bot", () => {
   test.each([
-    ["a proxy says at once that nobody is behind it", "<html>502 Bad Gateway</html>", 5, true],
-    ["a proxy says so without a word", "", 5, true],
+    ["a proxy reports at once that no viewer is behind it", "<html>502 Bad Gateway</html>", 5, true],
+    ["a proxy reports so with an empty body", "", 5, true],
     [
-      "a proxy says so after the viewer had time to run the flow",
+      "a proxy reports so after the viewer had time to run the flow",
       "<html>502 Bad Gateway</html>",
       2_000,
       false,
     ],
-    ["the viewer itself says 502", '{"message":"Bad Gateway"}', 5, false],
+    ["the viewer itself responds with 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: whether the bot surely received nothing is %j", (_, body, durationMs, isSafe) => {
     expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
       class: "retry",

@@ -161,9 +161,9 @@ describe("Typebot", () => {
   });
 
   test.each([
-    ["waited while the gateway was away", '"data":{"message"', '"data":{"offline":true,"message"'],
+    ["waited while the gateway was offline", '"data":{"message"', '"data":{"offline":true,"message"'],
     [
-      "was written long before it came",
+      "was written long before it arrived",
       '"status":"received","origin":"contact","timestamp":"20',
       '"status":"received","origin":"contact","timestamp":"19',
     ],

@@ -15,11 +15,11 @@ const p = (...children: object[]) => ({ type: "p", children });
 describe("rich text", () => {
   test.each([
     ["marks", [p({ text: "bold", bold: true })], "*bold*"],
-    ["marks within each other", [p({ text: "x", bold: true, italic: true })], "*_x_*"],
-    ["spaces outside of marks", [p({ text: " bold ", bold: true }, { text: "x" })], " *bold* x"],
-    ["no mark around nothing", [p({ text: " ", bold: true }, { text: "", italic: true })], " "],
+    ["nested formatting", [p({ text: "x", bold: true, italic: true })], "*_x_*"],
+    ["spaces outside of the marks", [p({ text: " bold ", bold: true }, { text: "x" })], " *bold* x"],
+    ["no marks around empty text", [p({ text: " ", bold: true }, { text: "", italic: true })], " "],
     [
-      "one mark around what is marked alike",
+      "one pair of marks around adjacent text of one format",
       [p({ text: "a", bold: true }, { text: "b", bold: true })],
       "*ab*",
     ],
@@ -29,7 +29,7 @@ describe("rich text", () => {
       [p({ text: "Hi " }, { type: "inline-variable", children: [p({ text: "Ana", bold: true })] })],
       "Hi *Ana*",
     ],
-    ["underline as plain words", [p({ text: "u", underline: true })], "u"],
+    ["underline as plain text", [p({ text: "u", underline: true })], "u"],
     [
       "a bare link",
       [p({ type: "a", url: "https://x.test/a_b_c", children: [{ text: "" }] })],
@@ -61,7 +61,7 @@ describe("rich text", () => {
       ],
       "- a\n  1. b",
     ],
-    ["nothing of what is no text", "nonsense", ""],
+    ["nothing for a value that is not text", "nonsense", ""],
   ])("is converted to WhatsApp formatting: %s", (_, blocks, text) => {
     expect(toWhatsAppText(blocks)).toBe(text);
   });

@@ -89,10 +89,10 @@ describe("an index is used for", () => {
     ["the list of several instances", () => ({ instance_ids: [instance, other] })],
     ["a chat", async () => ({ conversation_id: await someConversation() })],
     ["a span of time", () => ({ from: new Date(Date.now() - 9_000_000_000), until: new Date() })],
-    ["a status that is uncommon", () => ({ status: "failed" })],
-    ["a type that is uncommon", () => ({ type: "location" })],
+    ["an uncommon status", () => ({ status: "failed" })],
+    ["an uncommon type", () => ({ type: "location" })],
     ["a search for rare words", () => ({ q: "w19" })],
-    ["a search for a word of many messages", () => ({ q: "w1" })],
+    ["a search for a frequent word", () => ({ q: "w1" })],
     ["a search in a chat", async () => ({ conversation_id: await someConversation(), q: "w19" })],
   ])("%s", async (_, filter) => {
     const access = await accessTo(async () => list(await filter()));

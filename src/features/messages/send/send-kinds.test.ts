@@ -213,7 +213,7 @@ describe("a file", () => {
     ["by mediaUrl", () => ({ mediaUrl: photo })],
     ["as a data URI in url", () => ({ url: `data:image/png;base64,${inBase64(SAMPLE.png)}` })],
     ["in base64 broken into lines", () => ({ base64: inBase64(SAMPLE.png).replace(/.{20}/g, "$&\r\n") })],
-    ["in the base64 of addresses", () => ({ base64: SAMPLE.png.toString("base64url") })],
+    ["in URL-safe base64", () => ({ base64: SAMPLE.png.toString("base64url") })],
   ])("%s arrives byte for byte", async (_, source) => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
@@ -273,79 +273,79 @@ describe("the type of a file", () => {
 
   test.each([
     [
-      "goes by the content, whatever the server says",
+      "is that of the content, whatever the server declares",
       () => ({ url: files.serve("/a.bin", file(SAMPLE.jpeg, "application/pdf")) }),
       "image",
       "image/jpeg",
     ],
     [
-      "goes by what the server says when the content tells nothing",
+      "is that declared by the server if the content is ambiguous",
       () => ({ url: files.serve("/b", file(SAMPLE.text, "text/csv; charset=utf-8")) }),
       "document",
       "text/csv; charset=utf-8",
     ],
     [
-      "goes by mime_type when nothing else tells",
+      "is mime_type if there is no other source",
       () => ({ base64: inBase64(SAMPLE.text), mime_type: "text/csv" }),
       "document",
       "text/csv",
     ],
     [
-      "goes by the ending of the name when nobody says it",
+      "is that of the name's extension if there is no other source",
       () => ({ url: files.serve("/prices.csv", file(SAMPLE.text)) }),
       "document",
       "text/csv",
     ],
     [
-      "of a page that calls itself a picture by its name alone is unknown",
+      "of a page that only its name declares as a picture is unknown",
       () => ({ base64: inBase64(SAMPLE.html), file_name: "a.png" }),
       "document",
       "application/octet-stream",
     ],
     [
-      "of Ogg Opus that its server calls audio/ogg is told by its content",
+      "of Ogg Opus that its server declares as audio/ogg is detected",
       () => ({ url: files.serve("/note.ogg", file(SAMPLE.opus, "audio/ogg")), ptt: true }),
       "ptt",
       "audio/ogg; codecs=opus",
     ],
     [
-      "of Ogg Opus in a data URI with its codec is told by its content",
+      "of Ogg Opus in a data URI with its codec is detected",
       () => ({ url: `data:audio/ogg;codecs=opus;base64,${inBase64(SAMPLE.opus)}`, type: "ptt" }),
       "ptt",
       "audio/ogg; codecs=opus",
     ],
     [
-      "of Ogg Opus whose mime_type is audio/ogg is told by its content",
+      "of Ogg Opus whose mime_type is audio/ogg is detected",
       () => ({ base64: inBase64(SAMPLE.opus), mime_type: "audio/ogg", ptt: true }),
       "ptt",
       "audio/ogg; codecs=opus",
     ],
     [
-      "of Ogg Opus whose mime_type is application/ogg is told by its content",
+      "of Ogg Opus whose mime_type is application/ogg is detected",
       () => ({ base64: inBase64(SAMPLE.opus), mime_type: "application/ogg" }),
       "audio",
       "audio/ogg; codecs=opus",
     ],
     [
-      "of Ogg Opus in a form that calls it audio/ogg is told by its content",
+      "of Ogg Opus in a form that declares audio/ogg is detected",
       () => ({ file: { bytes: SAMPLE.opus, file_name: "note.ogg", mime_type: "audio/ogg" }, ptt: true }),
       "ptt",
       "audio/ogg; codecs=opus",
     ],
     [
-      "is unknown when nobody knows",
+      "is unknown without any source",
       () => ({ base64: inBase64(SAMPLE.text) }),
       "document",
       "application/octet-stream",
     ],
     [
-      "of an office document may be said more exactly than its content does",
+      "of an office document may be declared more exactly than its content",
       () => ({ base64: inBase64(SAMPLE.zip), mime_type: "application/vnd.ms-word" }),
       "document",
       "application/vnd.ms-word",
     ],
     [
-      "of a program that calls itself a PDF is told by its content",
+      "of a program declared as a PDF is detected from its content",
       () => ({ base64: inBase64(SAMPLE.exe), mime_type: "application/pdf", file_name: "offer.pdf" }),
       "document",
       "application/x-msdownload",
@@ -357,25 +357,25 @@ describe("the type of a file", () => {
       "image/svg+xml",
     ],
     [
-      "of a picture that is also a script is a picture's",
+      "of a picture that is also a script is that of the picture",
       () => ({ base64: inBase64(Buffer.concat([SAMPLE.gif, Buffer.from("/*alert(1)*/")])) }),
       "image",
       "image/gif",
     ],
     [
-      "of sound in an mp4 is audio when it is sent as such",
+      "of sound in an mp4 is audio if it is sent as audio",
       () => ({ base64: inBase64(SAMPLE.mp4), type: "audio" }),
       "audio",
       "audio/mp4",
     ],
     [
-      "of a picture as a sticker is made into one",
+      "of a picture sent as a sticker is sticker",
       () => ({ base64: inBase64(SAMPLE.png), type: "sticker" }),
       "sticker",
       "image/webp",
     ],
     [
-      "may be called ptt",
+      "may be given as ptt",
       () => ({ base64: inBase64(SAMPLE.opus), type: "ptt" }),
       "ptt",
       "audio/ogg; codecs=opus",
@@ -442,21 +442,21 @@ describe("the name of a file", () => {
   };
 
   test.each([
-    ["is the one that its server gives", 'attachment; filename="Offer 7.pdf"', "Offer 7.pdf"],
+    ["is the name that its server gives", 'attachment; filename="Offer 7.pdf"', "Offer 7.pdf"],
     [
-      "is the one that its server gives in UTF-8",
+      "is the name that its server gives in UTF-8",
       "attachment; filename=\"x.pdf\"; filename*=UTF-8''Or%C3%A7amento.pdf",
       "Orçamento.pdf",
     ],
     [
-      "is read as UTF-8 where its server writes that as it is",
+      "is read as UTF-8 if its server sends it unencoded",
       Buffer.from('attachment; filename="Orçamento.pdf"').toString("latin1"),
       "Orçamento.pdf",
     ],
-    ["has no path", "attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd.pdf", "passwd.pdf"],
-    ["gets the ending of its type", "attachment; filename=offer", "offer.pdf"],
-    ["is that of the address where the header is none", 'attachment; filename="', "view.pdf"],
-    ["is that of the address where the header names none", "inline", "view.pdf"],
+    ["contains no path", "attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd.pdf", "passwd.pdf"],
+    ["gets the extension of its type", "attachment; filename=offer", "offer.pdf"],
+    ["is that of the address if the header is invalid", 'attachment; filename="', "view.pdf"],
+    ["is that of the address if the header contains no name", "inline", "view.pdf"],
   ])("from an address %s", async (_, disposition, name) => {
     expect(await named("/view?id=7", SAMPLE.pdf, disposition)).toBe(name);
   });
@@ -532,7 +532,7 @@ describe("the generic send operation", () => {
     ],
     ["a reply", () => ({ message_id: question, text: "Yes" }), "text"],
     [
-      "what is named, whatever else is there",
+      "the named type, whatever other fields are set",
       () => ({ type: "text", text: "Hi", latitude: 1, longitude: 2 }),
       "text",
     ],

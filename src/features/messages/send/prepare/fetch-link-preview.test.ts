@@ -48,12 +48,12 @@ describe("the preview of a link", () => {
   });
 
   test.each([
-    ["of a page that drips", drip("text/html")],
-    ["of a page that never answers", () => {}],
-    ["of what is no page", file(Buffer.from("%PDF"), "application/pdf")],
+    ["of a page that arrives slowly", drip("text/html")],
+    ["of a page that never responds", () => {}],
+    ["of a file that is not a page", file(Buffer.from("%PDF"), "application/pdf")],
     ["of a page without a title", file(Buffer.from("<p>Hi</p>"), "text/html")],
     [
-      "of a page that leads round",
+      "of a page that redirects in circles",
       (r: import("node:http").ServerResponse) => r.writeHead(302, { location: "/x" }).end(),
     ],
   ])("%s is absent and causes no failure", async (_, serve) => {

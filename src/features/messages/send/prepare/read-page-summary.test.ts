@@ -5,35 +5,35 @@ import { readPageSummary } from "./read-page-summary.ts";
 describe("the summary of a page", () => {
   test.each([
     [
-      "is that for previews",
+      "prefers the metadata for previews",
       '<title>T</title><meta property="og:title" content="Shoes">',
       { title: "Shoes" },
     ],
     [
-      "is the title where there is no other",
+      "uses the title if there is nothing else",
       "<TITLE lang=en>\n Blue\n shoes </TITLE>",
       { title: "Blue shoes" },
     ],
     [
-      "takes single quotes and any order",
+      "accepts single quotes and any order",
       "<meta content='A &amp; B &#39;x&#x27;' name=description>",
       { description: "A & B 'x'" },
     ],
     ["names the picture", '<meta property="og:image" content="/a.png"/>', { image: "/a.png" }],
-    ["ends with the tag", '<meta property="og:title"><p content="x">', {}],
-    ["takes no half character", '<meta property="og:title" content="a&#55357;b">', { title: "a\ufffdb" }],
+    ["ends with its tag", '<meta property="og:title"><p content="x">', {}],
+    ["contains no half characters", '<meta property="og:title" content="a&#55357;b">', { title: "a\ufffdb" }],
     [
-      "names what HTML names",
+      "decodes HTML entities",
       '<meta name="description" content="Caf&eacute; &euro;5">',
       { description: "Café €5" },
     ],
     [
-      "is not read in comments and scripts",
+      "ignores comments and scripts",
       '<!-- <meta name="description" content="x"> --><script>"<title>"</script>',
       {},
     ],
-    ["is not that of tags after the thousandth", `${"<i></i>".repeat(1_000)}<title>Late</title>`, {}],
-    ["is empty where the page says nothing", "<html><body>og:title</body></html>", {}],
+    ["ignores tags after the thousandth", `${"<i></i>".repeat(1_000)}<title>Late</title>`, {}],
+    ["is empty if the page contains none", "<html><body>og:title</body></html>", {}],
   ])("%s", (_, html, summary) => expect(readPageSummary(html)).toEqual(summary));
 
   test("takes linear time for closing tags below many open ones", async () => {
