@@ -34,7 +34,7 @@ afterEach(async () => {
       .catch(() => {});
 });
 
-/** Also after a restart, which changes the address. */
+/** Creates a client for each use, because a restart changes the address. */
 const clientOf = ({ api_key }: TestInstance) => createClient({ baseUrl: story.gateway.url, apiKey: api_key });
 const shop = () => clientOf(story.shop);
 
@@ -57,7 +57,7 @@ const pausedChats = async (instance: TestInstance, provider: "typebot" | "n8n" =
 
 const seconds = (until: string | Date) => (new Date(until).getTime() - Date.now()) / 1000;
 
-/** The pause of a chat is over. */
+/** Ends the pauses of all chats. */
 const passPause = () =>
   sql`update integration_chat set replies_paused_until = now() - interval '1 second'
     where replies_paused_until is not null`.execute(story.gateway.database.db);

@@ -28,7 +28,7 @@ type Body = Record<string, unknown>;
 const post = (route: string, body: Body) =>
   story.call(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
 
-/** The message that an async send with this body has left in the log. */
+/** The message in the log after an async send with this body. */
 async function queue(route: string, body: Body) {
   const path = route === "send" ? "POST /api/v1/send" : `POST /api/v1/instances/${story.sales.id}/${route}`;
   const answer = await story.call(path, { async: true, ...body });

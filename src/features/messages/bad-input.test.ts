@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // The file of a send that was taken moves on when it is over.
+  // The file of an accepted send is moved when the send has completed.
   await waitUntil(async () => (await story.rows()).files === 0);
   expect(await story.rows(), "what the refused request has left behind").toEqual(before);
 });
@@ -52,7 +52,7 @@ const post = async (route: string, body: Body) => {
   return { status: answer.status, ...answer.body };
 };
 
-/** Refused in the same words, sync and async. */
+/** Expects the same error for sync and async. */
 async function expectRefusal(route: string, body: Body, expected: object) {
   const refusals = [await post(route, body), await post(route, { async: true, ...body })];
   for (const refusal of refusals) expect(refusal).toMatchObject({ success: false, ...expected });

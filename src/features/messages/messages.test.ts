@@ -37,7 +37,7 @@ const outcomeOf = (messageId: string) =>
     ({ body }) => /message\.(sent|failed)/.test(body.event) && body.data.message.message_id === messageId,
   );
 
-/** Whether its job waits: before that, time that passes moves nothing. */
+/** Whether the message's job is queued: before that, advancing the clock has no effect. */
 async function isInDoubt(messageId: string): Promise<boolean> {
   const { rows } = await sql`
     select from job j join message m on (j.ref ->> 'message')::bigint = m.id
@@ -246,7 +246,7 @@ describe("a repeated request", () => {
     await send("order-5");
     const hung = await pool.connect();
     try {
-      // A commit that hangs: nobody sees its message and its key yet.
+      // An uncommitted transaction: its message and key are not visible yet.
       await hung.query("begin");
       await hung.query(`
         with twin as (
@@ -266,7 +266,7 @@ describe("a repeated request", () => {
         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
       await waitUntil(async () => (await pool.query(waits)).rows.length > 0);
       await hung.query("commit");
-      // It may have been too long for the one that waited.
+      // The waiting request may have timed out.
       expect(["HUNG", "UNAVAILABLE"]).toContain(await answer);
     } finally {
       hung.release(true);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 
-/** The two spellings of one Brazilian number; the sandbox knows it without the ninth digit only. */
+/** The two formats of one Brazilian number; the sandbox knows only the one without the ninth digit. */
 const LONG = "5511987650007";
 const SHORT = "551187650007";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
@@ -85,7 +85,7 @@ test("an edit that is the first to link LID and phone changes the message stored
   await client.sandboxContact({ id, from: hidden, known: "lid" });
   const message_id = await receive(hidden);
   expect((await readMessage(message_id)).jid).toMatch(/@lid$/);
-  // The route would tell the instance too.
+  // The control route would also notify the instance.
   await sql`update sandbox.address_book set known = 'both' where phone = ${hidden}`.execute(
     story.gateway.database.db,
   );

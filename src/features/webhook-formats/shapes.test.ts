@@ -5,7 +5,7 @@ import { EVENT_NAMES } from "../events/contract.ts";
 import { type CompatibilityFormat, FORMAT_EVENTS } from "./contract.ts";
 import { formatEventBody } from "./webhook-formats.ts";
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` writes the files anew. */
+/** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` rewrites the files. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = fileURLToPath(new URL("../../../docs/reference/events/", import.meta.url));
 const OPTIONS = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
@@ -14,7 +14,7 @@ const FORMATS = Object.keys(FORMAT_EVENTS) as CompatibilityFormat[];
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a payload
 type Json = any;
 
-/** The body of an event as the gateway was seen to record it, with what a sample changes. */
+/** The recorded body of an event with the changes of a sample. */
 function recorded(event: string, change: (body: Json) => void = () => {}): Json {
   const body = JSON.parse(readFileSync(`${FOLDER}${event}.json`, "utf8"));
   change(body);
@@ -51,7 +51,7 @@ function renamed(event: string, data: Json = {}): (body: Json) => void {
   };
 }
 
-/** Every event, and what a message can be. */
+/** Every event and every kind of message. */
 const SAMPLES: Record<string, Json> = {
   "message.received": recorded("message.received"),
   "message.received.image": recorded("message.received", withImage),

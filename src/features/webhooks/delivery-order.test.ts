@@ -9,14 +9,14 @@ const { addWebhook, say, logs, delivery } = story;
 const [BIA, RUI] = ["5511977771011", "5511977771012"];
 const textOf = ({ body }: Received) => String(body.data.message.text);
 
-/** A receiver that refuses what begins with "bad". */
+/** Makes the receiver reject texts that start with "bad". */
 function refuseBad(): void {
   story.receiver.answer((item, response) => {
     response.writeHead(textOf(item).startsWith("bad") ? 500 : 200).end();
   });
 }
 
-/** Lets the retry of the only failing event come, `steps` times. */
+/** Lets the only failing event be retried `steps` times. */
 async function passRetries(steps: number): Promise<void> {
   const failures = async () => (await logs({ success: "false" })).length;
   for (let step = 0; step < steps; step++) {
@@ -132,7 +132,7 @@ test("an unknown ordering is rejected", async () => {
 describe("a filter", () => {
   const names = () => [...new Set(story.receiver.received.map((item) => item.body.event))].sort();
 
-  /** One message in, one out through the API, and what follows of them. */
+  /** Receives one message, sends one through the API and waits for their events. */
   async function liveALittle(): Promise<void> {
     const { client, id } = story.shop;
     const { data } = await client.sandboxReceive({ id, from: BIA, text: "In" });

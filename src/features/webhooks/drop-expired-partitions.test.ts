@@ -25,7 +25,7 @@ function nameOf(table: string, days: number): string {
   return `${table}_${daysAgo(days).toISOString().slice(0, 10).replaceAll("-", "")}`;
 }
 
-/** An event of so many days ago with a delivery, and the days around it; answers the id of the event. */
+/** Records an event of that many days ago with a delivery, and returns the event's id. */
 async function recorded(days: number, status: string): Promise<string> {
   const at = daysAgo(days);
   await ensurePartitions(store.database.db, at);
@@ -74,7 +74,7 @@ test.each(["pending", "retrying", "parked"])(
 
 test("a pending event is retained at most for the longest schedule of retries", async () => {
   const { db } = store.database;
-  // 30 days, and 20 tries an hour apart, each wait doubled by the receiver.
+  // 30 days, and 20 attempts one hour apart with each delay doubled by the receiver.
   const said: string[] = [];
   const log = createLog("warn", { write: (line: string) => void said.push(line) });
   const hourly = { ...MONTH, retryScheduleMs: [DAY / 24], log };

@@ -76,7 +76,7 @@ describe("the global webhook", () => {
 
   test("sends to one slow receiver for many instances at once", async () => {
     const shops: TestInstance[] = [];
-    // One by one: they share the lock of their account.
+    // Sequentially, because the instances share the lock of their account.
     while (shops.length < 12) shops.push(await story.gateway.connectInstance());
     await setGlobal();
     let open = 0;

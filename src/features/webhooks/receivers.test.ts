@@ -6,7 +6,7 @@ import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
 const story = tellWebhookStory();
 const { addWebhook, say, logs, delivery } = story;
 
-/** The webhook's one try, as its log row tells it. */
+/** The log row of the webhook's only attempt. */
 async function oneTry() {
   await waitUntil(async () => (await logs()).length > 0);
   const [log] = await logs();
@@ -238,7 +238,7 @@ describe("a 410 response", () => {
   });
 });
 
-/** A receiver below HTTP. */
+/** A receiver on a raw TCP socket. */
 async function listenRaw(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -10,7 +10,7 @@ import { signBody } from "./webhook-signature.ts";
 const story = tellWebhookStory();
 const { addWebhook, say, logs } = story;
 
-/** As a receiver does that knows this one secret and the library of the standard. */
+/** Verifies as a receiver that knows only this secret and uses the standard's library. */
 function verifies({ raw, headers }: Received, secret: string): boolean {
   try {
     new Webhook(secret).verify(raw.toString("utf8"), headers as Record<string, string>);

@@ -10,13 +10,13 @@ import { tellWebhookStory } from "../../../test/webhook-story.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs/guides/verifying-webhooks.md"), "utf8");
 
-/** The sample of a language as the page shows it. */
+/** The sample in a language, as on the page. */
 function sampleOf(language: string): string {
   return new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(PAGE)?.[1] ?? "";
 }
 
 interface Program {
-  /** How the language is asked whether it is there. */
+  /** The command that checks whether the language is installed. */
   probe: [command: string, option: string];
   run: [command: string, ...options: string[]];
   file: string;
@@ -31,7 +31,7 @@ interface Signed {
   now: number;
 }
 
-/** What each language needs around its sample: reads the cases from the file that is named, and says yes or no to each. */
+/** The program around each sample: it reads the cases from a file and prints yes or no for each. */
 const PROGRAMS: Record<"js" | "python" | "php" | "go", Program> = {
   js: {
     probe: ["node", "--version"],
@@ -90,7 +90,7 @@ func main() {
   },
 };
 
-/** Go compiles its library at its first run on a machine. */
+/** Go compiles its library during its first run on a machine. */
 const PATIENCE_MS = 180_000;
 
 const story = tellWebhookStory();
@@ -112,7 +112,7 @@ async function ask(language: keyof typeof PROGRAMS, cases: Signed[]): Promise<st
   return stdout.trim().split("\n");
 }
 
-/** Published cases whose secret is of an odd kind, or whose body is. */
+/** Published cases with an unusual secret or body. */
 function oddVectors(): Signed[] {
   const vectors = JSON.parse(
     readFileSync(join(ROOT, "docs/reference/events/signature-vectors.json"), "utf8"),
@@ -127,7 +127,7 @@ function oddVectors(): Signed[] {
   }));
 }
 
-/** As a server hands them on that reads headers as Latin-1: each "é" was the byte E9, and is two bytes in UTF-8. */
+/** Headers of a server that decodes Latin-1: each "é" was the byte E9 and is two bytes in UTF-8. */
 function hostileHeaders(good: Record<string, string>): Record<string, string>[] {
   const signature = "webhook-signature";
   const wrong: Record<string, string>[] = [
@@ -166,7 +166,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
         { ...good, now: good.now + 400 },
         { ...good, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
         { ...good, headers: {} },
-        // While a secret changes, any of several may fit.
+        // During a rotation any of several signatures may match.
         { ...good, headers: { ...headers, "webhook-signature": `v1,AAAA ${headers["webhook-signature"]}` } },
         ...oddVectors(),
       ]);
@@ -187,7 +187,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
   );
 });
 
-/** The short samples of another page, which check the signature of the body alone. */
+/** The short samples of another page, which check only the signature of the body. */
 describe("the sample of webhooks.md", () => {
   const page = readFileSync(join(ROOT, "docs/guides/webhooks.md"), "utf8");
   const take = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";

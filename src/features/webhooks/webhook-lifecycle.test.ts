@@ -12,7 +12,7 @@ const [BIA, RUI] = ["5511977771011", "5511977771012"];
 const MINUTE = 60_000;
 const db = () => story.gateway.database.db;
 
-/** How many deliveries there are in each status. */
+/** The number of deliveries per status. */
 async function countByStatus(webhookId: number): Promise<Record<string, number>> {
   const { rows } = await sql<{ status: string; count: number }>`
     select status, count(*) from delivery where webhook_id = ${webhookId} group by status`.execute(db());
@@ -25,7 +25,7 @@ async function jobsOf(webhookId: number): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Whether the removals have been looked at: before that, their next look is not moved by time that passes. */
+/** Whether removals were checked once: before that, advancing the clock has no effect. */
 async function isUpkeepDone(): Promise<boolean> {
   const { rows } = await sql`select from job where grp = 'removed-webhooks' and run_at > now()`.execute(db());
   return rows.length > 0;
@@ -51,7 +51,7 @@ describe("a removed webhook", () => {
     await remove(webhook.id);
     await said;
     await waitUntil(async () => (await jobsOf(webhook.id)) === 0);
-    // What was on the wire at the removal is still recorded when its answer comes.
+    // An attempt in progress at the removal is still recorded when its response arrives.
     await waitUntil(async () => {
       const succeeded = (await logs({ success: "true" })).length;
       const { delivered } = await countByStatus(webhook.id);
@@ -235,7 +235,7 @@ describe("a change during retries", () => {
 });
 
 describe("a receiver without any successful response", () => {
-  /** As if its first failure were so long ago. */
+  /** Backdates the first failure. */
   async function age(webhookId: number, hours: number, failed: number): Promise<void> {
     await sql`update webhook set failing_since = now() - ${hours} * interval '1 hour', failed_events = ${failed}
       where id = ${webhookId}`.execute(db());
@@ -314,7 +314,7 @@ describe("a receiver without any successful response", () => {
 describe("retention", () => {
   const LONG_AGO = sql`interval '40 days'`;
 
-  /** Makes what has happened so far 40 days old, in partitions of that time. */
+  /** Makes all earlier events 40 days old, in partitions of that time. */
   async function age(tables: string[]): Promise<void> {
     await ensurePartitions(db(), new Date(Date.now() - 40 * 86_400_000));
     for (const table of tables) {

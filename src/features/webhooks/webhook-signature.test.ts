@@ -60,7 +60,7 @@ describe("the published signature vectors", () => {
     },
   ];
 
-  /** `UPDATE_GOLDEN=1` writes the file anew. */
+  /** `UPDATE_GOLDEN=1` rewrites the file. */
   const vectors = CASES.map((one, index) => {
     const seconds = 1_795_176_000 + index;
     const body = Buffer.from(one.body.repeat(one.times));

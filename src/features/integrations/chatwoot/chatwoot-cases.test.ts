@@ -27,7 +27,7 @@ const read = async () =>
 const words = async () => (await story.sent()).map(({ content }) => content.text);
 const contents = ({ id }: FakeConversation) => chatwoot.of(id).map(({ content }) => content);
 
-/** Bia has written, and stands in the inbox. */
+/** Saves the integration and lets Bia's first message reach the inbox. */
 async function open(fields: Record<string, unknown> = {}) {
   await save(fields);
   const id = await receive({ from: BIA, push_name: "Bia", text: "Hello" });
@@ -36,7 +36,7 @@ async function open(fields: Record<string, unknown> = {}) {
   return { conversation, id };
 }
 
-/** What waits is due, as often as it takes. */
+/** Makes waiting jobs due until the condition is true. */
 async function until(isDone: () => unknown): Promise<void> {
   await waitUntil(async () => {
     await story.gateway.advance(600_000);
@@ -369,7 +369,7 @@ describe("an agent's Retry", () => {
     await story.quiet();
     const late = "update message set status = 'delivered' where instance_id = $1 and origin = 'inbox'";
     await query(late, story.shop.id);
-    // First as our own status comes back, then as the agent presses the button.
+    // First the echo of the gateway's own status update, then the agent's Retry.
     answer.content_attributes = { external_error: null };
     await chatwoot.repeat(answer, "message_updated");
     chatwoot.retry(answer);
@@ -442,7 +442,7 @@ describe("webhooks from Chatwoot", () => {
     const answer = chatwoot.write(conversation.id, { content: "later", attachments: [file] });
     await chatwoot.settled();
     expect(chatwoot.hooks.filter(({ status }) => status !== 200)).toEqual([]);
-    // By less than a message may wait for its instance to come back.
+    // Advances by less than the time that a message may wait for its instance.
     await waitUntil(async () => {
       await story.gateway.advance(20_000);
       return (await story.sent()).length === 1;

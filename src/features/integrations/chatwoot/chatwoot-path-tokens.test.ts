@@ -37,7 +37,7 @@ const post = (to: string, from: string, body = "{}") =>
   });
 const withWrongToken = () => path.replace(/[^/]+$/, WRONG);
 
-/** Sends the head of a request that announces two megabytes and sends none; answers what came back in time. */
+/** Sends the headers of a request of two megabytes without the body, and returns the response. */
 async function announce(to: string): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -76,7 +76,7 @@ describe("the webhook address of a Chatwoot inbox", () => {
     expect(statuses).toContain(429);
     const limited = await post(withWrongToken(), "192.0.2.3");
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
-    // A body that is not signed: the token has let it in.
+    // The body is not signed: only the token was accepted.
     expect((await post(path, "192.0.2.3")).status).toBe(401);
     expect((await post(withWrongToken(), "192.0.2.4")).status).toBe(401);
   });

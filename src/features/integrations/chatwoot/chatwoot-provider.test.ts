@@ -8,7 +8,7 @@ const { chatwoot, receive, save } = story;
 const BIA = "5521977770011";
 const BIA_JID = `${BIA}@s.whatsapp.net`;
 
-/** Bia has written, and stands in the inbox. */
+/** Saves the integration and lets Bia's first message reach the inbox. */
 async function open(fields: Record<string, unknown> = {}) {
   await save(fields);
   const id = await receive({ from: BIA, push_name: "Bia", text: "Hello" });
@@ -240,7 +240,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const { conversation } = await open();
     const group = `conversation:${conversation.id}`;
     const { pool } = story.gateway.database;
-    // Until time passes, so that it does not matter how long the second webhook takes.
+    // Blocks the group until the clock advances, so the second webhook may be slow.
     const holdUp = `insert into job (lane, prio, pos, grp, run_at, ref)
       select inbound_lane, 1, 0, $2, now() + interval '1 hour',
         jsonb_build_object('do', 'task', 'integration', id, 'task', jsonb_build_object('inbound', 0))
@@ -252,7 +252,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const releasedAt = Date.now();
     await chatwoot.release((places) => places.toReversed());
     const waiting = await pool.query("select run_at from job where grp = $1 and pos > 0", [group]);
-    // Each waits a little for one that was written before it.
+    // Each message waits briefly for one that was written before it.
     expect(waiting.rows.map(({ run_at }) => run_at.getTime() - releasedAt > 200)).toEqual([true, true]);
     await story.gateway.advance(3_600_000);
     const sent = await story.waitForSent(2);

@@ -5,7 +5,7 @@ import { newPerson } from "../../../../test/integration-story.ts";
 
 const story = tellChatwootStory();
 const { chatwoot, receive, save } = story;
-/** No wait is longer, by chance, while the other side is away for a short time. */
+/** The longest retry delay, with jitter, while the other side is unavailable for a short time. */
 const LONGEST_WAIT_MS = 12_000;
 const JOBS = "from job join integration i on i.lane = job.lane where i.instance_id = $1";
 
@@ -15,7 +15,7 @@ const at = () => ({ id: story.shop.id, provider: "chatwoot" as const });
 const read = async () => (await story.shop.client.getIntegration(at())).data;
 const contents = () => chatwoot.messages.map(({ content }) => content);
 
-/** Resolves once the waiting job has failed so often. */
+/** Resolves once the waiting job has failed this many times. */
 const failed = (times: number) =>
   waitUntil(async () => (await query(`select min(attempts) as n ${JOBS}`, story.shop.id))[0].n >= times);
 
@@ -58,7 +58,7 @@ test("the time that a message waits for its file does not lengthen Chatwoot's re
 });
 
 test("a successful test call delivers the waiting messages of every chat at once", async () => {
-  // Later versions call no loopback address, and the test says so.
+  // Later versions do not call loopback addresses, and the integration test reports that.
   chatwoot.version = "4.13.0";
   await save();
   chatwoot.faults.status = 500;

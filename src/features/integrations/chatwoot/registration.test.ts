@@ -10,7 +10,7 @@ const read = () => story.shop.client.getIntegration({ id: story.shop.id, provide
 const tryOut = async () =>
   (await story.shop.client.testIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
 
-/** A webhook by hand. */
+/** Posts a webhook as Chatwoot would. */
 function tell(
   body: object | string,
   { headers = {}, url = chatwoot.inbox.webhook_url ?? "", at = Date.now() } = {},
@@ -102,7 +102,7 @@ test("saving with an agent's token is rejected with the reason", async () => {
 
 test("the integration test explains what has broken since the save", async () => {
   await save();
-  // The gateway of this test stands on a private address, which this Chatwoot would not call.
+  // The gateway of this test has a private address, which this Chatwoot version would not call.
   expect(await tryOut()).toMatchObject({
     success: false,
     message: expect.stringContaining("SAFE_FETCH_ALLOW_PRIVATE_NETWORK"),

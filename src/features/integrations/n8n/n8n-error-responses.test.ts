@@ -9,7 +9,7 @@ const BEARER = { name: "Authorization", value: "Bearer right" };
 describe("n8n that rejects requests", () => {
   const told = tellN8nStory();
 
-  /** As if every call had been refused for so long. */
+  /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>
     told.story.gateway.database.pool.query(
       "update integration set refused_since = now() - $1::interval where refused_since is not null",
@@ -122,7 +122,7 @@ describe("n8n that rejects requests", () => {
     await waitUntil(async () => (await told.read()).paused_until !== null);
     n8n.slow(1_500);
     await told.save("in");
-    // Eight calls have begun, and fail after the next save; those after them succeed.
+    // Eight requests have started and fail after the next save; later ones succeed.
     await waitUntil(() => n8n.pending === 8);
     n8n.forget();
     await told.save("in");

@@ -187,7 +187,7 @@ describe("n8n", () => {
     const { last_error_at } = await read();
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await read()).last_error_at !== last_error_at);
-    // As it comes up again, what stands before it speaks first.
+    // During a restart the proxy responds first.
     n8n.trouble({ status: 503 }, 4);
     await n8n.open();
     await waitUntil(async () => {
@@ -330,7 +330,7 @@ interface Condition {
   rightValue: string;
 }
 
-/** What the node Is genuine of a workflow with this secret finds, after its node Verify. */
+/** The result of the workflow's nodes Verify and Is genuine with this secret. */
 function isGenuine(workflow: string, execution: Execution | undefined, secret: string): boolean {
   const calc = createHmac("sha256", secret)
     .update(execution?.raw ?? "")

@@ -60,7 +60,7 @@ describe("a workflow's response", () => {
     await told.executed(1);
     const { mediaUrl } = n8n.executions[0]?.body ?? {};
     const { pathname } = new URL(mediaUrl);
-    // Behind a proxy the gateway has another name, at which it could not be called.
+    // Behind a proxy the gateway has another host name, which it cannot call itself.
     await answer([{ output: "before" }, { mediaUrl: `http://127.0.0.1:1${pathname}`, caption: "back" }]);
     await story.say(bia, "hi");
     expect(await story.heard(bia, 2)).toEqual(["before", "back"]);

@@ -2,7 +2,7 @@ import { en, parseDate } from "chrono-node";
 import { describe, expect, test } from "vitest";
 import { toBotInput } from "./to-bot-input.ts";
 
-/** What a bot gets at an input of this type. */
+/** The text that a bot receives at an input of this type. */
 function told(type: string, text: string, options: object): string {
   const answer = toBotInput({ id: "i", type, options: { ...options } }, { kind: "text", text });
   if (answer.do !== "send" || answer.message?.type !== "text") throw new Error("nothing is sent");
@@ -13,7 +13,7 @@ const minuteOf = (date: Date | undefined) =>
   date &&
   `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].join("-")} ${date.toTimeString().slice(0, 5)}`;
 
-/** As Typebot 3.18 reads a date input: with this parser, the British one where the day stands first. */
+/** Parses a date as Typebot 3.18 does: the British parser is used if the day comes first. */
 function readByBot(text: string, format = "dd/MM/yyyy"): (string | undefined)[] {
   const [found] = (format.startsWith("dd") ? en.GB : en).parse(text);
   return [minuteOf(found?.start.date()), ...(found?.end ? [minuteOf(found.end.date())] : [])];

@@ -12,7 +12,7 @@ const CONFIG = typebotConfig.parse({
   max_wait_seconds: 10,
 });
 
-/** Answers of the real viewer by what was done, in the order in which they came; those that were cut are left out. */
+/** Recorded responses of the real viewer by action, in order; truncated ones are omitted. */
 function readRecorded(name: string) {
   const lines = readFileSync(new URL(name, GOLDEN), "utf8").split("\n");
   return lines.flatMap((line) => {

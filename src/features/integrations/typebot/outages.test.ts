@@ -11,7 +11,7 @@ const BAD_GATEWAY = { status: 502, body: "<html>502 Bad Gateway</html>" };
 const MAINTENANCE = { status: 200, body: "<html>Back in a minute</html>" };
 const UNAUTHORISED = { status: 401, body: '{"code":"UNAUTHORIZED","message":"Unauthorized"}' };
 const FORBIDDEN = { status: 403, body: '{"code":"FORBIDDEN","message":"Origin not allowed"}' };
-/** No wait is longer, by chance, while the other side is away for a short time. */
+/** The longest retry delay, with jitter, while the other side is unavailable for a short time. */
 const LONGEST_WAIT_MS = 12_000;
 const FLOW: FlowStep[] = [
   bubble("a", "one"),
@@ -25,7 +25,7 @@ const FLOW: FlowStep[] = [
 describe("a bot that is unavailable", () => {
   const told = tellTypebotStory();
 
-  /** As if every call had been refused for so long. */
+  /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>
     told.story.gateway.database.pool.query(
       "update integration set refused_since = now() - $1::interval where refused_since is not null",
@@ -131,7 +131,7 @@ describe("messages that are joined for the bot", () => {
   const told = tellTypebotStory();
   const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
 
-  /** Ana is in the middle of a flow that joins her words. */
+  /** Brings Ana to an input of a flow that joins quick messages. */
   async function begin(flow = FLOW): Promise<string> {
     const ana = newPerson();
     await told.serve(flow, { debounce_ms: 5_000 });
@@ -185,7 +185,7 @@ describe("messages that are joined for the bot", () => {
     expect((await told.read()).last_error).toMatch(/response was lost/);
   });
 
-  /** As a process leaves it that has died over the call with these words; another process takes over in a minute. */
+  /** Restores what a process leaves if it dies during the request with these texts. */
   async function dieOverTheLastCall(person: string, texts: string[]): Promise<void> {
     const { db } = told.story.gateway.database;
     const isOne = sql`event.event = 'message.received' and event.chat = ${`${person}@s.whatsapp.net`}
@@ -266,7 +266,7 @@ describe("files that the bot did not ask for", () => {
     expect(await story.heard(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
   });
 
-  /** A picture that the gateway could not fetch. */
+  /** Receives a picture that the gateway cannot fetch. */
   async function sayWithoutFile(from: string): Promise<void> {
     const { story } = told;
     const { db } = story.gateway.database;

@@ -72,7 +72,7 @@ describe("Typebot", () => {
       where chat = ${`${of}@s.whatsapp.net`} and state ? 'closed_until'`.execute(db);
   }
 
-  /** Has everything that somebody said told to the bot again, perhaps with other words in the event. */
+  /** Queues all messages of a person for the bot again, optionally with changed text in the event. */
   async function replay(from: string, change: [string, string] = ["", ""]) {
     const { db } = story.gateway.database;
     const isTheirs = sql`event.event = 'message.received' and event.chat = ${`${from}@s.whatsapp.net`}`;
@@ -336,7 +336,7 @@ describe("Typebot", () => {
     const { last_error_at } = await read();
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await read()).last_error_at !== last_error_at);
-    // As it comes up again, what stands before it speaks first.
+    // During a restart the proxy responds first.
     typebot.trouble({ status: 404, body: "404 page not found\\n" }, 2);
     typebot.trouble({ status: 503 }, 2);
     await typebot.open();

@@ -4,7 +4,7 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../..
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { SandboxSession } from "../../../network/sandbox/sandbox-session.ts";
 
-// There is time to begin, and what is late is late for certain, also where everything stands still for seconds.
+// Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
 vi.mock("../../../network/sandbox/sandbox-timing.ts", async (original) => {
   const { SANDBOX_TIMING } = await original<typeof import("../../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };

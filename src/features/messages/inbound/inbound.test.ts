@@ -7,7 +7,7 @@ import { createSandboxControl } from "../../../network/sandbox/sandbox-control.t
 import type { SandboxControl } from "../../../network/sandbox-control.ts";
 
 let story: MessagingStory;
-/** The network itself, for what the control routes do not do. */
+/** The network itself, for actions that the control routes lack. */
 let network: SandboxControl;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
 type Receive = Parameters<MessagingStory["sales"]["client"]["sandboxReceive"]>[0];
 
-/** Lets Bia write, and answers the event of it. */
+/** Lets Bia write and returns the resulting event. */
 async function receive(input: Partial<Receive>, event = "message.received") {
   const { sales } = story;
   const { data } = await sales.client.sandboxReceive({
@@ -142,7 +142,7 @@ describe("a message from a contact", () => {
       id: story.sales.id,
       messageId: message.message_id,
     });
-    // The file may have come in meanwhile.
+    // The file may have arrived meanwhile.
     const media = message.media && { ...message.media, status: expect.stringMatching(/^(pending|ready)$/) };
     expect(data).toMatchObject({ ...message, media });
   });
@@ -418,7 +418,7 @@ test("events during a disconnection are reported after the reconnection", async 
   for (const id of ids) {
     await network.receive(sales.phone, { from: BIA, id, content: { kind: "text", text: id } });
   }
-  // One message of the same group in two logs has one id.
+  // A group message has the same id in the logs of two instances.
   await network.receive(sales.phone, {
     from: BIA,
     group_jid: groupJid("120363000000000002"),

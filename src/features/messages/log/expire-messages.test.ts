@@ -24,7 +24,7 @@ const db = () => gateway.database.db;
 const expireMessages = (defaultMs: number) => expireRows(db(), EXPIRING_MESSAGES, defaultMs);
 let people = 0;
 
-/** The id of a message that was sent so many days ago. */
+/** The id of a message sent this many days ago. */
 async function sent(daysAgo: number, media?: object): Promise<string> {
   const to = { id: shop.id, number: `55118${7000 + people++}2222` };
   const { data } = media

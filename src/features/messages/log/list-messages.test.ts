@@ -52,7 +52,7 @@ async function someConversation(): Promise<number> {
   return id;
 }
 
-/** Every way in which a table is read by what is asked. */
+/** Every scan type in a query plan. */
 async function accessTo(ask: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await ask();

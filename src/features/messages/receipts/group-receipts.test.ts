@@ -7,7 +7,7 @@ import type { MessageReceipt } from "./message-receipt.ts";
 import { createReceiptRecorder } from "./record-receipts.ts";
 
 const ANA = "5511977771234";
-/** Receives, and reads only when told so. */
+/** A phone that receives messages and reads them only on request. */
 const QUIET = "5511977770003";
 const STRANGER = "5511966665555";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net` as Jid;
@@ -42,7 +42,7 @@ const receiptsOf = async (messageId: string) => {
 const statusesOf = async (messageId: string) =>
   Object.fromEntries((await receiptsOf(messageId)).receipts.map(({ phone, status }) => [phone, status]));
 
-/** As a session reports it. */
+/** Reports a receipt as a session does. */
 async function report(
   phone: string,
   ids: string[],
@@ -137,7 +137,7 @@ describe("a message to a group", () => {
     const members = [story.friend.phone, ANA, QUIET];
     for (const phone of members) await report(phone, [id], "played");
     expect((await receiptsOf(id)).status).toBe("played");
-    // What comes late adds its time and no event.
+    // A late receipt adds its time and causes no event.
     await report(QUIET, [id], "read");
     const { receipts, played } = await receiptsOf(id);
     expect([played, receipts.every((one) => one.played_at !== null)]).toEqual([3, true]);
@@ -172,7 +172,7 @@ describe("a message to a group", () => {
     await report(STRANGER, [id], "delivered", byLid);
     await report(STRANGER, [id], "delivered", byPhone);
     expect(await received()).toHaveLength(2);
-    // The first is written alone, the others together.
+    // The first receipt is written alone, the others in one batch.
     await Promise.all([
       report(ANA, [id], "delivered"),
       report(STRANGER, [id], "delivered"),

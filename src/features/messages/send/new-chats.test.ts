@@ -50,7 +50,7 @@ beforeEach(async () => {
 
 const stranger = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
 const text = (number: string) => ({ id, number, text: "Hi" });
-/** The network closes new chats, in whole seconds. */
+/** Makes the network block new chats; the end is rounded to whole seconds. */
 async function restrict(ms: number): Promise<Date> {
   const until = Math.ceil((Date.now() + ms) / 1000) * 1000;
   await network.control.restrictNewChats(me, until);
@@ -155,7 +155,7 @@ async function rows(): Promise<number> {
   return found.length;
 }
 
-/** Until when a failed send would end the same, as its row keeps it. */
+/** The time until which a failed send would fail again, as stored in its row. */
 async function keptUntil(messageId: string): Promise<unknown> {
   const { rows } = await sql<{ until: unknown }>`
     select error ->> 'until' as until from message where message_id = ${messageId}`.execute(
@@ -164,7 +164,7 @@ async function keptUntil(messageId: string): Promise<unknown> {
   return rows[0]?.until;
 }
 
-/** Whether the job of a message waits: before that, time that passes moves nothing. */
+/** Whether the job of a message is queued: before that, advancing the clock has no effect. */
 async function isPutOff(messageId: string): Promise<boolean> {
   const { rows } = await sql`
     select from job j join message m on (j.ref ->> 'message')::bigint = m.id

@@ -8,7 +8,7 @@ import type { Client } from "../../../client/client.ts";
 let story: MessagingStory;
 let files: FileServer;
 let photo: string;
-/** What a reply quotes. */
+/** The message that a reply quotes. */
 let question: string;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ type Send = (
 
 const withKey = (idempotencyKey?: string) => ({ idempotencyKey });
 
-/** Every kind of message, as it is sent and as it arrives. */
+/** Every kind of message, with the request and the message that arrives. */
 const KINDS: [string, Send, object][] = [
   [
     "a text",
@@ -129,7 +129,7 @@ const KINDS: [string, Send, object][] = [
     {
       type: "text",
       text: "Yes, that one",
-      // As the friend sees it, who wrote what is quoted.
+      // From the view of the friend, who wrote the quoted message.
       quoted: { from_me: true, text: "The blue one?" },
     },
   ],
@@ -414,7 +414,7 @@ describe("the metadata that phones receive with a file", () => {
   });
 
   test("of a video contains size and duration, even if they are near the end of the file", async () => {
-    // The head of a box lies across two parts of the stored file.
+    // The header of a box spans two parts of the stored file.
     for (const bytes of [3_000, 262_100, 600_000]) {
       const video = mp4Video({ width: 640, height: 360, seconds: 12, isLast: true, bytes });
       const { content } = await sent({ base64: inBase64(video), gif_playback: true });

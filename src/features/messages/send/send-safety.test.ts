@@ -10,7 +10,7 @@ import { createMessageInserter, type NewMessage } from "./accept/insert-messages
 import { createOutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
-// There is time to begin, and what is late is late for certain, also where everything stands still for seconds.
+// Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
 vi.mock("../../../network/sandbox/sandbox-timing.ts", async (original) => {
   const { SANDBOX_TIMING } = await original<typeof import("../../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => story.stop());
 
 let people = 0;
-/** A number that nobody has written to, with the behaviour of these last four digits. */
+/** An unused number whose last four digits choose its behaviour in the sandbox. */
 const newNumber = (last4: string) => `55119${5000 + people++}${last4}`;
 const png = inBase64(SAMPLE.png);
 const sales = () => ({ id: story.sales.id });
@@ -56,7 +56,7 @@ const untilInDoubt = (messageId: string) =>
     return length >= 1 && (await jobOf(messageId))?.isDue === false;
   });
 
-/** A receipt may be faster than the acknowledgement, which brings what its file is called. */
+/** A receipt may arrive before the acknowledgement, which contains the media reference. */
 const untilDownloaded = (message_id: string) =>
   waitUntil(() =>
     story.sales.client.downloadMedia({ ...sales(), message_id }).then(
@@ -65,7 +65,7 @@ const untilDownloaded = (message_id: string) =>
     ),
   );
 
-/** The refusal of a send, with the id of its message. */
+/** The error of a send, with the id of its message. */
 async function refusalOf(sending: Promise<unknown>) {
   const error = await sending.then(
     () => undefined,
@@ -190,7 +190,7 @@ async function isSomebodyWaiting(): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** A send as the routes make it, for a lane that nobody runs. */
+/** A send as the routes create it, for a lane without an owner. */
 async function newMessage(over: Partial<NewMessage>): Promise<NewMessage> {
   const { db } = story.gateway.database;
   const { account_id } = await db
@@ -415,7 +415,7 @@ describe("the outcome of a send", () => {
 });
 
 describe("the file of a waiting send", () => {
-  /** Until the session is allowed to send again nothing goes out of it. */
+  /** Blocks all sends of the session until it is released. */
   const hold = async () => {
     const { lane } = await story.gateway.database.db
       .selectFrom("instance")

@@ -52,7 +52,7 @@ const person = async () => (await network.control.addPerson({ phone: newPhone() 
 const queue = async (number: string, text = "Hi") =>
   (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
 const messageOf = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
-/** Nobody, or nobody but these, can be written to: the network has no prekeys for them. */
+/** Removes the prekeys of all numbers, or of these, so that sends to them fail. */
 const withoutKeys = async (...numbers: (string | undefined)[]) => {
   for (const of of numbers)
     await network.control.fault({ fault: "no_prekeys", times: 10_000, ...(of && { of }) });
@@ -101,7 +101,7 @@ describe("a send that does not reach the network", () => {
       message: expect.stringContaining("in 5 attempts"),
       retryable: true,
     });
-    // One more when the network names the address of a person for the first time.
+    // One more query when the network first reports a person's address.
     expect((await keyQueries()) - asked).toBe(5 + 1);
     expect((await breaker()).send_holds).toBe(0);
   });

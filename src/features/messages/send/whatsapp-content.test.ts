@@ -67,7 +67,7 @@ async function received(from: PersonInfo, to: string, said: SentContent | string
   return (await find()).message;
 }
 
-/** What Ana's phone got. */
+/** The message that Ana's phone received. */
 async function arrived(message_id = ""): Promise<Record<string, unknown>> {
   await waitUntil(async () => (await network.control.message(ana.phone, message_id)) !== undefined);
   return (await network.control.message(ana.phone, message_id)) ?? {};
@@ -170,7 +170,7 @@ describe("a mention in a group that lists its members by LID", () => {
 
   test("is received with both addresses of the mentioned person", async () => {
     const text = `@${bia.lid.split("@")[0]} come here`;
-    // From here on her phone is known.
+    // From here on the instance knows her phone number.
     await received(bia, group, "Hi");
     expect(await received(ana, group, { kind: "text", text, mentions: [bia.lid] })).toMatchObject({
       text,

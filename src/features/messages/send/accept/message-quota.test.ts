@@ -38,7 +38,7 @@ async function allow(max_messages: number | null): Promise<void> {
   await db().updateTable("plan").set({ max_messages }).where("id", "=", plan_id).execute();
 }
 
-/** A send as the routes make it, for a lane that nobody runs. */
+/** A send as the routes create it, for a lane without an owner. */
 function newMessage(over: Partial<NewMessage> = {}): NewMessage {
   return {
     account_id,

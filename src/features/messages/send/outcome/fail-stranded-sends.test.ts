@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => story.stop());
 
 let people = 0;
-/** The network never acknowledges what goes to them. */
+/** The network never acknowledges sends to these numbers. */
 const silent = () => `55119${6000 + people++}0002`;
 
 interface Waiting {
@@ -23,7 +23,7 @@ interface Waiting {
   behind: string;
 }
 
-/** One send has gone out unconfirmed, and another one of its chat waits behind it. */
+/** Queues one send without an acknowledgement and a second one of the same chat behind it. */
 async function queueTwo({ id, client }: TestInstance): Promise<Waiting> {
   const number = silent();
   const queue = async (text: string) =>
@@ -107,7 +107,7 @@ test("an acknowledgement recorded together with a failure of the same send is it
     .executeTakeFirstOrThrow();
   const { record } = createOutcomeRecorder(database.db, gateway.engine, async () => {});
   const about = { id, at: new Date(), job: null };
-  // The first of them is written alone; the others wait for it and go together.
+  // The first one is written alone; the others wait for it and are written in one batch.
   await Promise.all([
     record({ ...about, id: 0, status: "failed", error: SEND_ERROR.unknownOutcome }),
     record({ ...about, status: "failed", error: SEND_ERROR.unknownOutcome }),

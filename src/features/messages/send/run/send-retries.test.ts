@@ -42,7 +42,7 @@ const connected = () => waitUntil(async () => (await client.getInstanceStatus({ 
 const person = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
 const logged = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
 const arrivalsOf = (messageId: string) => network.control.arrivals(messageId);
-/** No receipt tells of the message either. */
+/** Suppresses the acknowledgement and the receipts of the message. */
 const withoutAnswers = (phone: string, times: number) =>
   network.control.fault({ fault: "ack_lost", to: phone, times });
 
@@ -103,7 +103,7 @@ describe("a sync send whose acknowledgement is lost", () => {
   });
 });
 
-/** Whom the job of a message waits with. */
+/** The job group of a message. */
 async function groupOf(messageId: string): Promise<string | undefined> {
   const { rows } = await sql<{ grp: string }>`
     select j.grp from job j join message m on m.id = (j.ref ->> 'message')::bigint

@@ -6,7 +6,7 @@ const LANE = 7;
 function startPaces() {
   const pauses: number[] = [];
   const paces = new SendThrottle({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
-  /** Whether the lane lets a send go now. */
+  /** Whether the lane allows a send now. */
   const send = async (range: SendDelayRange) => {
     const turn = paces.tryAcquire(LANE);
     const isNow = (await turn?.wait(range, () => {})) === true;
@@ -23,7 +23,7 @@ test("sends beyond an instance's rate wait until one of the minute's sends is av
   const sent: boolean[] = [];
   for (let n = 0; n < 5; n++) sent.push(await send(range));
   expect(sent).toEqual([true, true, true, false, false]);
-  // One comes back each 20 s; the lane is looked at up to 3 s before, and not at once.
+  // One send becomes available every 20 s; the lane is polled up to 3 s before.
   expect(pauses.at(-1)).toBeGreaterThan(1_000);
   expect(pauses.at(-1)).toBeLessThanOrEqual(17_000);
 });
