@@ -377,7 +377,7 @@ describe("an agent's Retry", () => {
     expect(await story.sent()).toHaveLength(1);
   });
 
-  test("sends a message that the gateway could not store, but not one that it ignored", async () => {
+  test("sends a message that the gateway rejected while unavailable, but only once", async () => {
     const { conversation } = await open();
     const holder = await story.gateway.database.pool.connect();
     await holder.query("begin; set local idle_in_transaction_session_timeout = 0");
@@ -450,7 +450,7 @@ describe("webhooks from Chatwoot", () => {
     await waitUntil(() => answer.status === "read");
   });
 
-  test("may contain file addresses that only browsers reach, unless `files_from_url` is on", async () => {
+  test("need `files_from_url` if the gateway cannot reach the addresses of their files", async () => {
     const { conversation } = await open();
     chatwoot.faults.frontend = "http://chat.invalid";
     const file = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
