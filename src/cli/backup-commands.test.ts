@@ -18,16 +18,16 @@ describe("the database of `waygate restore`", () => {
       Readable.from(input.map((text) => Buffer.from(text))),
     );
 
-  test("is read from the standard input, so that its password is no argument", async () => {
+  test("is read from the standard input, so that its password need not be an argument", async () => {
     await expect(restore("-", "postgres://waygate:", "secret@127.0.0.1/x\nrest")).rejects.toThrow(
       "There is no file",
     );
-    // What was read is what the settings see.
+    // The settings contain what was read.
     await expect(restore("-", "mysql://x\n")).rejects.toThrow("DATABASE_URL");
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("is asked for when the input has none, or has no end", async () => {
+  test("is requested if the standard input is empty or never ends", async () => {
     await expect(restore("-", "\n")).rejects.toThrow("reads the address of the database");
     await expect(
       restore(
@@ -40,7 +40,7 @@ describe("the database of `waygate restore`", () => {
     ).rejects.toThrow("reads the address of the database");
   });
 
-  test("is warned about when its password is an argument, which is not repeated", async () => {
+  test("causes a warning that does not repeat the password if it is given as an argument", async () => {
     await expect(restore("postgres://waygate:hush@127.0.0.1/x")).rejects.toThrow("There is no file");
     expect(warn).toHaveBeenCalledWith(expect.stringContaining("can read a password"));
     expect(JSON.stringify(warn.mock.calls)).not.toContain("hush");

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-/** What a command prints. */
+/** The output of a command. */
 async function print(command: Promise<void>): Promise<string> {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   try {
@@ -28,7 +28,7 @@ async function print(command: Promise<void>): Promise<string> {
 }
 
 describe("account create", () => {
-  it("prints a password with which one signs in", async () => {
+  it("prints a password that signs the user in", async () => {
     const email = "reseller@example.com";
     const said = await print(runCreateAccountCommand(env, { name: "Shop", email, type: "reseller" }));
     const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
@@ -39,14 +39,14 @@ describe("account create", () => {
   it.each([
     [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
-  ])("refuses %j with a reason", async (given, words) => {
+  ])("rejects %j and gives the reason", async (given, words) => {
     await expect(runCreateAccountCommand(env, given)).rejects.toMatchObject({
       name: "StartError",
       message: expect.stringMatching(words),
     });
   });
 
-  it("says which setting is wrong, and that a key is not the right one", async () => {
+  it("reports which setting is wrong, and reports a wrong secret key", async () => {
     const given = { name: "x", email: "x@example.com", type: "client" };
     await expect(runCreateAccountCommand({ DATABASE_URL: env.DATABASE_URL }, given)).rejects.toThrow(
       "WAYGATE_SECRET_KEY is required",
@@ -58,7 +58,7 @@ describe("account create", () => {
 });
 
 describe("account password", () => {
-  it("prints a new password, with which the user signs in and ends the sign-ins of before", async () => {
+  it("prints a new password that signs the user in, and ends all earlier sign-ins", async () => {
     const email = "lost@example.com";
     await print(runCreateAccountCommand(env, { name: "Lost", email, type: "client" }));
     const said = await print(runRecoverUserCommand(env, "LOST@example.com", {}));
@@ -70,7 +70,7 @@ describe("account password", () => {
     });
   });
 
-  it("asks for the account if the e-mail belongs to several, and reports an unknown e-mail", async () => {
+  it("requires the account if several accounts use the e-mail, and reports an unknown e-mail", async () => {
     const email = "twice@example.com";
     for (const name of ["One", "Two"])
       await print(runCreateAccountCommand(env, { name, email, type: "client" }));
@@ -85,7 +85,7 @@ describe("account password", () => {
 });
 
 describe("audit verify", () => {
-  it("reports an unchanged log, and names the entry that was changed later", async () => {
+  it("reports an unchanged log, and names an entry that was changed later", async () => {
     const { db, pool } = test.database;
     await waitUntil(async () => (await db.selectFrom("audit_seal").selectAll().execute()).length > 0);
     const said = await print(runVerifyAuditCommand(env, undefined));
@@ -110,7 +110,7 @@ describe("audit verify", () => {
 });
 
 describe("key rotate", () => {
-  it("changes the key of a running gateway: sign-ins, secrets and the audit log go on", async () => {
+  it("changes the key of a running gateway: sign-ins, secrets and the audit log remain usable", async () => {
     const instance = await test.connectInstance();
     const { token } = await test.anonymous.login({
       email: "owner@example.com",

@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What the doctor says, line by line. */
+/** The output of the doctor, line by line. */
 async function ask(
   changed: Record<string, string | undefined> = {},
 ): Promise<{ isWell: boolean; lines: string[] }> {
@@ -56,7 +56,7 @@ async function ask(
 }
 
 describe("waygate doctor", () => {
-  test("looks at everything and says that it is well", async () => {
+  test("checks everything and reports that it is healthy", async () => {
     const { isWell, lines } = await ask();
     expect(isWell).toBe(true);
     expect(lines.map((line) => line.slice(6).split(":")[0])).toEqual([
@@ -81,7 +81,7 @@ describe("waygate doctor", () => {
     expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
   });
 
-  test("warns while values of the older format, which names no row, may be left", async () => {
+  test("warns if the database may still contain values of the older format without a row name", async () => {
     const write = (sealed: Buffer) => store.database.db.updateTable("secret_check").set({ sealed }).execute();
     const { sealed } = await store.database.db
       .selectFrom("secret_check")
@@ -134,7 +134,7 @@ describe("waygate doctor", () => {
     expect(isWell).toBe(!lines.some((one) => one.startsWith("fail")));
   });
 
-  test("warns of entries that open a machine or network to several accounts", async () => {
+  test("warns of settings that open a machine or a network to several accounts", async () => {
     const openTo = (lines: string[]) => lines.filter((line) => line.includes("outgoing calls"));
     const open = { WAYGATE_ALLOWED_HOSTS: "external,loopback,n8n,n8n:5678" };
     expect(openTo((await ask(open)).lines)).toEqual([expect.stringMatching(/^ok /)]);
@@ -154,7 +154,7 @@ describe("waygate doctor", () => {
     ]);
   });
 
-  describe("about the version of WhatsApp's web client", () => {
+  describe("checks the version of WhatsApp's web client", () => {
     const REAL = { WAYGATE_WHATSAPP_URL: undefined };
     const HERE = {
       NODE_ENV: "test",
@@ -220,14 +220,14 @@ describe("waygate doctor", () => {
     });
   });
 
-  test("says which program's port it is when it is taken", async () => {
+  test("names the program that already uses the port", async () => {
     const { port } = network.address() as { port: number };
     const { isWell, lines } = await ask({ WAYGATE_PORT: String(port) });
     expect(isWell).toBe(false);
     expect(lines.at(-1)).toMatch(/^fail {2}port: \d+ on 127.0.0.1 cannot be used \(EADDRINUSE\)/);
   });
 
-  test("starts no database that was never started", async () => {
+  test("does not start a database that was never started", async () => {
     const { lines } = await ask({ DATABASE_URL: undefined, WAYGATE_DATA_DIR: join(directory, "data") });
     expect(lines).toContain("ok    database: its own PostgreSQL is created at the first start.");
   });

@@ -4,7 +4,7 @@ import { startProgressPrinter } from "./progress-printer.ts";
 beforeEach(() => vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => vi.useRealTimers());
 
-test("long work says every few seconds how far it is, and short work nothing", () => {
+test("a progress printer reports long work every few seconds, and prints nothing for short work", () => {
   const said: string[] = [];
   const progress = startProgressPrinter((line) => said.push(line));
   progress.advanceBy(500, "rows");

@@ -159,7 +159,7 @@ function clientWith(options: Partial<ClientOptions> = {}) {
   return createClientOf(contract, { baseUrl, apiKey: "wg_k", ...options });
 }
 
-test("a method per route answers the whole body, typed", async () => {
+test("the client has a method per route that returns the whole typed body", async () => {
   const answer = await clientWith().sendNote({ id: 5, text: "hi" }, { idempotencyKey: "k1" });
   expect(answer).toEqual({ success: true, message: "OK", data: { id: 5, text: "hi", key: "k1" } });
   const later = await clientWith().sendNote({ id: 5, text: "hi", later: true });
@@ -172,19 +172,19 @@ test("a method per route answers the whole body, typed", async () => {
   expect(list).toEqual({ success: true, message: "OK", data: [null], pagination: { limit: 50 } });
 });
 
-test("query values are written as text, lists as repeated names, and what is absent is left out", async () => {
+test("the client writes query values as text and lists as repeated names, and omits absent values", async () => {
   const list = await clientWith({ token: "jwt" }).listNotes({ limit: 3, tags: ["a b", "c&d"] });
   expect(list.data).toEqual([["a b", "c&d"]]);
   expect((await clientWith({ token: "jwt" }).listNotes({ tags: undefined })).data).toEqual([null]);
 });
 
-test("a field of the path is escaped, and missing it is an error before anything is sent", async () => {
+test("the client escapes path fields, and throws before sending if one is missing", async () => {
   const { data } = await clientWith().dropNote({ name: "a/b ?#%é", force: "true" });
   expect(data.name).toBe("a/b ?#%é");
   await expect(clientWith().dropNote({ name: "" })).rejects.toThrow('DELETE /notes/:name needs "name".');
 });
 
-test("one credential is sent: the one that the route asks for", async () => {
+test("the client sends only the credential that the route requires", async () => {
   const all = { apiKey: "wg_k", token: "jwt", adminToken: "adm" };
   await clientWith(all).sendNote({ id: 1, text: "x" });
   await clientWith(all).listNotes();
@@ -209,7 +209,7 @@ test("one credential is sent: the one that the route asks for", async () => {
   ]);
 });
 
-test("a refusal is thrown with its code, status, details and request id", async () => {
+test("the client throws an error response with its code, status, details and request id", async () => {
   const call = clientWith().sendNote({ id: 1, text: "no" }, { headers: { "x-request-id": "mine" } });
   const error = await call.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(WaygateError);
@@ -224,7 +224,7 @@ test("a refusal is thrown with its code, status, details and request id", async 
   });
 });
 
-test("an answer that is not the gateway's own is a refusal too", async () => {
+test("the client also throws an error response that does not come from the gateway", async () => {
   const page = new Response("<h1>Bad Gateway</h1>", {
     status: 502,
     headers: { "content-type": "text/html" },
@@ -241,13 +241,13 @@ test("an answer that is not the gateway's own is a refusal too", async () => {
   await expect(wrong.listNotes()).rejects.toMatchObject({ code: "HTTP_200" });
 });
 
-test("a JSON document without an envelope comes parsed, whether the handler wrote it as text or not", async () => {
+test("the client parses a JSON document without an envelope, whether the handler wrote it as text or not", async () => {
   const document = await clientWith().describe();
   expectTypeOf(document).toEqualTypeOf<{ a: number }>();
   expect(document).toEqual({ a: 1 });
 });
 
-test("a JSON document of any length is a stream, which can be read whole with the type of the contract", async () => {
+test("the client returns a JSON document of any length as a stream, which can be read whole and typed", async () => {
   const whole = await (await clientWith().exportNotes()).json();
   expectTypeOf(whole).toEqualTypeOf<{ notes: string[] }>();
   expect(whole).toEqual({ notes: ["a", "b"] });
@@ -255,7 +255,7 @@ test("a JSON document of any length is a stream, which can be read whole with th
   expect([type, await new Response(stream).text()]).toEqual(["application/json", '{"notes":["a","b"]}']);
 });
 
-test("a raw answer is its type and its bytes; where a route answers either, the field tells which", async () => {
+test("the client returns a raw response as type and bytes; a field tells it from JSON if a route has both", async () => {
   const client = clientWith({ token: "jwt" });
   const picture = await client.scan({ format: "png" });
   expect([...(picture.bytes ?? [])]).toEqual([1, 2, 3]);
@@ -263,7 +263,7 @@ test("a raw answer is its type and its bytes; where a route answers either, the 
   expect([address.data?.address, address.bytes]).toEqual(["here", undefined]);
 });
 
-test("a file goes along as a form", async () => {
+test("the client uploads a file as a form", async () => {
   const file = {
     bytes: new Uint8Array([1, 2, 0, 255]),
     file_name: "\u00e9.bin",
@@ -274,16 +274,16 @@ test("a file goes along as a form", async () => {
   expect((await clientWith().attach({ id: 4, tags: ["b"] })).data).toEqual({ size: 0, tags: ["b"] });
 });
 
-test("a stream is handed over while it runs", async () => {
+test("the client returns a stream while it is still running", async () => {
   const { stream } = await clientWith().follow();
   expect(await new Response(stream).text()).toBe("data: 1\n\n");
 });
 
-test("a bare answer keeps its declared statuses", async () => {
+test("the client keeps the declared statuses of a response without an envelope", async () => {
   expect(await clientWith().health()).toEqual({ ok: false });
 });
 
-test("a call can be given up", async () => {
+test("the client can abort a request", async () => {
   const signal = AbortSignal.abort();
   await expect(clientWith().sendNote({ id: 1, text: "x" }, { signal })).rejects.toThrow(/abort/i);
 });

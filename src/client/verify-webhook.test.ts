@@ -20,7 +20,7 @@ interface Vector {
 
 const vectors: Vector[] = JSON.parse(readFileSync(VECTORS, "utf8"));
 
-/** A genuine request, and the moment at which it was sent. */
+/** A genuine request, and the time at which it was sent. */
 function requestOf({ body, times, secret: _, about: __, ...headers }: Vector) {
   const sentAt = new Date(Number(headers["webhook-timestamp"]) * 1000);
   return { request: { headers: { ...headers }, body: body.repeat(times) }, sentAt };
@@ -29,8 +29,8 @@ function requestOf({ body, times, secret: _, about: __, ...headers }: Vector) {
 const first = vectors[0] as Vector;
 const later = (date: Date, seconds: number) => new Date(date.getTime() + seconds * 1000);
 
-describe("the published vectors", () => {
-  test.each(vectors)("hold in both schemes: $about", async (vector) => {
+describe("the published webhook vectors", () => {
+  test.each(vectors)("are valid in both signature schemes: $about", async (vector) => {
     const { request, sentAt: now } = requestOf(vector);
     const isJson = /^\{.*\}$/.test(vector.body);
     for (const scheme of ["standard", "body"] as const) {
@@ -45,10 +45,10 @@ describe("the published vectors", () => {
   });
 });
 
-describe("a request", () => {
+describe("webhook verification", () => {
   const { request, sentAt: now } = requestOf(first);
 
-  test("may come as Headers, with names in any case, and as bytes", async () => {
+  test("accepts Headers, header names in any case, and a body of bytes", async () => {
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name.toUpperCase(), [value]]),
     );
@@ -58,7 +58,7 @@ describe("a request", () => {
     expect(await verifyWebhook(fetched, { secret: SECRET, now })).toBeTypeOf("object");
   });
 
-  test("is refused outside of the tolerance, in the past and in the future", async () => {
+  test("rejects a timestamp outside the tolerance, in the past and in the future", async () => {
     for (const seconds of [-301, 301]) {
       const verified = verifyWebhook(request, { secret: SECRET, now: later(now, seconds) });
       await expect(verified).rejects.toThrow("outside the tolerance");
@@ -78,14 +78,14 @@ describe("a request", () => {
     ],
     ["with a signature that is not base64", { "webhook-signature": "v1,*" }],
     ["with only the signature of the body", { "webhook-signature": undefined }],
-  ])("%s is refused", async (_, changed) => {
+  ])("rejects %s", async (_, changed) => {
     const headers = { ...request.headers, ...changed };
     const verified = verifyWebhook({ ...request, headers }, { secret: SECRET, now });
     await expect(verified).rejects.toBeInstanceOf(WebhookVerificationError);
   });
 
   test.each([["sha256="], ["sha256=zz"], ["sha256=00"], [""]])(
-    "with the body signature %j is refused",
+    "rejects the body signature %j",
     async (signature) => {
       const headers = { "x-waygate-signature": signature };
       const verified = verifyWebhook({ ...request, headers }, { secret: SECRET, scheme: "body" });
@@ -93,13 +93,13 @@ describe("a request", () => {
     },
   );
 
-  test("is not verified without a secret", async () => {
+  test("rejects every request if no secret is given", async () => {
     await expect(verifyWebhook(request, { secret: "" })).rejects.toThrow("needs the secret");
     await expect(verifyWebhook(request, { secret: [] })).rejects.toThrow("needs the secret");
   });
 });
 
-describe("deliveries of a gateway", () => {
+describe("webhook deliveries of a gateway", () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe("deliveries of a gateway", () => {
     await receiver.close();
   });
 
-  test("are verified, also while the secret changes", async () => {
+  test("pass verification, also while the secret is being changed", async () => {
     const shop = await gateway.connectInstance({ webhook_url: receiver.url });
     const receive = async (text: string) => {
       await shop.client.sandboxReceive({ id: shop.id, from: "5511988887777", text });

@@ -23,7 +23,7 @@ describe("a sign-in token", () => {
     expect(jti).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("of the key before is good while both keys are known, and new ones are of the new key", async () => {
+  it("of the previous key is valid while both keys are known, and new tokens use the new key", async () => {
     const changing = createAccessTokens({
       secretKey: "b".repeat(43),
       secondKey: "a".repeat(43),
@@ -33,13 +33,13 @@ describe("a sign-in token", () => {
     await expect(tokens.verify(await changing.sign(claims))).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 
-  it("of one gateway is not one of another", async () => {
+  it("of one gateway is not valid at another gateway", async () => {
     const other = createAccessTokens({ secretKey: "b".repeat(43), lifetimeSeconds: 600 });
     await expect(tokens.verify(await other.sign(claims))).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 
   it.each(["expired", "from the future", "of another issuer", "for another audience", "without an id"])(
-    "is refused when it is %s, although the signature is right",
+    "is rejected if it is %s, even with a correct signature",
     async (fault) => {
       const { kid } = part(await tokens.sign(claims), 0);
       const { createHash, hkdfSync } = await import("node:crypto");
@@ -57,7 +57,7 @@ describe("a sign-in token", () => {
     },
   );
 
-  it("is refused unsigned, with another algorithm, key name or signature, cut, or as noise, with one and the same answer", async () => {
+  it("is rejected with one response if unsigned, cut, noise, or with another algorithm, key or signature", async () => {
     const token = await tokens.sign(claims);
     const [head = "", body = "", signature = ""] = token.split(".");
     const header = (fields: object) => Buffer.from(JSON.stringify(fields)).toString("base64url");

@@ -44,7 +44,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** What the throttle remembers is past. */
+/** Everything that the throttle has counted is now in the past. */
 beforeEach(() => passTime(7_200));
 
 async function passTime(seconds: number): Promise<void> {
@@ -83,7 +83,7 @@ const withoutRequestId = ({ request_id, ...body }: Record<string, unknown>) => {
 };
 
 describe("signing in", () => {
-  it("answers the token at the top and in data, with account and user", async () => {
+  it("returns the token at the top level and in data, with account and user", async () => {
     const { email, account_id, user_id } = await makeAccount();
     const { status, body } = await login(email);
     expect(status).toBe(200);
@@ -107,12 +107,12 @@ describe("signing in", () => {
     (email: string) => ({ username: email, senha: PASSWORD }),
     (email: string) => ({ login: email, password: PASSWORD }),
     (email: string) => ({ email: `  ${email.toUpperCase()} `, password: PASSWORD }),
-  ])("takes other spellings (%#)", async (spelling) => {
+  ])("accepts other spellings of the fields (%#)", async (spelling) => {
     const { email } = await makeAccount();
     expect((await served.call("POST /api/auth/login", spelling(email))).status).toBe(200);
   });
 
-  it("refuses a wrong password and an unknown user with the same bytes", async () => {
+  it("rejects a wrong password and an unknown user with identical responses", async () => {
     const { email } = await makeAccount();
     const wrong = await login(email, "correct horse battery stable");
     const unknown = await login("nobody@example.com", PASSWORD);
@@ -124,7 +124,7 @@ describe("signing in", () => {
     ]);
   });
 
-  it("names the fields that are missing", async () => {
+  it("names the missing fields", async () => {
     const { status, body } = await served.call("POST /api/auth/login", {});
     expect(status).toBe(400);
     expect(body.code).toBe("VALIDATION_ERROR");
@@ -134,7 +134,7 @@ describe("signing in", () => {
   it("delays attempts after five failures, reports the wait, and never locks permanently", async () => {
     const { email } = await makeAccount();
     for (let i = 0; i < 5; i++) expect((await login(email, "wrong wrong wrong")).status).toBe(401);
-    // So that the wait is not over before it is looked at.
+    // The wait must not end before the test reads it.
     await passTime(-60);
     const refused = await login(email);
     expect(refused.status).toBe(429);
@@ -144,7 +144,7 @@ describe("signing in", () => {
     expect((await login(email)).status).toBe(200);
   });
 
-  it("slows down an address that guesses at many accounts", async () => {
+  it("slows down an address that guesses passwords of many accounts", async () => {
     for (let i = 0; i < 20; i++) expect((await login(`guess${i}@example.com`, "wrong")).status).toBe(401);
     const { email } = await makeAccount();
     const refused = await login(email);
@@ -170,7 +170,7 @@ describe("signing in", () => {
     expect((await guess(PASSWORD)).body.data.user.id).toBe(user_id);
   });
 
-  it("from a known device reaches its user, however many others have the e-mail address", async () => {
+  it("from a known device succeeds even if many other users have the same e-mail address", async () => {
     const others = await makeAccount(NEW_PASSWORD);
     const { email } = others;
     const more = { name: "Other", account_type: "client" as const, email };
@@ -204,7 +204,7 @@ describe("signing in", () => {
     expect(data.user.id).toBe(user_id);
   });
 
-  it("of many at once is processed up to the limit, and the others get Retry-After", async () => {
+  it("runs many password checks up to the limit, and rejects the other attempts with Retry-After", async () => {
     const { email } = await makeAccount();
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
     const statuses = answers.map(({ status }) => status);
@@ -212,7 +212,7 @@ describe("signing in", () => {
     expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
   });
 
-  it("is refused to an account that is out of service, once the password has proved right", async () => {
+  it("is rejected for an account that is out of service, only after the password was correct", async () => {
     const { email, account_id } = await makeAccount();
     for (const status of ["blocked", "paused", "expired", "cancelled"] as const) {
       await test.database.db.updateTable("account").set({ status }).where("id", "=", account_id).execute();
@@ -232,7 +232,7 @@ describe("signing in", () => {
     expect((await login(email)).status).toBe(200);
   });
 
-  it("renews a hash that was made at a lower cost", async () => {
+  it("replaces a password hash that was made at a lower cost", async () => {
     const { email, user_id } = await makeAccount();
     const { db } = test.database;
     const weak = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
@@ -248,7 +248,7 @@ describe("signing in", () => {
   });
 });
 
-describe("being signed in", () => {
+describe("a sign-in session", () => {
   it("returns the signed-in user", async () => {
     const { email, account_id, user_id } = await makeAccount();
     const { status, body } = await me(await signIn(email));
@@ -257,7 +257,7 @@ describe("being signed in", () => {
     expect(JSON.stringify(body)).not.toMatch(/argon2|password/);
   });
 
-  it("ends at once with the sign-out, and only for that token", async () => {
+  it("ends at once with the sign-out, and other tokens stay valid", async () => {
     const { email } = await makeAccount();
     const [one, other] = [await signIn(email), await signIn(email)];
     expect((await me(one)).status).toBe(200);
@@ -280,7 +280,7 @@ describe("being signed in", () => {
     await expect.poll(codes, { interval: 250 }).toEqual(["INVALID_TOKEN", "ACCOUNT_RESTRICTED"]);
   });
 
-  it("needs a token", async () => {
+  it("requires a token", async () => {
     expect(await served.call("GET /api/auth/me")).toMatchObject({
       status: 401,
       body: { code: "AUTH_REQUIRED" },
@@ -293,7 +293,7 @@ describe("changing the password", () => {
   const NEW = "gravel trombone oyster lamp";
   const change = (token: string, body: object) => served.call("POST /api/auth/password", body, bearer(token));
 
-  it("ends every token of the user, gives a new one, and only the new password signs in", async () => {
+  it("ends every token of the user, returns a new token, and only the new password signs in", async () => {
     const { email } = await makeAccount();
     const [one, other] = [await signIn(email), await signIn(email)];
     await me(one);
@@ -308,18 +308,18 @@ describe("changing the password", () => {
     expect((await login(email, NEW)).status).toBe(200);
   });
 
-  it("works from a known device while others guess", async () => {
+  it("works from a known device while other clients guess passwords", async () => {
     const { email } = await makeAccount();
     const { token, device_token } = (await login(email)).body.data;
     for (let i = 0; i < 5; i++) await login(email, "wrong wrong wrong");
-    // So that the wait is not over before it is looked at.
+    // The wait must not end before the test reads it.
     await passTime(-60);
     const wanted = { current_password: PASSWORD, new_password: NEW };
     expect((await change(token, wanted)).body.code).toBe("RATE_LIMITED");
     expect((await change(token, { ...wanted, device_token })).status).toBe(200);
   });
 
-  it("needs the current password, and guessing it is slowed down too", async () => {
+  it("requires the current password, and slows down guesses at it", async () => {
     const { email } = await makeAccount();
     const token = await signIn(email);
     for (let i = 0; i < 5; i++) {
@@ -335,7 +335,7 @@ describe("changing the password", () => {
   });
 
   it.each(["short", "password1234", "aaaaaaaaaaaaaa", PASSWORD])(
-    "refuses %j as the new one",
+    "rejects %j as the new password",
     async (new_password) => {
       const { email } = await makeAccount();
       const token = await signIn(email);
@@ -349,7 +349,7 @@ describe("changing the password", () => {
     },
   );
 
-  it("leaves no sign-in behind that was made with the old one at the same moment", async () => {
+  it("leaves no sign-in that used the old password at the same moment", async () => {
     const { email, user_id } = await makeAccount();
     const token = await signIn(email);
     const [changed, ...logins] = await Promise.all([
@@ -369,8 +369,8 @@ describe("changing the password", () => {
   });
 });
 
-describe("making accounts", () => {
-  it("refuses a weak password", async () => {
+describe("creating accounts", () => {
+  it("rejects a weak password", async () => {
     const weak = {
       name: "Other",
       account_type: "client" as const,
@@ -399,7 +399,7 @@ describe("making accounts", () => {
     );
   });
 
-  it("makes one owner, with a password made here, however many processes start at once", async () => {
+  it("creates one owner with a generated password, however many processes start at once", async () => {
     const { db } = test.database;
     const made = await Promise.all([ensureOwner(db, {}), ensureOwner(db, {}), ensureOwner(db, {})]);
     const owners = made.filter((owner) => owner !== undefined);
@@ -435,7 +435,7 @@ describe("making accounts", () => {
   });
 });
 
-describe("a sign-in of more than ten minutes ago", () => {
+describe("a sign-in that is more than ten minutes old", () => {
   async function old(account_type: "client" | "owner" = "client") {
     const email = `old${accounts++}@example.com`;
     const account = { name: "Old Shop", account_type, email, password: PASSWORD };
@@ -448,7 +448,7 @@ describe("a sign-in of more than ten minutes ago", () => {
   }
   const ana = { name: "Ana", email: "ana@example.com", password: NEW_PASSWORD };
 
-  it("reads, and adds no user before the password is given again", async () => {
+  it("can read, but cannot add a user until the password is given again", async () => {
     const { token } = await old();
     expect((await served.call("GET /api/users", undefined, bearer(token))).status).toBe(200);
     const refused = await served.call("POST /api/users", ana, bearer(token));
@@ -464,7 +464,7 @@ describe("a sign-in of more than ten minutes ago", () => {
     expect((await served.call("POST /api/users", ana, bearer(token))).status).toBe(200);
   });
 
-  it("of the owner gives a lost user a new password, once the own one is given again", async () => {
+  it("of the owner can set a new password for a user once the owner's password is given again", async () => {
     const lost = await makeAccount();
     const before = await signIn(lost.email);
     const { token } = await old("owner");
@@ -488,7 +488,7 @@ describe("a sign-in of more than ten minutes ago", () => {
     expect(audited).toEqual([{ target_id: String(lost.user_id) }]);
   });
 
-  it("of the owner's administrators gives no new password to a super_admin above them", async () => {
+  it("of the owner's administrator cannot set a new password for a super_admin", async () => {
     const { db } = test.database;
     const owner = await makeAccount();
     await db

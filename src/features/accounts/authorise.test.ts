@@ -32,7 +32,7 @@ function ask(name: RouteAccess, credential?: Credential, instanceId?: number, co
 }
 
 describe("the metrics token", () => {
-  it("authenticates a monitor on public routes, and opens no other route", async () => {
+  it("authenticates a monitor on public routes, and gives access to no other route", async () => {
     const metrics = createMetrics(new Secret(METRICS));
     const control = createAuthorise({
       db: test.database.db,
@@ -64,7 +64,7 @@ describe("a token in the path", () => {
       },
     });
 
-  it("asks the database about no unknown instance once an address has guessed too often", async () => {
+  it("causes no database query for an unknown instance once an address has guessed too often", async () => {
     const asked: number[] = [];
     const { authorise } = control(asked, false);
     const guess = () =>
@@ -74,7 +74,7 @@ describe("a token in the path", () => {
     expect(asked).toEqual([7, 7]);
   });
 
-  it("costs nothing when it is right, also from an address that has guessed too often", async () => {
+  it("uses no allowance if it is correct, even from an address that has guessed too often", async () => {
     const { authorise, countUnauthenticated } = control([], true);
     for (let n = 0; n < 10; n++) {
       expect(await authorise(path, { ...given, responseHeaders: {} })).toEqual({ kind: "public" });
@@ -132,7 +132,7 @@ async function makeTenant(account_type: "owner" | "reseller" | "client" = "clien
   };
 }
 
-/** What a credential of each kind meets on a route of each access: the kind of caller, or the code of the refusal. */
+/** The result for each kind of credential on a route of each access: the kind of caller, or the error code. */
 const TABLE: Record<RouteAccess, { none: string; key: string; token: string; owner: string; admin: string }> =
   {
     public: { none: "public", key: "public", token: "public", owner: "public", admin: "public" },
@@ -181,8 +181,8 @@ const outcome = (asking: Promise<{ kind: string }>): Promise<string> =>
     ({ code }) => code,
   );
 
-describe("who may call what", () => {
-  it.each(Object.entries(TABLE))("on a route with access %s is what the table says", async (name, row) => {
+describe("authorisation by route access", () => {
+  it.each(Object.entries(TABLE))("gives the result of the table on a route with access %s", async (name, row) => {
     const [tenant, owner] = [await makeTenant(), await makeTenant("owner")];
     const met = {
       none: await outcome(ask(name as RouteAccess, undefined, tenant.id)),
@@ -194,7 +194,7 @@ describe("who may call what", () => {
     expect(met).toEqual(row);
   });
 
-  it("gets the account, instance, user and role of the caller", async () => {
+  it("passes the caller's account, instance, user and role to the handler", async () => {
     const { account_id, user_id, id, key_id, sign_in, ...shown } = await makeTenant("reseller");
     expect(await ask("instance", shown.key, id)).toEqual({
       kind: "key",
@@ -213,7 +213,7 @@ describe("who may call what", () => {
     });
   });
 
-  it("is not an agent of the owner, where the owner is asked for", async () => {
+  it("rejects an agent of the owner's account on a route for the owner", async () => {
     const owner = await makeTenant("owner");
     await test.database.db
       .updateTable("account_user")
@@ -224,7 +224,7 @@ describe("who may call what", () => {
   });
 });
 
-describe("what a role and a plan leave out", () => {
+describe("authorisation by role and plan", () => {
   const ofInstance = {
     http: "GET /x/:id",
     tag: "x",
@@ -237,7 +237,7 @@ describe("what a role and a plan leave out", () => {
   const askAt = (to: typeof forAdmins | typeof ofCrm, credential: Credential, instanceId: number) =>
     access.authorise(to, { credential, instanceId, ip: "192.0.2.1", responseHeaders: {} });
 
-  it("is refused to agents where it is for administrators, whatever there is; keys have no role", async () => {
+  it("rejects agents on routes for administrators, whatever the target; keys have no role", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     await askAt(forAdmins, one.token, one.id);
     const { db } = test.database;
@@ -249,7 +249,7 @@ describe("what a role and a plan leave out", () => {
     await askAt(forAdmins, other.key, other.id);
   });
 
-  it("is refused to tokens and keys of accounts whose plan switches it off, and to no others", async () => {
+  it("rejects only tokens and keys of accounts whose plan has the feature switched off", async () => {
     const [with_it, without] = [await makeTenant(), await makeTenant()];
     await test.database.pool.query(
       `with plan as (insert into plan (name, features) values ('no crm', '{"crm": false, "campaigns": true}') returning id)
@@ -265,15 +265,15 @@ describe("what a role and a plan leave out", () => {
     await askAt(ofCrm, with_it.key, with_it.id);
   });
 
-  it("leaves resellers where managers are asked for", async () => {
+  it("accepts resellers on routes for managers", async () => {
     const reseller = await makeTenant("reseller");
     expect(await outcome(ask("manager", reseller.token))).toBe("user");
     expect(await outcome(ask("owner", reseller.token))).toBe("FORBIDDEN");
   });
 });
 
-describe("an instance that is not the caller's", () => {
-  it("is forbidden to a key with the same message, whether it exists or not", async () => {
+describe("an instance of another account", () => {
+  it("is forbidden to a key with the same message, whether the instance exists or not", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const refusals = await Promise.all(
       [other.id, 999_999_999].map((id) => ask("instance", one.key, id).catch((error) => error)),
@@ -282,7 +282,7 @@ describe("an instance that is not the caller's", () => {
     expect(refusals[0]).toMatchObject({ code: "INSTANCE_FORBIDDEN" });
   });
 
-  it("is refused as no number once the caller is known, where the path holds none", async () => {
+  it("is rejected as not a number only after authentication, if the path contains no number", async () => {
     const one = await makeTenant();
     for (const credential of [one.key, one.token]) {
       expect(await outcome(ask("instance", credential, 0))).toBe("VALIDATION_ERROR");
@@ -290,7 +290,7 @@ describe("an instance that is not the caller's", () => {
     expect(await outcome(ask("instance", undefined, 0))).toBe("AUTH_REQUIRED");
   });
 
-  it("is not found by a user with the same message, whether it exists, is being removed, or neither", async () => {
+  it("is not found by a user, with one message whether it exists, is being removed, or neither", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const { db } = test.database;
     const removed = await makeTenant();
@@ -307,14 +307,14 @@ describe("an instance that is not the caller's", () => {
   });
 });
 
-/** No question of an earlier request is on its way any more. */
+/** No query of an earlier request is still running. */
 async function silence(): Promise<void> {
   const { pool } = test.database;
   await expect.poll(() => [pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]);
 }
 
 describe("an API key", () => {
-  it("that is mistyped is refused without a question to the database, one that is unknown after it", async () => {
+  it("is rejected without a database query if mistyped, and after one query if unknown", async () => {
     const { api_key, id } = await makeTenant();
     await silence();
     let questions = 0;
@@ -334,7 +334,7 @@ describe("an API key", () => {
     expect(questions).toBe(1);
   });
 
-  it("costs one question for many requests, and notes its use once a minute", async () => {
+  it("costs one database query for many requests, and updates its last use once a minute", async () => {
     const { key: good, id, key_id } = await makeTenant();
     const { db } = test.database;
     const lastUse = async () =>
@@ -360,7 +360,7 @@ describe("an API key", () => {
     await expect.poll(async () => ((await lastUse())?.getTime() ?? 0) > Date.now() - 30_000).toBe(true);
   });
 
-  it("that is rotated ends at once on this node and on notified nodes, and everywhere else within 5 s", async () => {
+  it("is invalid after rotation: at once on this node and notified nodes, elsewhere within 5 s", async () => {
     const { key: old, id, account_id } = await makeTenant();
     const { db } = test.database;
     const listeners: ((hint: string) => void)[] = [];
@@ -392,7 +392,7 @@ describe("an API key", () => {
       .toBe("INVALID_API_KEY");
   });
 
-  it("is refused after its time, and when its account is out of service", async () => {
+  it("is rejected after its expiry, and if its account is out of service", async () => {
     const { db } = test.database;
     for (const status of ["paused", "blocked", "expired", "cancelled"] as const) {
       const tenant = await makeTenant();
@@ -415,7 +415,7 @@ describe("an API key", () => {
 });
 
 describe("a sign-in", () => {
-  it("counts only for its own user, and while its row is there", async () => {
+  it("is valid only for its own user, and only while its row exists", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const mixed = bearer(await tokens.sign({ user_id: one.user_id, sign_in: other.sign_in }));
     const ended = bearer(await tokens.sign({ user_id: one.user_id, sign_in: "no-such" }));
@@ -428,7 +428,7 @@ describe("a sign-in", () => {
     await expect(ask("account", one.token)).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 
-  it("of which the row has run out is refused", async () => {
+  it("is rejected if its row has expired", async () => {
     const { token, sign_in } = await makeTenant();
     await test.database.db
       .updateTable("sign_in")
@@ -440,11 +440,11 @@ describe("a sign-in", () => {
 });
 
 describe("the administrative token", () => {
-  it.each(["", "a", "a".repeat(39), "a".repeat(41), "b".repeat(40)])("is not %j", async (value) => {
+  it.each(["", "a", "a".repeat(39), "a".repeat(41), "b".repeat(40)])("cannot be %j", async (value) => {
     await expect(ask("admin", admin(value))).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
   });
 
-  it("may be one of two while one takes the place of the other", async () => {
+  it("may be one of two during a rotation", async () => {
     const SECOND = "b".repeat(40);
     const adminTokens = [new Secret(ADMIN), new Secret(SECOND)];
     const changing = createAuthorise({ db: test.database.db, tokens, adminTokens });
@@ -461,7 +461,7 @@ describe("the administrative token", () => {
     ["192.0.2.0/24", "admin"],
     ["192.0.2.2", "FORBIDDEN"],
     ["2001:db8::/32", "FORBIDDEN"],
-  ])("is accepted from %s only, and other addresses do not learn whether it is valid", async (from, how) => {
+  ])("is accepted from %s only, and other addresses cannot find out whether it is valid", async (from, how) => {
     const adminTokens = [new Secret(ADMIN)];
     const own = createAuthorise({ db: test.database.db, tokens, adminTokens, adminFrom: [from] });
     expect(await outcome(ask("admin", admin(ADMIN), undefined, own))).toBe(how);
@@ -469,7 +469,7 @@ describe("the administrative token", () => {
     expect(guessed).toBe(how === "admin" ? "INVALID_CREDENTIALS" : how);
   });
 
-  it("opens nothing while none is set: its routes are not there", async () => {
+  it("gives access to nothing if none is set: its routes do not exist", async () => {
     const closed = createAuthorise({ db: test.database.db, tokens });
     await expect(ask("admin", admin(ADMIN), undefined, closed)).rejects.toMatchObject({
       code: "ROUTE_NOT_FOUND",

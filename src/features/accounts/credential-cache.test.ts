@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-test("a key that ends is refused from its end on, although it was asked for a moment before", async () => {
+test("a cached key is rejected from its expiry on", async () => {
   const { db } = gateway.database;
   const { id, api_key } = await gateway.createInstance();
   await gateway.owner.regenerateApiKey({ id, grace_seconds: 2 });

@@ -10,7 +10,7 @@ describe("a new password", () => {
     "пароль-из-разных-слов",
     "blue summer chocolate monkey",
     "N0b0dy expects an inquisition",
-  ])("may be %j", async (password) => {
+  ])("can be %j", async (password) => {
     expect(await findPasswordProblem(password)).toBeUndefined();
   });
 
@@ -45,23 +45,23 @@ describe("a new password", () => {
     ["password".repeat(100), /common/],
     ["1q2w3e4r5t6y7u8i9o0p", /common/],
     ["zxcvbnmasdfghjkl", /common/],
-  ])("may not be %j", async (password, fault) => {
+  ])("cannot be %j", async (password, fault) => {
     expect(await findPasswordProblem(password)).toMatch(fault);
   });
 
-  it("may not be made of the name or the e-mail of its user", async () => {
+  it("cannot be derived from the user's name or e-mail", async () => {
     expect(await findPasswordProblem("fulano.silva99", ["fulano.silva@example.com"])).toMatch(/e-mail/);
     expect(await findPasswordProblem("fulano likes red tractors", ["fulano@example.com"])).toBeUndefined();
   });
 
-  it("is as strong as its beginning or its end, however long the rest is", async () => {
+  it("is as strong as its beginning or its end, whatever its length", async () => {
     expect(await findPasswordProblem(`${"a".repeat(500)}Kv9#fq2LmzP0xW`)).toBeUndefined();
     expect(await findPasswordProblem(`Kv9#fq2LmzP0xW${"a".repeat(500)}`)).toBeUndefined();
     expect(await findPasswordProblem("a".repeat(1024))).toMatch(/repeats/);
   });
 
   it.each(["p@$$w0rd4", "4@(1|!$5+7", "1!", "ab1", "qwertyuiop", "19991231", "xX9"])(
-    "costs milliseconds, also 1,024 characters of %j",
+    "is checked within milliseconds, also 1,024 characters of %j",
     async (unit) => {
       const password = unit.repeat(1024).slice(0, 1024);
       const costs: number[] = [];
@@ -75,7 +75,7 @@ describe("a new password", () => {
     },
   );
 
-  it("counts characters, not code units", async () => {
+  it("is measured in characters, not in code units", async () => {
     expect(await findPasswordProblem("🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧")).toBeUndefined();
     expect(await findPasswordProblem("🦊🐻🐼🐨🐯🦁")).toMatch(/at least 12/);
   });

@@ -44,8 +44,8 @@ const detailOf = async (baseUrl: string) => {
   return (await operator.health()).detail?.outgoing_calls;
 };
 
-describe("a gateway for one developer, with nothing set", () => {
-  test("calls a webhook on this machine, from every node, and says that it may", async () => {
+describe("a gateway with one account and default settings", () => {
+  test("calls a webhook on the same machine from every node, and reports that it allows this", async () => {
     expect(await tryOut(shop.client)).toMatchObject({ success: true });
     expect(await tryOut(onOtherNode)).toMatchObject({ success: true });
     await shop.client.sandboxReceive({ id: shop.id, from: "5511977770001", text: "Hello" });
@@ -57,14 +57,14 @@ describe("a gateway for one developer, with nothing set", () => {
     expect(await detailOf(gateway.url)).toEqual({ allowed_hosts: ["external"], this_machine: true });
   });
 
-  test("does not call the private network, nor its own ports", async () => {
+  test("calls neither the private network nor its own ports", async () => {
     for (const target of ["http://10.0.0.1/hook", "http://192.168.1.10:5678/", gateway.url]) {
       const refused = shop.client.updateDefaultWebhook({ id: shop.id, url: target });
       await expect(refused).rejects.toMatchObject({ code: "VALIDATION_ERROR", message: BLOCKED });
     }
   });
 
-  test("calls the internet only from the commit of a second account on, on all nodes at once", async () => {
+  test("calls only the internet on all nodes as soon as a second account is committed", async () => {
     const email = "second@example.com";
     await gateway.owner.createAccount({ name: "Second", email, password: PASSWORD });
     const before = hits;
@@ -86,7 +86,7 @@ describe("a gateway for one developer, with nothing set", () => {
     await waitUntil(async () => (await detailOf(gateway.url))?.this_machine === false);
   });
 
-  test("stays so after a restart, says so, and goes where one host and port is named", async () => {
+  test("keeps this restriction after a restart, reports it, and still calls an allowed host and port", async () => {
     await gateway.restart();
     expect(gateway.gateway.outgoingPolicy).toContain(
       "no longer this machine, since there is a second account",
