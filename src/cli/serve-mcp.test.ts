@@ -478,7 +478,7 @@ describe("the MCP process", () => {
     expect(answer.message).toContain(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
   });
 
-  test("writes only protocol to standard output, responds to every request, and exits when its input ends", async () => {
+  test("writes only protocol to standard output, responds to every request, and then exits", async () => {
     const child = spawn("npm", ["run", "--silent", "mcp"], {
       cwd: ROOT,
       env: {

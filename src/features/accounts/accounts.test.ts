@@ -204,7 +204,7 @@ describe("signing in", () => {
     expect(data.user.id).toBe(user_id);
   });
 
-  it("runs many password checks up to the limit, and rejects the other attempts with Retry-After", async () => {
+  it("runs many password checks up to the limit, and rejects the rest with Retry-After", async () => {
     const { email } = await makeAccount();
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
     const statuses = answers.map(({ status }) => status);

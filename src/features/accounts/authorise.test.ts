@@ -132,7 +132,7 @@ async function makeTenant(account_type: "owner" | "reseller" | "client" = "clien
   };
 }
 
-/** The result for each kind of credential on a route of each access: the kind of caller, or the error code. */
+/** The result for each credential on a route of each access: the kind of caller, or the error code. */
 const TABLE: Record<RouteAccess, { none: string; key: string; token: string; owner: string; admin: string }> =
   {
     public: { none: "public", key: "public", token: "public", owner: "public", admin: "public" },
@@ -461,7 +461,7 @@ describe("the administrative token", () => {
     ["192.0.2.0/24", "admin"],
     ["192.0.2.2", "FORBIDDEN"],
     ["2001:db8::/32", "FORBIDDEN"],
-  ])("is accepted from %s only, and other addresses cannot find out whether it is valid", async (from, how) => {
+  ])("is accepted from %s only; other addresses cannot find out whether it is valid", async (from, how) => {
     const adminTokens = [new Secret(ADMIN)];
     const own = createAuthorise({ db: test.database.db, tokens, adminTokens, adminFrom: [from] });
     expect(await outcome(ask("admin", admin(ADMIN), undefined, own))).toBe(how);

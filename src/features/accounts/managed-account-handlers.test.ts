@@ -23,7 +23,7 @@ interface Person {
   client: Client;
 }
 
-/** An account made by whoever is given, with its first user signed in. */
+/** An account created by the given caller, with its first user signed in. */
 async function makeAccount(
   by: Client,
   input: { account_type?: "reseller" | "client"; plan_id?: number; trial_ends_at?: string } = {},
@@ -38,7 +38,7 @@ async function signIn(email: string, password = PASSWORD): Promise<Client> {
   return createClient({ baseUrl: test.url, token });
 }
 
-/** The refusal of a call, as code and details. */
+/** The error of a request, as code and details. */
 async function refusal(asking: Promise<unknown>) {
   const error = await asking.then(() => undefined).catch((thrown: unknown) => thrown);
   if (!(error instanceof WaygateError)) throw new Error("It was not refused.", { cause: error });
@@ -51,7 +51,7 @@ async function makePlan(limits: Parameters<Client["createPlan"]>[0] extends infe
 }
 
 describe("users", () => {
-  it("are added, listed, changed and removed by an administrator, each in the audit log", async () => {
+  it("are added, listed, changed and removed by an administrator, each with an audit entry", async () => {
     const { client, account_id, user_id } = await makeAccount(test.owner);
     const email = `agent${made++}@example.com`;
     const { data: added } = await client.createUser({ name: "Bia", email, password: PASSWORD });
@@ -72,7 +72,7 @@ describe("users", () => {
     ]);
   });
 
-  it("whose password or role is changed, or who are removed, are signed out at once", async () => {
+  it("are signed out at once when they are removed, or their password or role is changed", async () => {
     const { client } = await makeAccount(test.owner);
     const email = `agent${made++}@example.com`;
     const { data: user } = await client.createUser({ name: "Bia", email, password: PASSWORD });
@@ -104,7 +104,7 @@ describe("users", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  it("above an administrator are made and changed by a super_admin only", async () => {
+  it("with a role above administrator are created and changed by a super_admin only", async () => {
     const { client } = await makeAccount(test.owner);
     const input = { name: "Boss", email: `boss${made++}@example.com`, password: PASSWORD };
     expect(await refusal(client.createUser({ ...input, role: "super_admin" }))).toMatchObject({
@@ -123,7 +123,7 @@ describe("users", () => {
     ["something that is no e-mail", { email: "nobody" }, "VALIDATION_ERROR"],
     ["a common password", { password: "password1234" }, "VALIDATION_ERROR"],
     ["a role that does not exist", { role: "boss" as "admin" }, "VALIDATION_ERROR"],
-  ])("with %s are refused", async (_what, wrong, code) => {
+  ])("with %s are rejected", async (_what, wrong, code) => {
     const { client } = await makeAccount(test.owner);
     const input = { name: "Bia", email: `x${made++}@example.com`, password: PASSWORD, ...wrong };
     expect((await refusal(client.createUser(input))).code).toBe(code);
@@ -139,7 +139,7 @@ describe("users", () => {
     expect((await client.listUsers()).data).toHaveLength(2);
   });
 
-  it("are no more than the plan allows, however many are asked for at once", async () => {
+  it("never exceed the plan's limit, however many requests run at once", async () => {
     const plan = await makePlan({ max_users: 3 });
     const { client } = await makeAccount(test.owner, { plan_id: plan.id });
     const added = await Promise.allSettled(
@@ -156,8 +156,8 @@ describe("users", () => {
   });
 });
 
-describe("the own account", () => {
-  it("shows plan, use and settings, and takes a new name and settings one by one", async () => {
+describe("the user's own account", () => {
+  it("shows plan, usage and settings, and accepts a new name and single settings", async () => {
     const { client, account_id } = await makeAccount(test.owner);
     await client.createInstance({ name: "Sales", network: "sandbox" });
     expect((await client.getAccount()).data).toMatchObject({
@@ -178,7 +178,7 @@ describe("the own account", () => {
 });
 
 describe("accounts", () => {
-  it("are made with a password of ours when none is given, shown this once", async () => {
+  it("get a generated password if none is given, which is shown once", async () => {
     const email = `made${made++}@example.com`;
     const { data } = await test.owner.createAccount({ name: "Shop", email, user_name: "Bia" });
     expect(data).toMatchObject({
@@ -212,7 +212,7 @@ describe("accounts", () => {
     expect((await test.owner.listAccounts({ search: word, status: "blocked" })).data).toEqual([]);
   });
 
-  it.concurrent("out of service may neither sign in nor use tokens and keys within 5 s, and may again when released", async () => {
+  it.concurrent("that are out of service lose sign-in, tokens and keys within 5 s until released", async () => {
     const statuses = ["paused", "blocked", "expired", "cancelled"] as const;
     const shops = await Promise.all(
       statuses.map(async (status) => {
@@ -237,7 +237,7 @@ describe("accounts", () => {
     await waitUntil(async () => (await countRefused()) === 0);
   });
 
-  it.concurrent("send nothing more when they are blocked, but what comes in is kept", async () => {
+  it.concurrent("that are blocked send nothing more, but still store inbound messages", async () => {
     const { client, account_id } = await makeAccount(test.owner);
     const { data } = await client.createInstance({ name: "Sales", network: "sandbox" });
     const key = createClient({ baseUrl: test.url, apiKey: data.api_key });
@@ -267,7 +267,7 @@ describe("accounts", () => {
     ]);
   });
 
-  it.concurrent("on trial are expired from its end on, and written down as such", async () => {
+  it.concurrent("on trial expire when the trial ends, and the expiry is stored", async () => {
     const from = (ms: number) => new Date(Date.now() + ms).toISOString();
     const { client, account_id } = await makeAccount(test.owner, { trial_ends_at: from(3_600_000) });
     expect((await client.getAccount()).data.status).toBe("trial");
@@ -304,7 +304,7 @@ describe("accounts", () => {
 });
 
 describe("a reseller", () => {
-  it("has no more customers than its plan allows, however many it asks for at once, and whoever gives them to it", async () => {
+  it("never has more customers than its plan allows, however many are added at once", async () => {
     const plan = await makePlan({ max_accounts: 2 });
     const { client, account_id } = await makeAccount(test.owner, {
       account_type: "reseller",
@@ -350,7 +350,7 @@ describe("a reseller", () => {
     await theirs.client.me();
   });
 
-  it("does not lift what the owner of the gateway has decided", async () => {
+  it("cannot undo a decision of the gateway's owner", async () => {
     const reseller = await makeAccount(test.owner, { account_type: "reseller" });
     const { account_id: id } = await makeAccount(reseller.client);
     await reseller.client.changeAccount({ id, status: "paused" });
@@ -365,7 +365,7 @@ describe("a reseller", () => {
     expect((await reseller.client.changeAccount({ id, status: "paused" })).data.status).toBe("paused");
   });
 
-  it("cannot make resellers, give customers away, or give a plan that is wider than its own", async () => {
+  it("cannot create resellers, give customers away, or assign a plan wider than its own", async () => {
     const narrow = await makePlan({ max_instances: 5, max_users: 2, features: { campaigns: false } });
     const within = await makePlan({ max_instances: 1, max_users: 2, features: { campaigns: false } });
     const wide = await makePlan({ max_instances: 6, max_users: 2, features: { campaigns: false } });
@@ -393,7 +393,7 @@ describe("a reseller", () => {
     expect((await refusal(reseller.client.createPlan({ name: "Mine" }))).code).toBe("FORBIDDEN");
   });
 
-  it("cannot give a plan that keeps messages or files for longer than its own", async () => {
+  it("cannot assign a plan that stores messages or files for longer than its own", async () => {
     const days = (media_retention_days: number | null, max_message_retention_days: number | null) =>
       makePlan({ features: { media_retention_days, max_message_retention_days } });
     const own = await days(30, 90);
@@ -411,7 +411,7 @@ describe("a reseller", () => {
 });
 
 describe("plans", () => {
-  it("are made, changed and named once; the built-in ones keep their names", async () => {
+  it("are created and changed under unique names; the built-in plans keep their names", async () => {
     const plan = await makePlan({ price: 49.9, max_instances: 2, features: { crm: false } });
     expect(plan).toMatchObject({ price: 49.9, max_instances: 2, max_users: null, features: { crm: false } });
     expect((await test.owner.updatePlan({ id: plan.id, max_instances: null })).data).toMatchObject({
@@ -429,13 +429,13 @@ describe("plans", () => {
     expect((await refusal(test.owner.updatePlan({ id: id("standard"), name: "x" }))).code).toBe("CONFLICT");
   });
 
-  it.each([-1, 1.5, 2 ** 31])("refuse a limit of %d", async (max_instances) => {
+  it.each([-1, 1.5, 2 ** 31])("reject a limit of %d", async (max_instances) => {
     expect((await refusal(test.owner.createPlan({ name: `P${made++}`, max_instances }))).code).toBe(
       "VALIDATION_ERROR",
     );
   });
 
-  it("refuse a feature that the gateway does not know, with the names of those that it does", async () => {
+  it("reject an unknown feature, with the names of the known ones", async () => {
     const call = createRawCall(() => test.url);
     const bearer = { authorization: `Bearer ${(await test.anonymous.login(OWNER)).token}` };
     const body = { name: "Typo", features: { media_retention: 7 } };
@@ -446,7 +446,7 @@ describe("plans", () => {
     );
   });
 
-  it("are deleted once no account has them, and the built-in ones never", async () => {
+  it("can be deleted once no account uses them, except for the built-in plans", async () => {
     const plan = await makePlan({});
     const { account_id } = await makeAccount(test.owner, { plan_id: plan.id });
     const inUse = { code: "CONFLICT", details: { accounts: 1 } };
@@ -458,7 +458,7 @@ describe("plans", () => {
     expect(await refusal(test.owner.deletePlan({ id: standard }))).toMatchObject({ code: "CONFLICT" });
   });
 
-  it("switch features off for tokens within 5 s", async () => {
+  it("can switch off features for tokens within 5 s", async () => {
     const plan = await makePlan({});
     const { client } = await makeAccount(test.owner, { plan_id: plan.id });
     await client.listCampaigns();
@@ -474,7 +474,7 @@ describe("plans", () => {
     await client.listLeads();
   });
 
-  it("limit the instances of an account, however many are asked for at once", async () => {
+  it("limit the instances of an account, however many requests run at once", async () => {
     const plan = await makePlan({ max_instances: 2 });
     const { client } = await makeAccount(test.owner, { plan_id: plan.id });
     const asked = await Promise.allSettled(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPasswordHasher } from "./password-hasher.ts";
 
 describe("passwords", () => {
-  it("are kept as argon2id with 19 MiB, two passes, one lane", async () => {
+  it("are stored as argon2id with 19 MiB, two passes, one lane", async () => {
     const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -10,13 +10,13 @@ describe("passwords", () => {
     expect(await passwords.verify(stored, "correct horse battery stable")).toBe(false);
   });
 
-  it("are the same however the keyboard composed their letters", async () => {
+  it("are equal in every Unicode composition of their letters", async () => {
     const passwords = createPasswordHasher();
     const stored = await passwords.hash("cora\u00e7\u00e3o de melancia");
     expect(await passwords.verify(stored, "corac\u0327a\u0303o de melancia")).toBe(true);
   });
 
-  it("of unknown users are never right, and cost as much to check", async () => {
+  it("of unknown users never match, and take as long to check", async () => {
     const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     await passwords.verify(undefined, "warm up");
@@ -27,12 +27,12 @@ describe("passwords", () => {
     };
     const times: { known: number; unknown: number }[] = [];
     for (let i = 0; i < 8; i++) times.push({ known: await time(stored), unknown: await time(undefined) });
-    // The quickest of each, which no pause of the machine is in.
+    // The fastest of each, which contains no pause of the machine.
     const quickest = (which: "known" | "unknown") => Math.min(...times.map((one) => one[which]));
     expect(quickest("unknown")).toBeGreaterThan(quickest("known") / 3);
   });
 
-  it("are refused beyond two at work and twenty waiting, with the time to wait", async () => {
+  it("are rejected beyond two running and twenty waiting checks, with the time to wait", async () => {
     const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     await passwords.verify(undefined, "warm up");

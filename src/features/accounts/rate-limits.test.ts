@@ -24,7 +24,7 @@ interface Shop {
   plan: number;
 }
 
-/** An account with an instance, on a plan of its own. */
+/** An account with an instance, on its own plan. */
 async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   const { db } = gateway.database;
   const name = `Shop ${shops++}`;
@@ -53,8 +53,8 @@ async function times<T>(n: number, ask: () => Promise<T>): Promise<T[]> {
   return answers;
 }
 
-describe("a plan with a limit", () => {
-  test("refuses what is more for the account, and says when to come again", async () => {
+describe("a plan with a rate limit", () => {
+  test("rejects excess requests of the account, and reports when to retry", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 3 });
     const answers = await times(4, () => call("GET /api/auth/me", undefined, shop.user));
     expect(statuses(answers)).toEqual([200, 200, 200, 429]);
@@ -73,7 +73,7 @@ describe("a plan with a limit", () => {
     expect(wait).toBeGreaterThan(5);
   });
 
-  test("counts the account's users and keys together, and no other account's", async () => {
+  test("counts the account's users and keys together, but no other account's", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 2 });
     const other = await openShop({ api_rate_limit_per_minute: 2 });
     const path = `GET /api/v1/instances/${shop.id}`;
@@ -86,7 +86,7 @@ describe("a plan with a limit", () => {
     expect((await call("GET /api/auth/me", undefined, other.user)).status).toBe(200);
   });
 
-  test("counts for the instance whatever its key asks, and what users ask of it", async () => {
+  test("counts requests for an instance by its key and by users", async () => {
     const shop = await openShop({ instance_rate_limit_per_minute: 2 });
     const path = `GET /api/v1/instances/${shop.id}`;
     const answers = [
@@ -98,7 +98,7 @@ describe("a plan with a limit", () => {
     expect(statuses(answers)).toEqual([200, 200, 429, 200]);
   });
 
-  test("counts messages apart, and a file for five requests", async () => {
+  test("counts messages separately, and a file as five requests", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 2, instance_rate_limit_per_minute: 9 });
     const send = (what: string) =>
       call(
@@ -107,7 +107,7 @@ describe("a plan with a limit", () => {
         shop.key,
       );
     const answers = await times(3, () => send("text"));
-    // Never connected, so nothing goes out; a request is a request all the same.
+    // The instance never connected, so nothing goes out; the requests still count.
     expect(statuses(answers)).toEqual([409, 409, 429]);
     expect(answers[2]?.body.details.policy).toBe("messages");
     expect(
@@ -118,7 +118,7 @@ describe("a plan with a limit", () => {
     expect(file.headers.get("ratelimit")).toMatch(/^"instance";r=4;/);
   });
 
-  test("names the allowance that is used up, not one that takes longer to be full again", async () => {
+  test("names the allowance that is used up, not one that takes longer to refill", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 3, instance_rate_limit_per_minute: 4 });
     const path = `POST /api/v1/instances/${shop.id}/send-text`;
     const answers = await times(4, () => call(path, { number: "5511900000007", text: "Hi" }, shop.key));
@@ -127,7 +127,7 @@ describe("a plan with a limit", () => {
     expect(Number(answers[3]?.headers.get("retry-after"))).toBeLessThanOrEqual(20);
   });
 
-  test("bounds the rate of an instance, which refuses what is more by key and by sign-in", async () => {
+  test("limits the rate of an instance, for requests by key and by sign-in", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 5 });
     const path = `/api/v1/instances/${shop.id}`;
     const set = (messages_per_minute: number | null) =>
@@ -153,7 +153,7 @@ describe("a plan with a limit", () => {
     expect((await set(null)).body.data.limits.messages_per_minute).toBe(5);
   });
 
-  test("that changes is acted upon within seconds", async () => {
+  test("takes effect within seconds after a change", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 100 });
     await call("GET /api/auth/me", undefined, shop.user);
     const { db } = gateway.database;
@@ -169,17 +169,17 @@ describe("a plan with a limit", () => {
   });
 });
 
-test("a plan without limits costs no header", async () => {
+test("a plan without limits adds no rate limit header", async () => {
   const shop = await openShop({});
   const { headers } = await call(`GET /api/v1/instances/${shop.id}`, undefined, shop.key);
   expect([...headers.keys()].filter((name) => name.includes("ratelimit"))).toEqual([]);
 });
 
-test("an address without a valid credential is held up, but neither for health nor with a credential", async () => {
+test("an address without a valid credential is slowed down, except on health routes", async () => {
   const shop = await openShop({});
   const wrong = { "x-api-key": "wg_wrong" };
   const guesses: RawHttpResponse[] = [];
-  // While they are asked, some of the allowance comes back.
+  // While the requests run, part of the allowance is refilled.
   while (guesses.length < 10 * UNKNOWN_RATE && guesses.at(-1)?.status !== 429)
     guesses.push(await call("GET /instance/all", undefined, wrong));
   expect(statuses(guesses).at(-1)).toBe(429);

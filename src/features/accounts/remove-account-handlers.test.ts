@@ -25,7 +25,7 @@ async function signIn(address: string): Promise<Client> {
   return createClient({ baseUrl: gateway.url, token });
 }
 
-/** Tables, also of the sandbox network, that still hold rows of the account. */
+/** Tables, including those of the sandbox network, that still have rows of the account. */
 async function findRows(account_id: number): Promise<string[]> {
   const { rows: tables } = await sql<{ name: string }>`
     select c.table_schema || '.' || c.table_name as name
@@ -50,7 +50,7 @@ async function findAccounts(id: number): Promise<number> {
   return found.length;
 }
 
-/** An instance with messages, a webhook and more, as a customer leaves it. */
+/** An instance with messages, a webhook and more, as in the account of a departing customer. */
 async function fillAccount(user: Client): Promise<{ id: number; api_key: string }> {
   const { data } = await user.createInstance({ name: "Sales", network: "sandbox" });
   const { id, api_key } = data;
@@ -65,7 +65,7 @@ async function fillAccount(user: Client): Promise<{ id: number; api_key: string 
 }
 
 describe("removing an account", () => {
-  it("ends its access at once, and then removes all that it holds but the logs of what was done", async () => {
+  it("ends its access at once, then removes all data except the audit and request logs", async () => {
     const { id: account_id } = await makeAccount(email);
     const user = await signIn(email);
     const instance = await fillAccount(user);
@@ -97,7 +97,7 @@ describe("removing an account", () => {
     await makeAccount(email);
   });
 
-  it("is refused for the owner's account and for a reseller with customers, and says why", async () => {
+  it("is rejected for the owner's account and for a reseller with customers, with the reason", async () => {
     const own = (await gateway.owner.me()).data.account.id;
     await expect(gateway.owner.removeAccount({ id: own })).rejects.toMatchObject({ code: "CONFLICT" });
     const reseller = await makeAccount("reseller@example.com", "reseller");
@@ -118,10 +118,10 @@ describe("removing an account", () => {
     await waitUntil(async () => (await findAccounts(reseller.id)) + (await findAccounts(data.id)) === 0);
   });
 
-  it("leaves no way to add an instance or a customer to an account that is being removed", async () => {
+  it("prevents adding an instance or a customer to the account meanwhile", async () => {
     const address = "hidden@example.com";
     const { id } = await makeAccount(address, "reseller");
-    // An instance that nobody removes keeps the account in the middle of its removal.
+    // An instance whose removal never ends keeps the account in the middle of its own removal.
     await (await signIn(address)).createInstance({ name: "Left", network: "sandbox" });
     await sql`update account set removed_at = now() where id = ${id}`.execute(gateway.database.db);
     const admin = createClient({ baseUrl: gateway.url, adminToken: ADMIN_TOKEN });
@@ -134,14 +134,14 @@ describe("removing an account", () => {
     });
   });
 
-  it("is done again when a restore has brought the account back", async () => {
+  it("is repeated if a restore has brought the account back", async () => {
     const { id } = await makeAccount("back@example.com");
     await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
     await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
     await waitUntil(async () => (await findAccounts(id)) === 0);
   });
 
-  it("leaves out no table that holds rows of an account", async () => {
+  it("covers every table that has rows of an account", async () => {
     const { rows } = await sql<{ name: string }>`
       select c.table_name as name
       from information_schema.columns c join information_schema.tables t using (table_schema, table_name)

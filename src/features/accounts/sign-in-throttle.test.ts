@@ -42,7 +42,7 @@ async function failTimes(times: number, options: Try = {}): Promise<void> {
 
 const elsewhere = () => `10.${networks++ >> 8}.${networks & 255}.1`;
 
-/** Fails five times, and lets the wait that follows begin in an hour, so that it cannot be over by accident. */
+/** Fails five times, and lets the resulting wait begin in an hour, so that it cannot be over by accident. */
 async function useUp(options: Try = {}): Promise<void> {
   await failTimes(5, options);
   await pass(-3_600);
@@ -56,7 +56,7 @@ async function pass(seconds: number): Promise<void> {
 }
 
 describe("wrong sign-ins at one e-mail address from one network", () => {
-  it("are free for five failures, and each further one doubles the wait, up to 15 minutes", async () => {
+  it("cause no wait for five failures; each further failure doubles the wait, up to 15 minutes", async () => {
     await failTimes(5);
     for (const [failures, seconds] of [
       [11, 64],
@@ -69,7 +69,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
         test.database.db,
       );
       const { retryAfterSeconds: told } = await attempt("right").catch((refusal) => refusal);
-      // However long this test had to wait for the processor.
+      // However long this test had to wait for a processor.
       expect(told).toBeLessThanOrEqual(seconds);
       expect(told).toBeGreaterThan(seconds / 2);
     }
@@ -77,7 +77,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
     await attempt("right");
   });
 
-  it("are deleted after a successful one, and after a quarter of an hour without any", async () => {
+  it("are deleted after a successful sign-in, and after 15 minutes without a failure", async () => {
     await failTimes(4);
     await attempt("right");
     await failTimes(4);
@@ -92,26 +92,26 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
     for (const on of [throttle, other]) await expect(attempt("right", { on })).rejects.toMatchObject(REFUSED);
   });
 
-  it("do not slow down another e-mail address, nor the same one in another network", async () => {
+  it("do not slow down another e-mail address, nor the same one from another network", async () => {
     await useUp();
     await attempt("right", { email: "caio@example.com" });
     await attempt("right", { ip: "198.51.100.7" });
   });
 
-  it("count although the process died before it knew the outcome", async () => {
+  it("count even if the process died before it knew the result", async () => {
     for (let i = 0; i < 5; i++) await node().begin(BIA, { ip: "192.0.2.1" });
     await pass(-3_600);
     await expect(attempt("right", { on: node() })).rejects.toMatchObject(REFUSED);
   });
 
-  it("do not count before they are checked, and right ones at the same moment all pass", async () => {
+  it("count only after the check, and correct sign-ins at the same moment all succeed", async () => {
     for (let i = 0; i < 30; i++) await attempt("cancelled");
     await Promise.all(Array.from({ length: 15 }, () => attempt("right")));
   });
 });
 
 describe("wrong sign-ins from one network", () => {
-  it("are refused after twenty failures in 15 minutes, whatever the e-mail address", async () => {
+  it("are rejected after twenty failures in 15 minutes, whatever the e-mail address", async () => {
     for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}` });
     await expect(attempt("right")).rejects.toMatchObject(REFUSED);
     await attempt("right", { ip: "192.0.2.8" });
@@ -119,20 +119,20 @@ describe("wrong sign-ins from one network", () => {
     await attempt("right");
   });
 
-  it("are of one network for a whole IPv6 /64", async () => {
+  it("are counted together for a whole IPv6 /64", async () => {
     for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}`, ip: `2001:db8:1:2::${i + 1}` });
     await expect(attempt("right", { ip: "2001:db8:1:2:ffff::9" })).rejects.toMatchObject(REFUSED);
     await attempt("right", { ip: "2001:db8:1:3::1" });
   });
 
-  it("are of one IPv4 address also where the gateway listens on IPv6", async () => {
+  it("are counted per IPv4 address, even if the gateway listens on IPv6", async () => {
     for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}`, ip: "::ffff:192.0.2.9" });
     for (const ip of ["::ffff:192.0.2.9", "::ffff:c000:209", "192.0.2.9"])
       await expect(attempt("right", { ip })).rejects.toMatchObject(REFUSED);
     await attempt("right", { ip: "::ffff:192.0.2.10" });
   });
 
-  it("are deleted an hour later, also by failed ones", async () => {
+  it("are deleted an hour later, also by failed sign-ins", async () => {
     await failTimes(1);
     await pass(3_601);
     await attempt("wrong", { email: "caio@example.com", ip: "192.0.2.77" });

@@ -12,7 +12,7 @@ describe("the token of a known device", () => {
     expect(other?.id).not.toBe(one?.id);
   });
 
-  it("is still known while the secret key is being changed", () => {
+  it("is still valid while the secret key is being changed", () => {
     const changed = createTrustedDevices(["n".repeat(43), SECRET]);
     expect(changed.find(devices.issue(17))).toMatchObject({ user_id: 17 });
   });
@@ -27,7 +27,7 @@ describe("the token of a known device", () => {
     ["is of tomorrow", () => createTrustedDevices([SECRET], () => Date.now() + 86_400_000).issue(17)],
     ["is nonsense", () => "x".repeat(100_000)],
     ["is empty", () => ""],
-  ])("is nothing when it %s", (_, make) => {
+  ])("is invalid when it %s", (_, make) => {
     expect(devices.find(make())).toBeUndefined();
   });
 });

@@ -43,8 +43,8 @@ async function makeAccount(by: Client, account_type: "reseller" | "client") {
   return { id: data.id, client: createClient({ baseUrl: test.url, token }) };
 }
 
-describe("the overview", () => {
-  it("counts everything for the owner and the operator, and its own for a reseller", async () => {
+describe("the administration overview", () => {
+  it("counts all accounts for the owner and the operator, and its own accounts for a reseller", async () => {
     const { data } = await test.owner.adminOverview();
     expect(data).toMatchObject({
       accounts: 3,
@@ -67,7 +67,7 @@ describe("the overview", () => {
     });
   });
 
-  it("counts what was sent, once, and not what is a minute old or less", async () => {
+  it("counts each sent message once, and no message of the last minute", async () => {
     const { db } = test.database;
     const count = async () => {
       await Promise.all([countSentMessages(db), countSentMessages(db)]);
@@ -86,7 +86,7 @@ describe("the overview", () => {
     await sql`update message set created_at = created_at + interval '2 minutes'`.execute(db);
   });
 
-  it("counts no message that failed, and one without an outcome once it was sent", async () => {
+  it("counts no failed message, and counts a message with unknown outcome if it was sent", async () => {
     const { db } = test.database;
     const count = async () => {
       await countSentMessages(db);
@@ -108,11 +108,11 @@ describe("the overview", () => {
     await db.deleteFrom("message").where("id", "in", ids).execute();
   });
 
-  it("is closed to all other callers", async () => {
+  it("is forbidden to all other callers", async () => {
     await expect(customer.client.adminOverview()).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  it("is open to the operator only from the allowed addresses that a trusted proxy reports", async () => {
+  it("is available to the operator only from allowed addresses that a trusted proxy reports", async () => {
     const ask = async (from: string) => {
       const headers = { admintoken: ADMIN_TOKEN, "x-forwarded-for": from };
       return (await fetch(`${test.url}/api/admin/overview`, { headers })).status;
@@ -121,8 +121,8 @@ describe("the overview", () => {
   });
 });
 
-describe("the monitor", () => {
-  it("shows what each instance has done lately and what to do about it, at both addresses alike", async () => {
+describe("the administration monitor", () => {
+  it("shows recent activity and recommendations per instance, identically at both addresses", async () => {
     const { data, pagination } = await test.owner.adminMonitor();
     expect(data.instances).toMatchObject([
       { id: customer.instance, name: "Theirs", status: "created", messages_24h: 0, waiting_sends: 0 },
@@ -150,7 +150,7 @@ describe("the monitor", () => {
     expect(published.data.instances.map(({ id }) => id)).toEqual(data.instances.map(({ id }) => id));
   });
 
-  it("pages and filters, and shows a reseller its own", async () => {
+  it("has pages and filters, and shows a reseller its own instances", async () => {
     const first = await test.owner.adminMonitor({ limit: 1 });
     expect(first.data.instances.map(({ id }) => id)).toEqual([customer.instance]);
     const cursor = first.pagination.next_cursor ?? undefined;
@@ -164,7 +164,7 @@ describe("the monitor", () => {
     expect(data.metrics).toMatchObject({ accounts: 2, instances: 1 });
   });
 
-  it("raises alerts about lost instances, failing webhooks and late queues, with what to do", async () => {
+  it("raises alerts with recommendations for lost instances, failing webhooks and late queues", async () => {
     const { db } = test.database;
     const { data: webhook } = await mine.client.createWebhook({
       id: mine.id,
@@ -199,7 +199,7 @@ describe("the monitor", () => {
     await db.updateTable("instance").set({ status: "created" }).where("id", "=", customer.instance).execute();
   });
 
-  it("names a webhook that fails before everything else, and no queue as late for what waits for it", async () => {
+  it("reports a failing webhook first, and not the queue that waits for it", async () => {
     const { db } = test.database;
     const { data: webhook } = await mine.client.createWebhook({
       id: mine.id,
@@ -269,7 +269,7 @@ describe("the monitor", () => {
     else expect(advice).toContain(words);
   });
 
-  it("answers within its bounds at ten thousand instances", async () => {
+  it("responds within its limits at ten thousand instances", async () => {
     await sql`
       insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
       select ${customer.id}::bigint, 0, 0, 'Many', 'sandbox', '' from generate_series(1, 10000)`.execute(
@@ -283,7 +283,7 @@ describe("the monitor", () => {
   });
 });
 
-describe("the logs", () => {
+describe("the administration logs", () => {
   it("of messages contain everything except texts and recipients", async () => {
     const { data } = await test.owner.listLogs({ type: "messages", instance_id: mine.id });
     expect(data).toMatchObject([
@@ -293,7 +293,7 @@ describe("the logs", () => {
     expect(JSON.stringify(data)).not.toMatch(/Hello|5511987651234/);
   });
 
-  it("of connections and webhooks come newest first, page by page", async () => {
+  it("of connections and webhooks list the newest entries first, page by page", async () => {
     const all = (await test.owner.listLogs({ type: "connections", instance_id: mine.id })).data;
     expect(all.length).toBeGreaterThan(1);
     const first = await test.owner.listLogs({ type: "connections", instance_id: mine.id, limit: 1 });
@@ -304,7 +304,7 @@ describe("the logs", () => {
     expect(unscoped.map(({ id }) => id)).toEqual(unscoped.map(({ id }) => id).sort((a, b) => b - a));
   });
 
-  it("of webhooks are filtered by event and success, without passwords of addresses", async () => {
+  it("of webhooks can be filtered by event and success, and contain no passwords of addresses", async () => {
     const { data: webhook } = await mine.client.createWebhook({
       id: mine.id,
       name: "W",
@@ -321,7 +321,7 @@ describe("the logs", () => {
     await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
   });
 
-  it("of the audit show who did what, for one kind of action or all", async () => {
+  it("of the audit show actor and action, for one kind of action or all", async () => {
     const { data } = await test.owner.listLogs({ type: "audit", action: "account.create" });
     expect(data).toMatchObject([
       { type: "audit", action: "account.create", actor: "user", account_id: customer.id },
@@ -339,7 +339,7 @@ describe("the logs", () => {
     await waitUntil(async () => (await test.owner.listLogs({ action: "auth.refused" })).data.length === 1);
   });
 
-  it("show a reseller its customers' rows and its own, and no others", async () => {
+  it("show a reseller its own rows and its customers' rows only", async () => {
     await customer.key.connectInstance({ id: customer.instance, wait_seconds: 0 });
     await waitUntil(async () => (await reseller.listLogs({ type: "connections" })).data.length > 0);
     const accounts = async (type: "audit" | "connections" | "messages" | "webhooks") =>
@@ -352,7 +352,7 @@ describe("the logs", () => {
     expect(data).toEqual([]);
   });
 
-  it("of requests are filtered by account", async () => {
+  it("of requests can be filtered by account", async () => {
     await waitUntil(
       async () => (await test.owner.listLogs({ type: "api", account_id: customer.id })).data.length > 0,
     );
@@ -360,7 +360,7 @@ describe("the logs", () => {
     expect(new Set(data.map(({ account_id }) => account_id)).has(1)).toBe(false);
   });
 
-  it.each(["nonsense", Buffer.from("x").toString("base64url")])("refuse the cursor %s", async (cursor) => {
+  it.each(["nonsense", Buffer.from("x").toString("base64url")])("reject the cursor %s", async (cursor) => {
     await expect(test.owner.listLogs({ cursor })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

@@ -40,7 +40,7 @@ async function record(count: number): Promise<void> {
 
 const verify = (head?: string) => verifyAudit(test.database.db, box, { head });
 
-/** As somebody would who owns the database. */
+/** As the owner of the database could do. */
 async function tamper(statement: string): Promise<void> {
   await sql`set session_replication_role = replica; ${sql.raw(statement)}; set session_replication_role = origin`.execute(
     test.database.db,
@@ -48,7 +48,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe("the audit log", () => {
-  it("records who did what with which credential, from where, and the names of changed fields", async () => {
+  it("records actor, credential, address and the names of changed fields", async () => {
     await record(1);
     await recordAudit(test.database.db, {
       by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5, scope: "instance" } },
@@ -91,13 +91,13 @@ describe("the audit log", () => {
     "update audit_seal set hash = ''",
     "delete from audit_seal",
     "truncate audit_seal",
-  ])("refuses: %s", async (statement) => {
+  ])("rejects: %s", async (statement) => {
     await record(1);
     await appendAuditChain(test.database.db, box);
     await expect(test.database.pool.query(statement)).rejects.toThrow("append-only");
   });
 
-  it("allows only an address to be erased, and only by a transaction that declares the erasure", async () => {
+  it("allows only addresses to be erased, in a transaction that declares the erasure", async () => {
     const { db } = test.database;
     await record(1);
     await appendAuditChain(db, box);
@@ -112,13 +112,13 @@ describe("the audit log", () => {
     expect(await verify()).toMatchObject({ links: 1, broken: undefined });
   });
 
-  it("names the fields of a request that are given, but for its ids", () => {
+  it("names the given fields of a request, except for ids", () => {
     expect(fieldNamesOf({ id: 1, name: "x", url: undefined, events: [] }, "id")).toEqual(["name", "events"]);
   });
 });
 
 describe("the chain of the audit log", () => {
-  it("takes every entry once, however late it was committed and however many take at once", async () => {
+  it("includes every entry once, whatever the order of commits and however many nodes append", async () => {
     const { db } = test.database;
     await record(2);
     let finish = () => {};
@@ -164,7 +164,7 @@ describe("the chain of the audit log", () => {
     expect(broken).toMatchObject({ ...where, reason: expect.stringContaining(reason) });
   });
 
-  it("shows by a head that was kept elsewhere that its end was cut off", async () => {
+  it("detects a truncated log by a head that was stored elsewhere", async () => {
     await record(3);
     await appendAuditChain(test.database.db, box);
     const { head } = await verify();

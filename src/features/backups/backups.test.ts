@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Messages delivered and pending, deliveries done and waiting, and what customers keep beside them. */
+/** Messages delivered and pending, deliveries done and waiting, and other data of customers. */
 async function fillEverything(): Promise<void> {
   const { owner } = gateway;
   for (const text of ["one", "two"])
@@ -60,7 +60,7 @@ async function fillEverything(): Promise<void> {
   await shop.client.sendText({ id: shop.id, number: "5511999990007", text: "four" });
   await broken.waitFor(({ body }) => body.event === "message.sent");
   await waitUntil(async () => (await statuses()).retrying === 1);
-  // So long after each other that the second is still pending in the backup.
+  // Far enough apart that the second is still pending in the backup.
   await shop.client.updateInstance({
     id: shop.id,
     settings: { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 },
@@ -69,7 +69,7 @@ async function fillEverything(): Promise<void> {
     await shop.client.sendText({ id: shop.id, number: "5511999990008", text, async: true });
   }
   await good.waitFor(({ body }) => body.data?.message?.text === "five");
-  // The last receipt has come, and nothing is on its way but what the broken receiver refuses.
+  // The last receipt has arrived, and only the messages rejected by the broken receiver are pending.
   await waitUntil(async () => (await count(gateway.database, FIVE_READ)) === 1);
   await waitUntil(async () => (await count(gateway.database, DELIVERY_JOBS)) === 2);
 }
@@ -77,7 +77,7 @@ async function fillEverything(): Promise<void> {
 const FIVE_READ = "message where content ->> 'text' = 'five' and status = 'read'";
 const DELIVERY_JOBS = "job join lane on lane.id = job.lane where lane.kind = 'webhook'";
 
-/** As the log of erasures has it: the last row of each table at that time. */
+/** As the erasure log has it: the last row of each table at that time. */
 async function lastRows(): Promise<Record<string, number>> {
   const tables = ["lead", "message", "contact", "conversation", "consent", "campaign", "campaign_recipient"];
   return Object.fromEntries(tables.map((table) => [table, 1_000]));
@@ -95,7 +95,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
   return target;
 }
 
-/** Runs a command without its words on the screen; answers what it said. */
+/** Runs a command without output on the screen, and returns its output. */
 async function quietly(command: () => Promise<void>): Promise<string> {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   const progress = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -117,7 +117,7 @@ async function count(database: Database, query: string): Promise<number> {
 }
 
 describe("a backup", () => {
-  test("is encrypted, for its owner only, and downloaded as it lies there, by administrators, with an audit entry", async () => {
+  test("is encrypted for its owner; administrators download it unchanged, with an audit entry", async () => {
     const bytes = await readFile(file);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     for (const word of ["pending", "Ana", "5511988887777", SECRET_KEY])
@@ -138,7 +138,7 @@ describe("a backup", () => {
     ]);
   });
 
-  test("is made one at a time, and one whose process was killed has failed", async () => {
+  test("runs alone, and is marked as failed if its process was killed", async () => {
     const { db } = gateway.database;
     const dead = { id: "bkp_00DEAD", trigger: "request", started_at: new Date() } as const;
     await db.insertInto("backup").values(dead).execute();
@@ -150,7 +150,7 @@ describe("a backup", () => {
     expect(await find()).toMatchObject({ reason: "The process that made it ended.", file: null });
   });
 
-  test("that finds no way to its directory fails with a reason and leaves nothing behind", async () => {
+  test("without access to its directory fails with a reason, and leaves no file behind", async () => {
     await writeFile(join(dataDir, "no-directory"), "");
     await gateway.restart({ WAYGATE_BACKUP_DIR: join(dataDir, "no-directory") });
     const { data } = await gateway.admin.createBackup();
@@ -162,7 +162,7 @@ describe("a backup", () => {
     await gateway.restart();
   });
 
-  test("is made by a command too, into a file that is not there yet", async () => {
+  test("can be made by a command, which writes it to a new file", async () => {
     const output = join(dataDir, "by-hand.backup");
     await gateway.database.db
       .updateTable("credential")
@@ -180,7 +180,7 @@ describe("a backup", () => {
 });
 
 describe("a restore", () => {
-  test("wants the secret key and the backup key of the gateway that made it", async () => {
+  test("requires the secret key and the backup key of the gateway that made the backup", async () => {
     const target = await emptyDatabase();
     const otherKey = "Qw3Er5Ty7Ui9Op1As2Df4Gh6Jk8Lz0Xc";
     await expect(restore(file, target, { WAYGATE_BACKUP_KEY: otherKey })).rejects.toThrow(
@@ -196,7 +196,7 @@ describe("a restore", () => {
     expect(await count(target.database, "pg_tables where schemaname = 'public'")).toBe(0);
   });
 
-  test("brings up a gateway that keeps still until an operator releases what was pending", async () => {
+  test("starts a gateway that sends nothing until an operator releases the pending work", async () => {
     const target = await emptyDatabase();
     const delivered = good.received.map(({ body }) => body.event_id);
     expect(await restore(file, target)).toContain("On hold: 1 sends, 2 deliveries");
@@ -217,7 +217,7 @@ describe("a restore", () => {
     await good.waitFor(
       ({ body }) => body.event === "instance.connected" && !delivered.includes(body.event_id),
     );
-    // What is new goes out, and overtakes what is held.
+    // New messages go out, and overtake the paused ones.
     await client.sendText({ id: shop.id, number: "5511999990011", text: "new" });
     for (const receiver of [good, broken])
       await receiver.waitFor(({ body }) => body.data?.message?.text === "new");
@@ -248,7 +248,7 @@ describe("a restore", () => {
     expect(again).toEqual([]);
   });
 
-  test("erases again what was erased since, and discards what was pending when an operator says so", async () => {
+  test("repeats later erasures, and discards pending work if an operator requests it", async () => {
     const target = await emptyDatabase();
     const { db } = target.database;
     const erasures = join(dataDir, "erasures-elsewhere.jsonl");
@@ -277,7 +277,7 @@ describe("a restore", () => {
     expect(message).toMatchObject({ content: { text: "pending" }, error: { code: "UNKNOWN_OUTCOME" } });
     const { data: logs } = await gateway.owner.listLogs({ type: "audit", action: "restored.*" });
     expect(logs).toMatchObject([{ action: "restored.discard", actor: "system" }]);
-    // What is told of the discarded send is delivered.
+    // The event about the discarded send is delivered.
     const isOpen = () =>
       db.selectFrom("delivery").select("status").where("status", "in", ["pending", "retrying"]).execute();
     await waitUntil(async () => (await isOpen()).length === 0);

@@ -4,7 +4,7 @@ import { chooseExpiredBackups } from "./choose-expired-backups.ts";
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-20T12:00:00Z");
 
-/** One every six hours for so many days, oldest first. */
+/** One backup every six hours for the given number of days, oldest first. */
 function everySixHours(days: number): { id: string; created_at: Date }[] {
   return Array.from({ length: days * 4 }, (_, n) => {
     const created_at = new Date(NOW.getTime() - (days * 4 - n - 1) * 6 * HOUR_MS);
@@ -12,7 +12,7 @@ function everySixHours(days: number): { id: string; created_at: Date }[] {
   });
 }
 
-test("the last day, and the newest of 7 days, 4 weeks and 6 months stay", () => {
+test("backup retention keeps the last day, and the newest backups of 7 days, 4 weeks and 6 months", () => {
   const backups = everySixHours(400);
   const expired = new Set(chooseExpiredBackups(backups, NOW));
   const kept = backups.filter((backup) => !expired.has(backup)).map(({ id }) => id);
@@ -36,7 +36,7 @@ test("the last day, and the newest of 7 days, 4 weeks and 6 months stay", () => 
   ]);
 });
 
-test("a gap in the days costs none of those that are there", () => {
+test("backup retention deletes none of the remaining backups because of missing days", () => {
   const old = everySixHours(30).map(({ id, created_at }) => ({
     id,
     created_at: new Date(created_at.getTime() - 90 * 24 * HOUR_MS),

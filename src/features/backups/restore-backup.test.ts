@@ -14,7 +14,7 @@ import { verifyBackup } from "./verify-backup.ts";
 import { type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 
 const KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
-/** Whatever a text may hold, the signs of COPY itself among it. */
+/** Every character that a text can contain, including the special characters of COPY. */
 const TEXTS = ["a\tb\nc\r\\d", "\\.", "\\N", "ünï©ødé 👍🏽", "", "{\"not\": 'json\u0001'}"];
 
 let directory: string;
@@ -50,7 +50,7 @@ async function write(url: string, to: string): Promise<WrittenBackup> {
   });
 }
 
-/** One of every type of column, at its edges, and rows in a partition, with a foreign key to a later row and generated. */
+/** Every column type at its limits, rows in a partition, a foreign key to a later row, generated columns. */
 async function fill(pool: pg.Pool): Promise<void> {
   await pool.query(
     "insert into account (name, account_type, plan_id, parent_id) values ('late', 'client', 2, null), ('own', 'client', 2, 1)",
@@ -59,7 +59,7 @@ async function fill(pool: pg.Pool): Promise<void> {
     JSON.stringify({ big: 1.5e300, small: 0.1, text: TEXTS, nothing: null }),
   ]);
   await pool.query("update plan set price = 1234567890.12");
-  // More than a socket brings at a time.
+  // More than a socket delivers at a time.
   await pool.query(
     `insert into contact (account_id, instance_id, jid, push_name)
      select 1, 1, n || '@s.whatsapp.net', repeat('x', n % 300) from generate_series(1, 10000) n`,
@@ -85,7 +85,7 @@ async function fill(pool: pg.Pool): Promise<void> {
   await pool.query(
     "insert into sandbox.media (id, account_id, bytes, expires_at) values ('m', 1, $1, 'infinity')",
     [
-      // Not to be made smaller, so that the file has several pieces.
+      // Incompressible, so that the file has several pieces.
       randomBytes(1_000_000),
     ],
   );
@@ -104,8 +104,8 @@ async function isUntouched({ database }: TestDatabase): Promise<boolean> {
   return rows.length === 0;
 }
 
-describe("a backup", () => {
-  test("comes back row by row as it was, in every type, and its numbers go on above", async () => {
+describe("a backup file", () => {
+  test("restores every row with every type, and numbers continue above the restored ones", async () => {
     const target = await empty();
     await restoreBackup(target.url, { path, backupKey: KEY }, []);
     const resolved = ["restore_record", "audit", "audit_pending"];
@@ -131,7 +131,7 @@ describe("a backup", () => {
     await expect(target.database.pool.query("delete from audit")).rejects.toThrow("append-only");
   });
 
-  test("brings back what each account stores, and counts on from there", async () => {
+  test("restores the storage usage of each account, and counting continues from there", async () => {
     const target = await empty();
     await restoreBackup(target.url, { path, backupKey: KEY }, []);
     const { pool } = target.database;
@@ -143,7 +143,7 @@ describe("a backup", () => {
     expect(await stored()).toBe(7 + 1_000_000);
   });
 
-  test("of an older schema is brought up to this one", async () => {
+  test("of an older schema is migrated to the current one", async () => {
     const [old, target] = [await empty(), await empty()];
     const client = new pg.Client({ connectionString: old.url });
     await client.connect();
@@ -159,7 +159,7 @@ describe("a backup", () => {
     expect(rows).toEqual([{ name: "old", status: "active", parent_id: null, account_state: "active" }]);
   });
 
-  test("is found to be wrong when what was restored differs from what was written", async () => {
+  test("fails verification if the restored data differs from what was written", async () => {
     const tally = { ...written.tally, consent: { rows: TEXTS.length, digest: "0".repeat(64) } };
     const verdict = await verifyBackup(source.url, { path, backupKey: KEY }, { ...written, tally });
     expect(verdict).toEqual({
@@ -173,7 +173,7 @@ describe("a backup", () => {
     expect(rows).toEqual([]);
   });
 
-  test("is not verified, and says why, where the role may make no databases", async () => {
+  test("is not verified if the role cannot create databases, and the reason is reported", async () => {
     await source.database.pool.query(
       "drop role if exists nobody_much; create role nobody_much login password 'x'",
     );
@@ -188,13 +188,13 @@ describe("a backup", () => {
   });
 });
 
-describe("a restore", () => {
+describe("a restore from a file", () => {
   const flip = (bytes: Buffer, at: number) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1);
 
   test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
     ["cut off in its head", (bytes) => bytes.subarray(0, 40), /incomplete/],
     ["cut off in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /altered or is incomplete/],
-    // Right behind a piece, where only the seal of the next one is missing.
+    // Right after a piece, where only the seal of the next one is missing.
     ["cut off between two pieces", (bytes) => bytes.subarray(0, 53 + 262_160), /altered or is incomplete/],
     ["altered in one bit", (bytes) => flip(bytes, bytes.length - 300), /altered or is incomplete/],
     ["altered in its salt", (bytes) => flip(bytes, 30), /altered or is incomplete/],
@@ -208,7 +208,7 @@ describe("a restore", () => {
     expect(String(refusal)).not.toContain("\n");
   });
 
-  test("of a file that turns out to be altered on the way changes nothing", async () => {
+  test("changes nothing if the file turns out to be altered", async () => {
     const target = await empty();
     const spoilt = join(directory, "altered.backup");
     const bytes = await readFile(path);
@@ -217,7 +217,7 @@ describe("a restore", () => {
     expect(await isUntouched(target)).toBe(true);
   });
 
-  test("refuses another key, a newer schema and a database that is not empty", async () => {
+  test("rejects another key, a newer schema and a database that is not empty", async () => {
     const target = await empty();
     const wrongKey = { path, backupKey: "another backup key that is long enough" };
     await expect(restoreBackup(target.url, wrongKey, [])).rejects.toThrow(
@@ -242,7 +242,7 @@ describe("a restore", () => {
     expect((await target.database.pool.query("select from mine")).rows).toEqual([]);
   });
 
-  test("that fails in the middle leaves the database empty", async () => {
+  test("leaves the database empty if it fails in the middle", async () => {
     const target = await empty();
     const failing = withConnection(target.url, "test", (client) =>
       loadBackup(client, { path, backupKey: KEY }, () => Promise.reject(new Error("power cut"))),

@@ -44,7 +44,7 @@ beforeEach(async () => {
   await store.database.pool.query("truncate backup");
 });
 
-/** A backup that was made then, with its file. */
+/** A backup made at the given time, with its file. */
 async function addOld(created_at: Date, node = "node-1"): Promise<void> {
   const name = created_at.toISOString().slice(0, 10);
   const file = `${node}-${name}.backup`;
@@ -53,7 +53,7 @@ async function addOld(created_at: Date, node = "node-1"): Promise<void> {
   if (node === "node-1") await writeFile(join(directory, file), "");
 }
 
-test("the files that retention lets go are removed after a backup, and those of other nodes are left to them", async () => {
+test("a backup is followed by the deletion of expired files, but not of other nodes' files", async () => {
   for (let age = 1; age <= 220; age++) await addOld(new Date(now.getTime() - age * DAY_MS));
   await addOld(new Date(now.getTime() - 300 * DAY_MS), "node-2");
   const id = await addBackup(deps.db, BY, "schedule");
@@ -86,7 +86,7 @@ test("the files that retention lets go are removed after a backup, and those of 
   expect([...told]).toEqual(["rows written", "rows restored", "rows compared"]);
 });
 
-test("a backup is made once a day, after the quiet hour, and again an hour after one that failed", async () => {
+test("a backup runs once a day after the quiet hour, and again an hour after a failure", async () => {
   await store.database.pool.query(
     "insert into account (name, account_type, plan_id, created_at) values ('a', 'owner', 1, $1)",
     [new Date("2026-11-01T00:00:00Z")],
@@ -118,7 +118,7 @@ test("a backup is made once a day, after the quiet hour, and again an hour after
   expect(await madeAt("2026-11-21T23:00:00Z")).toEqual([]);
 });
 
-test("what a killed process has left is removed, and nothing that anybody may want", async () => {
+test("a backup run deletes only the leftovers of a killed process", async () => {
   const dead = { id: "bkp_01M7WFAA8C6E4BYT4HV8DEAD01", trigger: "request", started_at: now } as const;
   await deps.db.insertInto("backup").values(dead).execute();
   const kept = [

@@ -41,7 +41,7 @@ async function createCampaign(input: CampaignInput = {}): Promise<number> {
   return data.id;
 }
 
-/** A campaign that has been sent to these, and is completed. */
+/** A completed campaign that was sent to the given recipients. */
 async function runCampaign(numbers: string[]): Promise<number> {
   const id = await createCampaign();
   await owner.addRecipients({ id, numbers });
@@ -64,8 +64,8 @@ function numberEnding(ending: string): string {
   return `55218${String(numbers).padStart(5, "0")}${ending}`;
 }
 
-describe("the places of max_campaigns", () => {
-  test("are taken by campaigns that have not ended, and by no others", async () => {
+describe("the limit max_campaigns", () => {
+  test("counts only campaigns that have not ended", async () => {
     const ended = await runCampaign([newPhone()]);
     await limit({ max_campaigns: 1 });
     const open = await createCampaign();
@@ -95,7 +95,7 @@ describe("a campaign", () => {
     expect(data).toMatchObject([{ text: "Hello", origin: "campaign" }]);
   });
 
-  test("is not deleted while it runs, and its queued messages go with it once it is paused", async () => {
+  test("cannot be deleted while it runs; once paused, it is deleted with its queued messages", async () => {
     const id = await createCampaign({ min_delay_ms: 8_000, max_delay_ms: 8_000 });
     await owner.addRecipients({ id, numbers: [newPhone(), newPhone(), newPhone()] });
     await owner.startCampaign({ id });
@@ -112,7 +112,7 @@ describe("a campaign", () => {
     await waitUntil(async () => (await own.execute()).length === 0);
   });
 
-  test("that the gateway holds is cancelled before it is deleted, and the refusal says so", async () => {
+  test("that the gateway has paused cannot be deleted before it is cancelled, with the reason", async () => {
     await limit({ max_messages: 0 });
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [newPhone()] });
@@ -127,7 +127,7 @@ describe("a campaign", () => {
     await owner.deleteCampaign({ id });
   });
 
-  test("is archived once it has ended, and lists can leave it out", async () => {
+  test("can be archived once it has ended, and lists can exclude it", async () => {
     const id = await createCampaign();
     await expect(owner.archiveCampaign({ id })).rejects.toMatchObject({ code: "CAMPAIGN_STATE" });
     await owner.cancelCampaign({ id });
@@ -141,7 +141,7 @@ describe("a campaign", () => {
     expect((await owner.archiveCampaign({ id, archived: false })).data.archived_at).toBeNull();
   });
 
-  test("separates a dry run from a start", async () => {
+  test("can be started as a dry run, separately from the real start", async () => {
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [newPhone()] });
     const { message, data } = await owner.startCampaign({ id, dry_run: true });
@@ -152,11 +152,11 @@ describe("a campaign", () => {
 });
 
 describe("failed recipients", () => {
-  test("are written to again, but not those whom the message may have reached", async () => {
+  test("are retried, except those that the message may have reached", async () => {
     const [refused, silent, fine] = [numberEnding("0001"), newPhone(), newPhone()];
     const id = await runCampaign([refused, silent, fine]);
     const { db } = gateway.database;
-    // As it stands after a crash in the middle of a send.
+    // As a crash in the middle of a send leaves it.
     const ofSilent = db
       .updateTable("campaign_recipient")
       .set({ status: "failed", reason: "UNKNOWN_OUTCOME" });
@@ -173,7 +173,7 @@ describe("failed recipients", () => {
     expect([await of(refused), await of(silent), await of(fine)]).toEqual([2, 1, 1]);
   });
 
-  test("get the file of the campaign again for a week, and after that the retry says that it is gone", async () => {
+  test("get the campaign's file again for a week; later, the retry reports the missing file", async () => {
     const { db } = gateway.database;
     const id = await createCampaign({ media: { base64: inBase64(SAMPLE.png) } });
     await owner.addRecipients({ id, numbers: [numberEnding("0001")] });
@@ -202,14 +202,14 @@ describe("failed recipients", () => {
     expect((await show(id)).totals).toMatchObject({ failed: 1, pending: 0 });
   });
 
-  test("of a cancelled campaign stay as they are", async () => {
+  test("of a cancelled campaign are not retried", async () => {
     const id = await createCampaign();
     await owner.cancelCampaign({ id });
     await expect(owner.retryFailedRecipients({ id })).rejects.toMatchObject({ code: "CAMPAIGN_STATE" });
   });
 });
 
-test("a campaign sends what the month has left, then pauses for its quota", async () => {
+test("a campaign sends what is left of the monthly quota, and then pauses", async () => {
   const { account_id } = await gateway.database.db
     .selectFrom("instance")
     .select("account_id")
@@ -226,7 +226,7 @@ test("a campaign sends what the month has left, then pauses for its quota", asyn
   await limit({ max_messages: null });
 });
 
-test("what a pause takes back does not count against the month", async () => {
+test("sends that a pause withdraws do not count against the monthly quota", async () => {
   await limit({ max_messages: 1_000 });
   const id = await createCampaign({ min_delay_ms: 3_000, max_delay_ms: 3_000 });
   await owner.addRecipients({ id, numbers: Array.from({ length: 5 }, newPhone) });

@@ -54,7 +54,7 @@ async function completed(id: number): Promise<void> {
   await waitUntil(async () => (await campaignOf(id)).status === "completed", 60_000);
 }
 
-describe("a body of which every value is wrong", () => {
+describe("a campaign request in which every value is wrong", () => {
   test.each<[string, (id: number) => [string, object]]>([
     ["a list", (id) => [`POST /api/campaigns/${id}/recipients`, { lead_ids: Array(50_000).fill(-1) }]],
     ["a map", () => ["POST /api/leads", { custom_fields: manyFields(80_000) }]],
@@ -70,8 +70,8 @@ describe("a body of which every value is wrong", () => {
   });
 });
 
-describe("an Idempotency-Key", () => {
-  test("repeats the answer to recipients, a start, a pause and a cancel, and does nothing twice", async () => {
+describe("the Idempotency-Key of a campaign request", () => {
+  test("repeats the response to recipients, start, pause and cancel, without a second effect", async () => {
     const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
     const numbers = [newPhone(), newPhone(), newPhone()];
     const steps = [
@@ -90,7 +90,7 @@ describe("an Idempotency-Key", () => {
     expect((await campaignOf(id)).totals).toMatchObject({ total: 3 });
   });
 
-  test("is refused with other recipients", async () => {
+  test("is rejected with other recipients", async () => {
     const id = await createCampaign();
     const add = (numbers: string[]) =>
       owner.addRecipients({ id, numbers }, { idempotencyKey: "recipients-2" });
@@ -98,7 +98,7 @@ describe("an Idempotency-Key", () => {
     await expect(add([newPhone()])).rejects.toMatchObject({ status: 422, code: "IDEMPOTENCY_MISMATCH" });
   });
 
-  test("lets a start be tried again that was refused", async () => {
+  test("allows another attempt after a start was rejected", async () => {
     const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
     const start = () => owner.startCampaign({ id }, { idempotencyKey: "start-2" });
     await expect(start()).rejects.toMatchObject({ status: 400 });
@@ -108,8 +108,8 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("a campaign", () => {
-  test.each(["", true, "fast", -1, 1.5, []])("takes no delay of %j", async (min_delay_ms) => {
+describe("a campaign request", () => {
+  test.each(["", true, "fast", -1, 1.5, []])("rejects a delay of %j", async (min_delay_ms) => {
     const { status, body } = await call("POST /api/campaigns", {
       name: "Fast",
       instance_id: shop.id,
@@ -119,7 +119,7 @@ describe("a campaign", () => {
     expect([status, body.details.fields[0].field]).toEqual([400, "min_delay_ms"]);
   });
 
-  test("takes numbers as the texts of a form", async () => {
+  test("accepts numbers as form texts", async () => {
     const { body } = await call("POST /api/campaigns", {
       name: "Form",
       instance_id: String(shop.id),
@@ -137,7 +137,7 @@ describe("a campaign", () => {
     });
   });
 
-  test("takes its file by an address alone, as sends do", async () => {
+  test("accepts a file by its address only, as sends do", async () => {
     const png = `data:image/png;base64,${PNG.toString("base64")}`;
     for (const file of [{ media: png }, { media_url: png }]) {
       const { body } = await call("POST /api/campaigns", {
@@ -149,7 +149,7 @@ describe("a campaign", () => {
     }
   });
 
-  test("says that a request for recipients names none", async () => {
+  test("for recipients without any recipient is rejected with the reason", async () => {
     const id = await createCampaign();
     const { status, body } = await call(`POST /api/campaigns/${id}/recipients`, { phone_numbers: ["1"] });
     expect([status, body.details.fields[0].field]).toEqual([400, "recipients"]);
@@ -163,7 +163,7 @@ describe("a campaign", () => {
     expect((await campaignOf(id)).totals.total).toBe(0);
   });
 
-  test("takes 50,000 recipients with ten variables each in one request", async () => {
+  test("accepts 50,000 recipients with ten variables each", async () => {
     const id = await createCampaign();
     const variables = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`v${n}`, "x"]));
     const recipients = Array.from({ length: 50_000 }, (_, n) => ({
@@ -174,14 +174,14 @@ describe("a campaign", () => {
     expect(data).toMatchObject({ inserted: 50_000, invalid_count: 0 });
   });
 
-  test("warns at its start of texts that only look like a variable", async () => {
+  test("to start warns of texts that only look like a variable", async () => {
     const id = await createCampaign({ message_template: "Dear {{name|you}}, {{ phone }} {{}} {{oh" });
     await owner.addRecipients({ id, numbers: [newPhone()] });
     const { data } = await owner.startCampaign({ id, dry_run: true });
     expect(data.warnings.map(({ variable }) => variable)).toEqual(["{{name|you}}", "{{}}", "{{oh"]);
   });
 
-  test("continues with another instance of the account, and with no other account's", async () => {
+  test("can switch to another instance of the account, but not of another account", async () => {
     const other = await gateway.connectInstance({ name: "Second" });
     const id = await createCampaign();
     const phone = newPhone();
@@ -194,7 +194,7 @@ describe("a campaign", () => {
     expect(data.map((message) => [message.phone, message.origin])).toEqual([[phone, "campaign"]]);
   });
 
-  test("keeps its pause between two recipients over a pause of its own", async () => {
+  test("to pause and continue keeps the delay between two recipients", async () => {
     const id = await createCampaign({ min_delay_ms: 3_600_000, max_delay_ms: 3_600_000 });
     await owner.addRecipients({ id, numbers: [newPhone(), newPhone()] });
     await owner.startCampaign({ id });
@@ -208,7 +208,7 @@ describe("a campaign", () => {
     await owner.cancelCampaign({ id });
   });
 
-  test("of an account whose plan has none is refused everywhere", async () => {
+  test("is rejected everywhere if the account's plan includes no campaigns", async () => {
     const { data: plan } = await owner.createPlan({ name: "No campaigns", features: { campaigns: false } });
     const login = { email: "plain@example.com", password: "correct horse battery staple" };
     await owner.createAccount({ name: "Plain", user_name: "Plain", plan_id: plan.id, ...login });
@@ -233,7 +233,7 @@ const PNG = Buffer.from(
   "base64",
 );
 
-test("the file of a campaign is kept once, and each of its messages has it", async () => {
+test("the file of a campaign is stored once, and used by each of its messages", async () => {
   const id = await createCampaign({
     media: { base64: PNG.toString("base64"), file_name: "dot.png" },
     min_delay_ms: 3_600_000,
@@ -246,7 +246,7 @@ test("the file of a campaign is kept once, and each of its messages has it", asy
     rows(`select f.id, f.blob from campaign_recipient r join media f on f.message = r.message
       where r.campaign_id = ${id} and f.status = 'ready' order by f.message`);
   await waitUntil(async () => (await files()).length === 1);
-  // The others go out when the file of the first is in the store already.
+  // The other messages go out after the file of the first one was stored.
   await owner.pauseCampaign({ id });
   await owner.updateCampaign({ id, ...QUICK });
   await owner.startCampaign({ id });

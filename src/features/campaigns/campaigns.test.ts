@@ -11,7 +11,7 @@ import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
-// What is slow is without an answer for certain, also where everything stands still for seconds.
+// The slow number never responds, even if the machine pauses for seconds.
 vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
   const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
@@ -48,7 +48,7 @@ async function createCampaign(input: CampaignInput = {}): Promise<number> {
   return data.id;
 }
 
-/** Numbers that are sent, delivered and read. */
+/** Numbers whose messages are sent, delivered and read. */
 function newPhones(count: number): string[] {
   return Array.from({ length: count }, newPhone);
 }
@@ -68,7 +68,7 @@ async function completed(id: number): Promise<void> {
   await waitUntil(async () => (await statusOf(id)) === "completed");
 }
 
-/** What the network took from the shop for these people. */
+/** The messages that the network received from the shop for these recipients. */
 async function arrived(phones: readonly string[]): Promise<{ phone: string; text: string }[]> {
   const { rows } = await sql<{ phone: string; text: string }>`
     select split_part(chat, '@', 1) as phone, content ->> 'text' as text from sandbox.ledger
@@ -78,7 +78,7 @@ async function arrived(phones: readonly string[]): Promise<{ phone: string; text
   return rows;
 }
 
-test("a campaign reaches every recipient once, with the variables in place, and counts the receipts", async () => {
+test("a campaign reaches every recipient once, fills in the variables, and counts the receipts", async () => {
   const id = await createCampaign();
   const [bia = "", ...others] = newPhones(5);
   const { data } = await owner.addRecipients({
@@ -114,7 +114,7 @@ test("a campaign reaches every recipient once, with the variables in place, and 
   expect(report.pagination.has_more).toBe(true);
 });
 
-describe("recipients", () => {
+describe("campaign recipients", () => {
   test("are numbers in any format; invalid ones are reported, and all others are added", async () => {
     const id = await createCampaign();
     const [a = "", b = "", c = "", d = ""] = newPhones(4);
@@ -138,7 +138,7 @@ describe("recipients", () => {
     expect(again.data).toMatchObject({ inserted: 0, duplicates: 2, total: 4 });
   });
 
-  test("come from leads by id and by tag, with what is known of them", async () => {
+  test("can be leads selected by id or tag, with the fields of the lead as variables", async () => {
     const [bia = "", ana = ""] = newPhones(2);
     const lead = await owner.createLead({ phone: bia, name: "Bia", custom_fields: { City: "Recife" } });
     await owner.createLead({ phone: ana, name: "Ana", tags: ["spring"] });
@@ -193,9 +193,9 @@ describe("recipients", () => {
     expect(await answer.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
   });
 
-  test("are taken in by 50,000 in one request, and no more; a send of the API does not wait for them", async () => {
+  test("are accepted up to 50,000 per request, which does not delay a send of the API", async () => {
     const id = await createCampaign();
-    // From 10 on, past the numbers that the sandbox treats otherwise.
+    // From 10 on, beyond the numbers that the sandbox treats in a special way.
     const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n + 10).padStart(8, "0")}`);
     expect((await owner.addRecipients({ id, numbers })).data).toMatchObject({
       inserted: 50_000,
@@ -206,7 +206,7 @@ describe("recipients", () => {
     await owner.startCampaign({ id });
     await waitUntil(async () => (await totalsOf(id)).sent > 0);
     const sent = await shop.client.sendText({ id: shop.id, number: newPhone(), text: "Now" });
-    // Its receipts may have come before the answer was made.
+    // The receipts may have arrived before the response.
     expect(sent.data).toMatchObject({ status: expect.stringMatching(/^(sent|delivered|read)$/) });
     expect((await totalsOf(id)).pending).toBeGreaterThan(0);
     await owner.cancelCampaign({ id });
@@ -216,7 +216,7 @@ describe("recipients", () => {
     expect(totals.sent + totals.failed + totals.cancelled).toBe(50_000);
   });
 
-  test("who have opted out, or have not agreed, are passed over and shown with the reason", async () => {
+  test("who have opted out, or have not agreed, are skipped and shown with the reason", async () => {
     const [left = "", silent = "", agreed = "", revoked = ""] = newPhones(4);
     await shop.client.sandboxReceive({ id: shop.id, from: left, text: " Sair! " });
     await waitUntil(async () => (await rows(`select 1 from suppression`)).length > 0);
@@ -246,9 +246,9 @@ describe("recipients", () => {
     expect((await arrived([left, silent, agreed, revoked])).map(({ phone }) => phone)).toEqual([agreed]);
   });
 
-  test("who opt out while their message waits for its turn do not get it any more", async () => {
+  test("who opt out while their message is queued do not receive it", async () => {
     const slow = await gateway.connectInstance({ name: "Slow" });
-    // After the first send all others wait in the lane, however long this test takes.
+    // After the first send, all others wait in the lane, however long this test takes.
     const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
     await slow.client.updateInstance({ id: slow.id, settings });
     const [first = "", leaving = ""] = newPhones(2);
@@ -276,8 +276,8 @@ async function bearer(): Promise<string> {
   return `Bearer ${token}`;
 }
 
-describe("a campaign under way", () => {
-  test("that is paused begins no further send, and goes on where it was", async () => {
+describe("a running campaign", () => {
+  test("that is paused starts no further send, and continues where it stopped", async () => {
     const id = await createCampaign({ min_delay_ms: 400, max_delay_ms: 600, message_template: "Hi" });
     const phones = newPhones(60);
     await owner.addRecipients({ id, numbers: phones });
@@ -300,7 +300,7 @@ describe("a campaign under way", () => {
     expect((await arrived(phones)).map(({ phone }) => phone).sort()).toEqual(phones.toSorted());
   });
 
-  test("that is cancelled sends nothing more but what it lists as handed over", async () => {
+  test("that is cancelled sends only the messages that it lists as handed over", async () => {
     const id = await createCampaign({ message_template: "Hi" });
     const phones = Array.from({ length: 30 }, () => numberEnding("0005"));
     await owner.addRecipients({ id, numbers: phones });
@@ -315,13 +315,13 @@ describe("a campaign under way", () => {
     expect(await totalsOf(id)).toMatchObject({ total: 30, sent: length, cancelled: 30 - length, pending: 0 });
   });
 
-  test("withholds what is submitted at the moment of the pause", async () => {
+  test("withholds a message that is being submitted at the moment of the pause", async () => {
     const id = await createCampaign({ min_delay_ms: 8_000, max_delay_ms: 8_000, message_template: "Hi" });
     const phones = newPhones(2);
     await owner.addRecipients({ id, numbers: phones });
     await owner.startCampaign({ id });
     await waitUntil(async () => (await arrived(phones)).length === 1);
-    // As if the pause came between the reading of the job and its submission.
+    // As if the pause came between reading the job and submitting it.
     await sql`update campaign set status = 'paused', status_reason = 'user' where id = ${id}`.execute(
       gateway.database.db,
     );
@@ -334,7 +334,7 @@ describe("a campaign under way", () => {
     expect(await arrived(phones)).toHaveLength(2);
   });
 
-  test("pauses while its instance is disconnected, and continues by itself", async () => {
+  test("pauses while its instance is disconnected, and then continues automatically", async () => {
     const other = await gateway.connectInstance({ name: "Away" });
     const id = await createCampaign({
       instance_id: other.id,
@@ -376,7 +376,7 @@ describe("a campaign under way", () => {
     await owner.cancelCampaign({ id });
   });
 
-  test("writes only into known chats while the network lets its instance begin none", async () => {
+  test("sends only to known chats while the network blocks new chats of its instance", async () => {
     const [known = "", stranger = ""] = newPhones(2);
     await shop.client.sandboxReceive({ id: shop.id, from: known, text: "Hello" });
     await waitUntil(async () => (await rows(`select 1 from message where jid like '${known}%'`)).length > 0);
@@ -393,7 +393,7 @@ describe("a campaign under way", () => {
     expect((await arrived([known, stranger])).map(({ phone }) => phone)).toEqual([known, stranger]);
   });
 
-  test("keeps its daily limit until the next day of its zone", async () => {
+  test("stops at its daily limit until the next day of its time zone", async () => {
     const zone = zoneAtNoon();
     const quiet_hours = { start: "00:00", end: "00:01", tz: zone.name };
     const id = await createCampaign({ daily_limit: 2, quiet_hours, message_template: "Hi" });
@@ -406,7 +406,7 @@ describe("a campaign under way", () => {
     await owner.cancelCampaign({ id });
   });
 
-  test("waits for its time when it is scheduled", async () => {
+  test("waits for its start time if it is scheduled", async () => {
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
     const id = await createCampaign({ scheduled_at, message_template: "Hi" });
     const phones = newPhones(1);
@@ -420,7 +420,7 @@ describe("a campaign under way", () => {
     expect(await arrived(phones)).toHaveLength(1);
   });
 
-  test("sends one file to everybody, which is stored once", async () => {
+  test("sends one file to all recipients, and stores it once", async () => {
     const png = Buffer.from(
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
       "base64",
@@ -444,7 +444,7 @@ describe("a campaign under way", () => {
     expect((await owner.getCampaign({ id })).data.media).toMatchObject({ type: "image", size: png.length });
   });
 
-  test("reports progress to streams, and completion to subscribed webhooks", async () => {
+  test("reports progress to event streams, and completion to subscribed webhooks", async () => {
     await shop.client.createWebhook({
       id: shop.id,
       name: "Done",
@@ -472,7 +472,7 @@ describe("a campaign under way", () => {
   });
 });
 
-/** A zone whose day is neither young nor old just now, and a minute past its next midnight. */
+/** A time zone that is not close to midnight now, and a minute past its next midnight. */
 function zoneAtNoon(): { name: string; tomorrowAtOne: Date } {
   const ahead = 12 - new Date().getUTCHours();
   const shown = new Date(Date.now() + (ahead + 24) * 3_600_000).toISOString().slice(0, 10);
@@ -486,10 +486,10 @@ async function setLock(until: string): Promise<void> {
   await rows(`update instance set new_chats_locked_until = ${until} where id = ${shop.id}`);
 }
 
-describe("the states", () => {
+describe("the campaign status", () => {
   const REFUSED = { status: 409, code: "CAMPAIGN_STATE" };
 
-  test("allow what they allow and refuse the rest", async () => {
+  test("allows exactly the actions of the state table", async () => {
     const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
     await expect(owner.pauseCampaign({ id })).rejects.toMatchObject(REFUSED);
     await expect(owner.startCampaign({ id })).rejects.toMatchObject({ status: 400 });
@@ -509,7 +509,7 @@ describe("the states", () => {
     await expect(owner.addRecipients({ id, numbers: newPhones(1) })).rejects.toMatchObject(REFUSED);
   });
 
-  test("end in failed when the instance is removed, and the report stays", async () => {
+  test("becomes failed when the instance is removed, and the report remains", async () => {
     const other = await gateway.connectInstance({ name: "Short-lived" });
     const id = await createCampaign({ instance_id: other.id, min_delay_ms: 60_000, max_delay_ms: 60_000 });
     const phones = newPhones(3);
@@ -524,7 +524,7 @@ describe("the states", () => {
   });
 });
 
-test("another account's campaign is as missing as one that never was", async () => {
+test("a campaign of another account returns the same error as an unknown campaign", async () => {
   const id = await createCampaign();
   const email = "stranger@example.com";
   const password = "correct horse battery staple";
@@ -564,7 +564,7 @@ test.each([
   ["an error rate of 2", { stop_on_error_rate: 2 }, 400],
   ["a name of 10,000 characters", { name: "x".repeat(10_000) }, 400],
   ["media that is no file", { media: { base64: "%%%" } }, 400],
-])("%s is refused", async (_, input, status) => {
+])("a campaign with %s is rejected", async (_, input, status) => {
   const valid = { name: "Bad", instance_id: shop.id, message_template: "Hi" };
   const before = (await rows("select 1 from campaign")).length;
   const answer = await call("POST /api/campaigns", { ...valid, ...input });
@@ -572,14 +572,14 @@ test.each([
   expect((await rows("select 1 from campaign")).length).toBe(before);
 });
 
-test.each([0, -1, 1.01])("an error rate of %d is refused with what it may be", async (rate) => {
+test.each([0, -1, 1.01])("an error rate of %d is rejected with the allowed range", async (rate) => {
   const input = { name: "Bad", instance_id: shop.id, message_template: "Hi", stop_on_error_rate: rate };
   await expect(owner.createCampaign(input)).rejects.toMatchObject({
     message: "stop_on_error_rate: must be above 0 and at most 1: 0.5 is half of them",
   });
 });
 
-test("a repeated Idempotency-Key makes one campaign", async () => {
+test("a repeated Idempotency-Key creates one campaign", async () => {
   const input = { name: "Once", instance_id: shop.id, message_template: "Hi" };
   const create = (name: string) => owner.createCampaign({ ...input, name }, { idempotencyKey: "spring-1" });
   const [first, again] = [await create("Once"), await create("Once")];
@@ -600,7 +600,7 @@ test("the CSV report is safe to open in a spreadsheet", async () => {
   expect(text.split("\n")[1]).toMatch(/,"'=cmd=a,b"$/);
 });
 
-test("without a queue a campaign cannot be started", async () => {
+test("a campaign cannot be started without a job queue", async () => {
   await gateway.restart({ WAYGATE_QUEUE: "off" });
   const { data } = await gateway.owner.createCampaign({
     name: "Late",

@@ -15,7 +15,7 @@ afterAll(() => gateway.stop());
 
 let people = 0;
 
-/** A Brazilian mobile that the sandbox knows without the ninth digit only, in both spellings. */
+/** A Brazilian mobile that the sandbox knows only without the ninth digit, in both formats. */
 function newPerson(): { long: string; short: string } {
   people += 1;
   const rest = `8${String(people).padStart(3, "0")}0007`;
@@ -49,7 +49,7 @@ async function finish(id: number) {
   return data;
 }
 
-/** Chats to which the shop sent, of these people. */
+/** Chats of these people to which the shop sent. */
 async function reached(...phones: string[]): Promise<string[]> {
   const jids = phones.map((phone) => `${phone}@s.whatsapp.net`);
   const sent = await rows<{ chat: string }>(
@@ -60,7 +60,7 @@ async function reached(...phones: string[]): Promise<string[]> {
   return sent.map(({ chat }) => chat);
 }
 
-/** As a recipient that came past the check of the request, such as one from before the check. */
+/** A recipient that the check of the request missed, for example one that was added before the check. */
 async function addUnchecked(campaign: number, phone: string): Promise<void> {
   await rows(
     "insert into campaign_recipient (account_id, campaign_id, phone) values (1, $1, $2)",
@@ -69,8 +69,8 @@ async function addUnchecked(campaign: number, phone: string): Promise<void> {
   );
 }
 
-describe("a campaign", () => {
-  test("treats the two formats of a number as one recipient, in one request and in the next", async () => {
+describe("duplicate recipients of a campaign", () => {
+  test("are detected between the two formats of a number, in one request and in the next", async () => {
     const { long, short } = newPerson();
     const id = await createCampaign();
     const { data } = await owner.addRecipients({ id, numbers: [long, short] });
@@ -83,7 +83,7 @@ describe("a campaign", () => {
     expect(await reached(long, short)).toEqual([`${short}@s.whatsapp.net`]);
   });
 
-  test("writes once to a person who stands in it twice, and shows the other recipient as a duplicate", async () => {
+  test("get one message per person, and the other recipient is shown as a duplicate", async () => {
     const { long, short } = newPerson();
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [long] });
@@ -97,7 +97,7 @@ describe("a campaign", () => {
     expect(await reached(long, short)).toHaveLength(1);
   });
 
-  test("cannot hold two recipients who were queued as one person, whoever writes the rows", async () => {
+  test("cannot be queued for one person, even by a direct change of the rows", async () => {
     const { long, short } = newPerson();
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [long] });
@@ -107,7 +107,7 @@ describe("a campaign", () => {
   });
 });
 
-describe("consent", () => {
+describe("a consent", () => {
   const CONSENT = { consent_type: "opt_in" };
 
   test("that is withdrawn under the other format of a number is withdrawn", async () => {
@@ -147,7 +147,7 @@ describe("consent", () => {
 });
 
 describe("a lead", () => {
-  test("is one for both formats of its number, and opts out under either", async () => {
+  test("has both formats of its number, and opts out under either", async () => {
     const { long, short } = newPerson();
     await rows(`update account set settings = settings || '{"auto_create_leads":true}' where id = 1`);
     const { id } = (await owner.createLead({ phone: long, name: "Bia" })).data;
@@ -164,7 +164,7 @@ describe("a lead", () => {
     expect((await owner.updateLead({ id, phone: short })).data.phone).toBe(short);
   });
 
-  test("without phone, name and e-mail is refused with the missing fields", async () => {
+  test("without phone, name and e-mail is rejected with the missing fields", async () => {
     for (const nobody of [{}, { tags: ["vip"] }, { phone: null, name: "", email: null }])
       await expect(owner.createLead(nobody)).rejects.toMatchObject({
         status: 400,
@@ -188,10 +188,10 @@ test("an opt-out by LID also applies to the phone once it is known", async () =>
   expect(data).toMatchObject({ inserted: 1, skipped: 1 });
 });
 
-describe("digits of a LID in place of a number", () => {
+describe("the digits of a LID in place of a number", () => {
   const LID = "100011999990058";
 
-  test("are the person who has that LID, in sends and in campaigns", async () => {
+  test("address the person with that LID, in sends and in campaigns", async () => {
     const { short } = newPerson();
     const jid = `${short}@s.whatsapp.net`;
     await shop.client.sandboxReceive({ id: shop.id, from: short, text: "It is me" });
@@ -207,7 +207,7 @@ describe("digits of a LID in place of a number", () => {
     expect((await finish(id)).recipients).toMatchObject([{ phone: short, reason: null }]);
   });
 
-  test("are found to be a person of the campaign before the send, where the LID is learnt after they were added", async () => {
+  test("match a campaign recipient before the send if the LID is learnt after they were added", async () => {
     const { short } = newPerson();
     const later = LID.replace("58", "59");
     const id = await createCampaign();
@@ -225,13 +225,13 @@ describe("digits of a LID in place of a number", () => {
     expect(await reached(short, later)).toEqual([`${short}@s.whatsapp.net`]);
   });
 
-  test("are found to be a person of the campaign before the send, where the LID is learnt after they were chosen", async () => {
+  test("match a campaign recipient before the send if the LID is learnt after the selection", async () => {
     const { long, short } = newPerson();
     const other = await gateway.connectInstance();
     const { data: known } = await other.client.checkContacts({ id: other.id, numbers: [short] });
     const digits = (known[0]?.lid ?? "").replace("@lid", "");
     const id = await createCampaign();
-    // The shop learns the LID when it asks the network for the spelling of the number.
+    // The shop learns the LID when it asks the network for the format of the number.
     await owner.addRecipients({ id, numbers: [long] });
     await addUnchecked(id, digits);
     const { recipients } = await finish(id);

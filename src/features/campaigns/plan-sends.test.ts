@@ -22,7 +22,7 @@ function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<P
   return { moments: moments.map((at) => at.toISOString()), nextAt: nextAt.toISOString() };
 }
 
-test("recipients follow each other by a pause between min and max, up to the horizon", () => {
+test("planned sends are a delay between min and max apart, up to the horizon", () => {
   const { moments, nextAt } = plan("2026-11-20T12:00:00.000Z");
   expect(moments.map((at) => at.slice(17, 23))).toEqual([
     "00.000",
@@ -37,7 +37,7 @@ test("recipients follow each other by a pause between min and max, up to the hor
   expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0.999 }).moments[1]).toContain("00:02.998");
 });
 
-test("no more are planned than there are", () => {
+test("planned sends never exceed the number of recipients", () => {
   expect(plan("2026-11-20T12:00:00.000Z", {}, { count: 2 })).toMatchObject({
     moments: [expect.anything(), expect.anything()],
     nextAt: "2026-11-20T12:00:04.000Z",
@@ -52,12 +52,12 @@ describe("quiet hours", () => {
     ["2026-11-20T01:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their start"],
     ["2026-11-20T04:00:00.000Z", "2026-11-20T11:00:00.000Z", "after midnight"],
     ["2026-11-20T11:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their end"],
-  ])("from %s the first is due at %s: %s", (from, first) => {
+  ])("starting at %s make the first send due at %s: %s", (from, first) => {
     const { moments, nextAt } = plan(from, { quiet_hours: NIGHT });
     expect(moments[0] ?? nextAt).toBe(first);
   });
 
-  test("within a day end on that day", () => {
+  test("within a day end on the same day", () => {
     const noon = { start: "12:00", end: "14:00", tz: "UTC" };
     expect(plan("2026-11-20T12:30:00.000Z", { quiet_hours: noon })).toEqual({
       moments: [],
@@ -68,12 +68,12 @@ describe("quiet hours", () => {
   test.each([
     ["2026-03-29T00:30:00.000Z", "2026-03-29T05:00:00.000Z", "the clocks go forward"],
     ["2026-10-25T00:30:00.000Z", "2026-10-25T06:00:00.000Z", "the clocks go back"],
-  ])("in a night in which the clocks change, from %s, end at %s: %s", (from, end) => {
+  ])("in a night with a clock change, starting at %s, end at %s: %s", (from, end) => {
     const berlin = { start: "23:00", end: "07:00", tz: "Europe/Berlin" };
     expect(plan(from, { quiet_hours: berlin }).nextAt).toBe(end);
   });
 
-  test("whose end the clocks leave out are over in any case", () => {
+  test("are over even if the clock change skips their end", () => {
     const skipped = { start: "23:00", end: "02:30", tz: "Europe/Berlin" };
     expect(plan("2026-03-28T23:00:00.000Z", { quiet_hours: skipped }).nextAt).toBe(
       "2026-03-29T01:30:00.000Z",
@@ -82,7 +82,7 @@ describe("quiet hours", () => {
 });
 
 describe("a daily limit", () => {
-  test("lets the rest wait for the next day of the zone", () => {
+  test("moves the remaining sends to the next day of the time zone", () => {
     const quiet_hours = { start: "03:00", end: "03:01", tz: "America/Sao_Paulo" };
     const { moments, nextAt } = plan(
       "2026-11-20T12:00:00.000Z",
@@ -93,7 +93,7 @@ describe("a daily limit", () => {
     expect(nextAt).toBe("2026-11-21T03:00:00.000Z");
   });
 
-  test("counts anew after midnight, in UTC without a zone", () => {
+  test("is reset after midnight, in UTC without a time zone", () => {
     const { moments } = plan("2026-11-20T23:59:57.000Z", { daily_limit: 2 }, { plannedToday: 1 });
     expect(moments).toEqual([
       "2026-11-20T23:59:57.000Z",
@@ -102,7 +102,7 @@ describe("a daily limit", () => {
     ]);
   });
 
-  test("and quiet hours together wait for the morning", () => {
+  test("together with quiet hours moves sends to the morning", () => {
     const quiet_hours = { start: "22:00", end: "08:00", tz: "UTC" };
     expect(
       plan("2026-11-20T21:00:00.000Z", { daily_limit: 1, quiet_hours }, { plannedToday: 1 }).nextAt,
@@ -118,7 +118,7 @@ describe("a daily limit", () => {
       "Asia/Beirut",
       "is followed by one without a midnight",
     ],
-  ])("from %s lasts until %s in %s: the day %s", (from, next, tz) => {
+  ])("reached at %s lasts until %s in %s: the day %s", (from, next, tz) => {
     const quiet_hours = { start: "12:00", end: "12:01", tz };
     expect(plan(from, { daily_limit: 1, quiet_hours }, { plannedToday: 1 })).toEqual({
       moments: [],

@@ -12,7 +12,7 @@ import { type Client, createClient, WaygateError } from "../../client/client.ts"
 let gateway: TestGateway;
 let sales: TestInstance;
 let support: TestInstance;
-/** Of another account. */
+/** An instance of another account. */
 let stranger: TestInstance & { owner: Client };
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ const chatOf = async (phone: string) => {
 };
 
 describe("the list of chats", () => {
-  test("has each with its last message and how many are unread, the newest first", async () => {
+  test("shows each chat with its last message and unread count, the newest first", async () => {
     const [bia, leo] = [newPhone(), newPhone()];
     await receive(sales, bia, "one");
     await receive(sales, leo, "two");
@@ -106,7 +106,7 @@ describe("the list of chats", () => {
     ]);
   });
 
-  test("counts down when messages are read, here or on the phone", async () => {
+  test("reduces the unread count when messages are read, here or on the phone", async () => {
     const bia = newPhone();
     const first = await receive(sales, bia, "one");
     await receive(sales, bia, "two");
@@ -116,7 +116,7 @@ describe("the list of chats", () => {
     await waitUntil(async () => (await chatOf(bia))?.unread_count === 0);
   });
 
-  test("goes page by page, and shows none twice while they move", async () => {
+  test("has pages, and shows no chat twice while chats move", async () => {
     const phones = [newPhone(), newPhone(), newPhone()];
     for (const phone of phones) await receive(sales, phone, "page");
     const first = await sales.client.listChats({ id: sales.id, limit: 2 });
@@ -134,7 +134,7 @@ describe("the list of chats", () => {
 });
 
 describe("the messages of a chat", () => {
-  test("are found by number, jid or LID, and filtered", async () => {
+  test("can be found by number, jid or LID, and filtered", async () => {
     const bia = newPhone();
     const id = await receive(sales, bia, "Olá, MUNDO");
     await sales.client.sendText({ id: sales.id, number: bia, text: "tudo bem?" });
@@ -160,7 +160,7 @@ describe("the messages of a chat", () => {
     expect(data).toMatchObject({ message_id: id, text: "Olá, MUNDO" });
   });
 
-  test("are searched by what they say after an edit", async () => {
+  test("can be searched by their edited text", async () => {
     const bia = newPhone();
     const { data } = await sales.client.sendText({ id: sales.id, number: bia, text: "first version" });
     await sales.client.editMessage({
@@ -180,7 +180,7 @@ describe("the messages of a chat", () => {
     ["an unknown type", { jid: "", type: "poem" }, [400, "VALIDATION_ERROR"]],
     ["a time that is none", { jid: "", from: "yesterday" }, [400, "VALIDATION_ERROR"]],
     ["a page that is too long", { jid: "", limit: 1000 }, [400, "VALIDATION_ERROR"]],
-  ])("refuse %s", async (_, input, refused) => {
+  ])("reject %s", async (_, input, refused) => {
     const bia = newPhone();
     if (input.jid === "") await receive(sales, bia, "Hello");
     const jid = input.jid === "" ? bia : input.jid;
@@ -189,8 +189,8 @@ describe("the messages of a chat", () => {
   });
 });
 
-describe("the lists of an account", () => {
-  test("have all its instances, or one of them, for a signed-in user", async () => {
+describe("the chat lists of an account", () => {
+  test("include all its instances, or one of them, for a signed-in user", async () => {
     const bia = newPhone();
     await receive(sales, bia, "to sales zebra");
     await receive(support, bia, "to support zebra");
@@ -207,7 +207,7 @@ describe("the lists of an account", () => {
     expect((await client.listConversations({ q: bia })).data).toHaveLength(2);
   });
 
-  test("have the instance of a key alone, until an administrator lets the key read the account", async () => {
+  test("include only the key's instance, until an administrator lets the key read the account", async () => {
     const bia = newPhone();
     await receive(sales, bia, "to sales yak");
     await receive(support, bia, "to support yak");
@@ -240,7 +240,7 @@ describe("the lists of an account", () => {
     expect((await sales.client.listAccountMessages({ q: "yak" })).data).toHaveLength(1);
   });
 
-  test("never show what is of another account", async () => {
+  test("never include data of another account", async () => {
     expect((await gateway.owner.listAccountMessages({ q: "secret" })).data).toEqual([]);
     const { data } = await gateway.owner.listConversations({});
     expect(data.every((chat) => chat.instance_id !== stranger.id)).toBe(true);
@@ -249,7 +249,7 @@ describe("the lists of an account", () => {
     ]);
   });
 
-  test("answer the same for an instance of another account and for one that does not exist", async () => {
+  test("return the same for an instance of another account and for an unknown instance", async () => {
     const call = createRawCall(() => gateway.url);
     const { token } = await gateway.anonymous.login(OWNER);
     const bodies = [];
@@ -264,7 +264,7 @@ describe("the lists of an account", () => {
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("are refused to the key of another instance where they are of one", async () => {
+  test("are forbidden to the key of another instance if they are limited to one instance", async () => {
     const { client } = stranger;
     expect(await refusal(client.listChats({ id: sales.id }))).toEqual([403, "INSTANCE_FORBIDDEN"]);
     expect(await refusal(client.listMessages({ id: sales.id }))).toEqual([403, "INSTANCE_FORBIDDEN"]);
@@ -292,7 +292,7 @@ describe("the state of a chat", () => {
     if ("pinned" in shown) expect(phone.pinned).toBe(true);
   });
 
-  test("is muted for as long as is said", async () => {
+  test("can be muted for a given time", async () => {
     const bia = newPhone();
     await receive(sales, bia, "Hello");
     const call = { id: sales.id, number: bia, action: "mute", duration_seconds: 3600 } as const;
@@ -302,7 +302,7 @@ describe("the state of a chat", () => {
     expect(Math.abs(seconds - 3600)).toBeLessThan(120);
   });
 
-  test("that the phone changes is shown", async () => {
+  test("is updated when the phone changes it", async () => {
     const bia = newPhone();
     await receive(sales, bia, "Hello");
     await sales.client.sandboxChat({ id: sales.id, from: bia, archived: true, pinned: true });
@@ -326,7 +326,7 @@ describe("the state of a chat", () => {
     expect(await chatOf(bia)).toMatchObject({ archived: false, pinned: false, muted: false });
   });
 
-  test("cannot be changed where there is no chat, or no connection", async () => {
+  test("cannot be changed without a chat or without a connection", async () => {
     const call = sales.client.setChatState({ id: sales.id, number: newPhone(), action: "pin" });
     expect(await refusal(call)).toEqual([404, "NOT_FOUND"]);
     const away = await gateway.createInstance();

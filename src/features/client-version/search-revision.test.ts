@@ -35,12 +35,12 @@ const paths = () => web.asked.map(({ path }) => path);
 
 const text = (body: string) => (response: ServerResponse) => void response.end(body);
 const hang = () => {};
-/** The number stands behind more than is read. */
+/** The number stands beyond the part that is read. */
 const oversized = (response: ServerResponse): void =>
   void response.end(" ".repeat(3 * 1024 * 1024) + serviceWorkerOf(NEWER));
 
 describe("The search for a client revision", () => {
-  test("reads the service worker, as a browser would.", async () => {
+  test("reads the service worker as a browser would.", async () => {
     expect(await search()).toEqual({ revision: NEWER });
     expect(paths()).toEqual(["/sw.js"]);
   });
@@ -59,7 +59,7 @@ describe("The search for a client revision", () => {
     expect(paths()).toEqual(["/sw.js", "/"]);
   });
 
-  test("says why it found nothing, for both places.", async () => {
+  test("reports why it found nothing in either place.", async () => {
     web.answer("/sw.js", (response) => void response.writeHead(400).end());
     web.answer("/", text("nothing"));
     expect(await search()).toEqual({
@@ -67,18 +67,18 @@ describe("The search for a client revision", () => {
     });
   });
 
-  test("gives up on a server that does not answer.", async () => {
+  test("gives up on a server that does not respond.", async () => {
     web.answer("/sw.js", hang);
     web.answer("/", hang);
     expect(await search(null, 100)).toEqual({ problem: "No response within the time limit." });
   });
 
-  test("refuses a revision that is older than the one found before.", async () => {
+  test("rejects a revision that is older than the one found before.", async () => {
     expect(await search(NEWER + 1)).toEqual({ problem: expect.stringContaining(`older than ${NEWER + 1}`) });
     expect(await search(NEWER)).toEqual({ revision: NEWER });
   });
 
-  test("goes nowhere when the rules of outgoing calls forbid it.", async () => {
+  test("sends no request if the outgoing policy forbids it.", async () => {
     const closed = createSafeFetch({ allowedHosts: ["example.com"] });
     const found = await searchRevision({ outgoing: closed, origin: web.origin, known: null });
     expect(found).toEqual({ problem: expect.stringContaining("not allowed") });

@@ -28,7 +28,7 @@ async function makeTenant(name: string): Promise<{ client: Client; user_id: numb
 const NEWS = { purpose: "news", consent_type: "opt_in", granted: true };
 
 describe("consent", () => {
-  it("is the account's if no subject is named, and its withdrawal is a separate record", async () => {
+  it("applies to the account if no subject is named, and its withdrawal is a separate record", async () => {
     const given = await shop.recordConsent({ ...NEWS, text_version: "3", channel: "web" });
     expect(given.data).toMatchObject({
       ...NEWS,
@@ -47,7 +47,7 @@ describe("consent", () => {
     await expect(change).rejects.toThrow("append-only");
   });
 
-  it("is of a user, a phone, or of a lead by its phone", async () => {
+  it("can belong to a user, to a phone, or to a lead by its phone", async () => {
     const { data: me } = await shop.me();
     await shop.recordConsent({ ...NEWS, userId: me.user.id });
     const { data: lead } = await shop.createLead({ phone: "5511987652011" });
@@ -71,7 +71,7 @@ describe("consent", () => {
     ]);
   });
 
-  it("is read page by page", async () => {
+  it("is listed page by page", async () => {
     const { client } = await makeTenant("pages");
     for (const purpose of ["a", "b", "c"]) await client.recordConsent({ ...NEWS, purpose });
     const first = await client.listConsent({ userId: "me", limit: 2 });
@@ -110,7 +110,7 @@ describe("consent", () => {
     [{ ...NEWS, granted: "maybe" }, "granted"],
     [{ ...NEWS, phone: "12" }, "phone"],
     [{ ...NEWS, phone: "5511987652012", userId: 1 }, "userId"],
-  ])("is refused with the field that is wrong: %j", async (body, field) => {
+  ])("is rejected with the wrong field: %j", async (body, field) => {
     const { token } = await test.anonymous.login({ email: "boss@other.example", password: PASSWORD });
     const answer = await call("POST /api/data/consent", body, { authorization: `Bearer ${token}` });
     expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);

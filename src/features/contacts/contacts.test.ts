@@ -12,7 +12,7 @@ afterAll(() => story.stop());
 
 let people = 0;
 
-/** Somebody of whom nobody has heard. */
+/** A contact that has never written. */
 function newPerson() {
   people += 1;
   const phone = `5521${10_001_000 + people}`;
@@ -36,7 +36,7 @@ const refusal = (call: Promise<unknown>) =>
 const asked = async (action: string) => (await story.ledger({ action })).length;
 
 describe("the list of contacts", () => {
-  test("has who wrote, and names of the phone's address book once it is synchronised", async () => {
+  test("shows senders, and names from the phone's address book once it is synchronised", async () => {
     const bia = newPerson();
     await receive(bia.phone);
     await client().sandboxContact({ id: id(), from: bia.phone, name: "Beatriz of the shop" });
@@ -52,7 +52,7 @@ describe("the list of contacts", () => {
     expect(await find("100%")).toEqual([]);
   });
 
-  test("goes page by page, also while contacts are added", async () => {
+  test("has stable pages while contacts are added", async () => {
     for (let n = 0; n < 3; n++) await receive(newPerson().phone);
     const first = await client().listContacts({ id: id(), limit: 2 });
     await receive(newPerson().phone);
@@ -108,7 +108,7 @@ describe("a contact whose phone the network hides", () => {
 });
 
 describe("the check of numbers", () => {
-  test("answers one row per query, in order, and what is no number does not exist", async () => {
+  test("returns one row per query, in order, and reports an invalid number as not existing", async () => {
     const numbers = ["+55 (21) 3333-4444", "552130000000", "12", "not a number", "552133334444@c.us"];
     const { data } = await client().checkContacts({ id: id(), numbers });
     expect(data.map(({ query, exists, jid }) => [query, exists, jid])).toEqual([
@@ -122,7 +122,7 @@ describe("the check of numbers", () => {
     expect(data[0]?.lid).toMatch(/@lid$/);
   });
 
-  test("of one number says so at the top, and asks the network once", async () => {
+  test("returns the result of a single number at the top level, and asks the network once", async () => {
     const { phone } = newPerson();
     const { exists, data } = await client().checkContacts({ id: id(), number: phone });
     expect([exists, data[0]?.exists]).toEqual([true, true]);
@@ -139,7 +139,7 @@ describe("the check of numbers", () => {
     expect(data.map(({ jid }) => jid)).toEqual(Array(2).fill("553187650007@s.whatsapp.net"));
   });
 
-  test("never says of a LID that it does not exist", async () => {
+  test("never reports a LID as not existing", async () => {
     const bia = newPerson();
     const { message } = await receive(bia.phone);
     const { data } = await client().checkContacts({
@@ -157,13 +157,13 @@ describe("the check of numbers", () => {
     ["an empty list", { numbers: [] }],
     ["a single text that is no number", { number: "abc" }],
     ["a group", { number: "120363000000000001@g.us" }],
-  ])("refuses %s", async (_, input) => {
+  ])("rejects %s", async (_, input) => {
     expect(await refusal(client().checkContacts({ id: id(), ...input }))).toEqual([400, "VALIDATION_ERROR"]);
   });
 });
 
 describe("a number with two formats", () => {
-  test("is sent to under the one that the network knows, which is asked once", async () => {
+  test("is sent to in the format that the network knows, which is requested once", async () => {
     const before = await asked("check");
     const { data } = await client().sendText({ id: id(), number: "5521987650007", text: "one" });
     expect(data?.jid).toBe("552187650007@s.whatsapp.net");
@@ -175,14 +175,14 @@ describe("a number with two formats", () => {
     expect(messages.map((message) => message.text)).toEqual(["four", "three", "two", "one"]);
   });
 
-  test("is sent to as it is given when the network knows both", async () => {
+  test("is sent to in the given format if the network knows both", async () => {
     const { data } = await client().sendText({ id: id(), number: "5521987651111", text: "one" });
     expect(data?.jid).toBe("5521987651111@s.whatsapp.net");
   });
 
   test("that is accepted while the network is unavailable is corrected when it is sent", async () => {
     await client().sandboxDrop({ id: id() });
-    // The log stays, whereas the connection may be back before anybody looks.
+    // The log remains, whereas the connection may be back before the test reads it.
     const { pool } = story.gateway.database;
     const lost = "select from connection_log where instance_id = $1 and status = 'reconnecting'";
     await waitUntil(async () => (await pool.query(lost, [id()])).rowCount);
@@ -205,8 +205,8 @@ describe("a number with two formats", () => {
   });
 });
 
-describe("what is known of a contact", () => {
-  test("is read from the network and kept", async () => {
+describe("the details of a contact", () => {
+  test("are read from the network and stored", async () => {
     const bia = newPerson();
     await client().sandboxContact({
       id: id(),
@@ -232,7 +232,7 @@ describe("what is known of a contact", () => {
     ]);
   });
 
-  test("is refused for a number that is not there, and for a group", async () => {
+  test("are rejected for an unknown number and for a group", async () => {
     expect(await refusal(client().contactInfo({ id: id(), number: "552133330000" }))).toEqual([
       404,
       "RECIPIENT_NOT_FOUND",
@@ -254,8 +254,8 @@ test("a send to an unknown number leaves no contact and no chat behind", async (
   expect((await client().listChats({ id: id(), q: number })).data).toEqual([]);
 });
 
-describe("blocking", () => {
-  test("is done by the network and shown, by either name of it", async () => {
+describe("blocking a contact", () => {
+  test("is done by the network, and shown for the contact's number and LID", async () => {
     const bia = newPerson();
     const { data } = await client().blockContact({ id: id(), number: bia.phone, action: "block" });
     expect(data).toMatchObject({ ...bia, action: "block", is_blocked: true });
@@ -264,7 +264,7 @@ describe("blocking", () => {
     expect(undone.data).toMatchObject({ action: "unblock", is_blocked: false });
   });
 
-  test("of the instance's own number is refused", async () => {
+  test("is rejected for the instance's own number", async () => {
     const own = { id: id(), number: story.sales.phone };
     expect(await refusal(client().blockContact({ ...own, action: "block" }))).toEqual([
       400,
@@ -273,7 +273,7 @@ describe("blocking", () => {
     expect((await client().contactInfo(own)).data.is_blocked).toBe(false);
   });
 
-  test("needs an action and an existing contact", async () => {
+  test("requires an action and an existing contact", async () => {
     const { phone } = newPerson();
     expect(await refusal(client().blockContact({ id: id(), number: phone }))).toEqual([
       400,
@@ -285,7 +285,7 @@ describe("blocking", () => {
   });
 });
 
-test("contacts of an instance that is not connected can be listed, and its network cannot be asked", async () => {
+test("contacts of a disconnected instance can be listed, but not checked with the network", async () => {
   const { id: away, client: other } = await story.gateway.createInstance();
   expect((await other.listContacts({ id: away })).data).toEqual([]);
   expect(await refusal(other.contactInfo({ id: away, number: "552133334444" }))).toEqual([

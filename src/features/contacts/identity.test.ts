@@ -7,7 +7,7 @@ import { linkAddresses } from "./link-addresses.ts";
 import { moveLeftoverMessages } from "./move-messages.ts";
 
 let store: TestDatabase;
-/** Two nodes, each with a memory of its own. */
+/** Two nodes, each with its own cache. */
 let here: Conversations;
 let there: Conversations;
 
@@ -23,7 +23,7 @@ const db = () => store.database.db;
 const ACCOUNT = 1;
 let instances = 0;
 
-/** Somebody of whom nobody has heard, on an instance of their own. */
+/** A new contact, on an instance of its own. */
 function newPerson() {
   instances += 1;
   const phone = `55219${10_000_000 + instances}`;
@@ -112,8 +112,8 @@ const messagesOf = ({ instance }: Person) =>
     .orderBy("id")
     .execute();
 
-describe("a LID whose phone is not known", () => {
-  test("is a contact without a phone, never with the digits of the LID", async () => {
+describe("a LID without a known phone", () => {
+  test("is shown as a contact without a phone, never with the digits of the LID", async () => {
     const bia = newPerson();
     const chat = await here.getOrCreate(byLid(bia, "Bia"));
     expect(chat.jid).toBe(bia.lid);
@@ -130,7 +130,7 @@ describe("a LID whose phone is not known", () => {
     });
   });
 
-  test("becomes the contact of the phone when that is learnt, with its messages", async () => {
+  test("becomes the contact of the phone once the phone is known, and keeps its messages", async () => {
     const bia = newPerson();
     const before = await here.getOrCreate(byLid(bia, "Bia"));
     const id = await writeMessage(bia, before);
@@ -155,7 +155,7 @@ describe("a LID whose phone is not known", () => {
     }
   });
 
-  test("has its messages joined with those that came by phone", async () => {
+  test("has its messages merged with the messages of the phone", async () => {
     const bia = newPerson();
     const [lidChat, phoneChat] = [
       await here.getOrCreate(byLid(bia)),
@@ -173,7 +173,7 @@ describe("a LID whose phone is not known", () => {
   });
 });
 
-describe("one message that stands in both conversations", () => {
+describe("a message that is stored in both conversations", () => {
   const TWICE = "3EB0TWICE";
 
   async function merged(inLid: Record<string, unknown>, inPhone: Record<string, unknown>) {
@@ -184,11 +184,11 @@ describe("one message that stands in both conversations", () => {
     return messagesOf(bia);
   }
 
-  test("is one row afterwards", async () => {
+  test("becomes one row after the merge", async () => {
     expect(await merged({}, {})).toMatchObject([{ message_id: TWICE, type: "text" }]);
   });
 
-  test("stays as the row that the gateway sent, with what its echo knows", async () => {
+  test("keeps the row that the gateway sent, with the data of its echo", async () => {
     const ours = { direction: "outbound", from_me: true, outcome_at: new Date(), status: "sent" } as const;
     const rows = await merged(
       { ...ours, mode: "async", origin: "api" },
@@ -197,13 +197,13 @@ describe("one message that stands in both conversations", () => {
     expect(rows).toMatchObject([{ mode: "async", status: "read" }]);
   });
 
-  test("stays as the one that can be read", async () => {
+  test("keeps the row that can be read", async () => {
     expect(await merged({}, { type: "unreadable" })).toMatchObject([{ type: "text" }]);
     expect(await merged({ type: "unreadable" }, {})).toMatchObject([{ type: "text" }]);
   });
 });
 
-describe("writers who do not know of each other", () => {
+describe("concurrent writers on two nodes", () => {
   test("end with one contact and one conversation, in either order", async () => {
     const people = Array.from({ length: 8 }, newPerson);
     const tellings = (person: Person, node: Conversations) => [
@@ -221,7 +221,7 @@ describe("writers who do not know of each other", () => {
     }
   });
 
-  test("find the LID with its owner as soon as the two contacts are one", async () => {
+  test("find the LID with its phone as soon as the two contacts are merged", async () => {
     const bia = newPerson();
     await here.getOrCreate(byLid(bia));
     await here.getOrCreate(byPhone(bia));
@@ -229,7 +229,7 @@ describe("writers who do not know of each other", () => {
     expect(await contactsOf(bia)).toMatchObject([{ jid: bia.jid, lid: bia.lid, phone: bia.phone }]);
   });
 
-  test("lose no message: what is written into a merged conversation is moved later", async () => {
+  test("lose no message: a message in a merged conversation is moved later", async () => {
     const bia = newPerson();
     const stale = await there.getOrCreate(byLid(bia));
     await here.getOrCreate(byBoth(bia));
@@ -241,7 +241,7 @@ describe("writers who do not know of each other", () => {
     ]);
   });
 
-  test("meet no merged conversation for ever", async () => {
+  test("do not use a merged conversation forever", async () => {
     const bia = newPerson();
     await here.getOrCreate(byLid(bia));
     await here.getOrCreate(byBoth(bia));
@@ -260,7 +260,7 @@ describe("writers who do not know of each other", () => {
   });
 });
 
-test("a person who takes another number keeps the LID, and the old chat stays as it is", async () => {
+test("a person who changes the number keeps the LID, and the old chat stays as it is", async () => {
   const bia = newPerson();
   await here.getOrCreate(byBoth(bia));
   const moved = { ...bia, phone: "5521977770001", jid: phoneJid("5521977770001") };
@@ -284,7 +284,7 @@ test("a report under an address that changes meanwhile is recorded under both ad
   expect(seen).toEqual([bia.lid, bia.jid]);
 });
 
-test("an address book makes contacts and no conversations", async () => {
+test("an address book creates contacts but no conversations", async () => {
   const bia = newPerson();
   await here.updateContact({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia\u0000 of the shop"));
   expect(await contactsOf(bia)).toMatchObject([{ name: "Bia of the shop", phone: bia.phone }]);

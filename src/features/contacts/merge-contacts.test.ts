@@ -4,7 +4,7 @@ import { migrations } from "../../../migrations/all.ts";
 import { createEmptyDatabase } from "../../../test/database.ts";
 import { moveLeftoverMessages } from "./move-messages.ts";
 
-test("an older database's two rows of one person become one, and its messages are found by their words", async () => {
+test("an older database's two contact rows of one person are merged, with their messages", async () => {
   const store = await createEmptyDatabase();
   const { db } = store.database;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });

@@ -22,7 +22,7 @@ test.each([
   ["an area that does not exist", "5501987654321"],
   ["a number of another country", "351912345678"],
   ["a number of the United States", "12025550123"],
-])("%s has one format", (_, number) => {
+])("%s has only one format", (_, number) => {
   expect(alternativeNumber(number)).toBeUndefined();
 });
 
@@ -30,7 +30,7 @@ test.each([
   ["5531987654321", "553187654321"],
   ["5215512345678", "525512345678"],
   ["5491123456789", "541123456789"],
-])("%s and %s are one person, under one key", (long, short) => {
+])("%s and %s are one person with one key", (long, short) => {
   expect(canonicalNumberOf(long)).toBe(canonicalNumberOf(short));
   expect(numberVariantsOf(short)).toEqual([short, long]);
   expect(canonicalNumberOf("351912345678")).toBe("351912345678");
@@ -45,7 +45,7 @@ test.each([
   expect(searchedNumbers(text)).toEqual(["5531987654321", "553187654321"]);
 });
 
-test("a search for a part of a number or for a LID means its digits, and one for a name no number", () => {
+test("a search for part of a number or for a LID uses its digits, and a search for a name uses none", () => {
   expect(searchedNumbers("0004")).toEqual(["0004"]);
   expect(searchedNumbers("100011999990058@lid")).toEqual(["100011999990058"]);
   for (const text of ["Bia 2", "120363040000000000@g.us", "7", "@lid"])

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 
-/** Known to the network without the ninth digit only. */
+/** The network knows it only without the ninth digit. */
 const LONG = "5511987650007";
 const SHORT = "551187650007";
 const ANA = "5511977771234";
-/** As long as a number may be, and no country's phone; the sandbox's own are longer. */
+/** A number of the maximum length that belongs to no country; the sandbox's own numbers are longer. */
 const LID_DIGITS = "100011999990058";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => story.stop());
 
-/** A check with the sandbox gives Ana the LID back that she has there. */
+/** A number check with the sandbox restores Ana's LID there. */
 async function giveLid(): Promise<void> {
   const { db } = story.gateway.database;
   await db
@@ -38,7 +38,7 @@ test("a presence is shown in the chat of the person, by the other format and by 
   expect([await show(LONG), await show(LID_DIGITS)]).toEqual([jidOf(SHORT), jidOf(ANA)]);
 });
 
-test("a group accepts members by the other format and by the digits of a LID", async () => {
+test("a group accepts members by the other number format and by the digits of a LID", async () => {
   const { sales } = story;
   const participants = [LONG, LID_DIGITS];
   const { data } = await sales.client.createGroup({ id: sales.id, name: "Team", participants });
@@ -53,7 +53,7 @@ test("a group accepts members by the other format and by the digits of a LID", a
   ]);
 });
 
-test("a check of numbers finds the person by the other format and by the digits of a LID", async () => {
+test("a number check finds the person by the other format and by the digits of a LID", async () => {
   const { sales } = story;
   const { data } = await sales.client.checkContacts({ id: sales.id, numbers: [LONG, LID_DIGITS] });
   expect(data).toMatchObject([
@@ -62,7 +62,7 @@ test("a check of numbers finds the person by the other format and by the digits 
   ]);
 });
 
-test("lists of contacts and chats are searched by either format", async () => {
+test("lists of contacts and chats can be searched by either number format", async () => {
   const { sales } = story;
   const { data: contacts } = await sales.client.listContacts({ id: sales.id, q: LONG });
   const { data: chats } = await sales.client.listChats({ id: sales.id, q: `+${LONG}` });
@@ -72,7 +72,7 @@ test("lists of contacts and chats are searched by either format", async () => {
   ]);
 });
 
-test("lists of contacts and chats are searched by the digits of a LID", async () => {
+test("lists of contacts and chats can be searched by the digits of a LID", async () => {
   const { sales } = story;
   await giveLid();
   const { data: contacts } = await sales.client.listContacts({ id: sales.id, q: LID_DIGITS });
@@ -80,7 +80,7 @@ test("lists of contacts and chats are searched by the digits of a LID", async ()
   expect([contacts.map(({ jid }) => jid), chats.map(({ jid }) => jid)]).toEqual([[jidOf(ANA)], [jidOf(ANA)]]);
 });
 
-test("a lead, a consent and an import named by the digits of a LID are of the person's phone", async () => {
+test("a lead, a consent and an import with the digits of a LID belong to the person's phone", async () => {
   await giveLid();
   const { owner } = story.gateway;
   const { data: lead } = await owner.createLead({ phone: LID_DIGITS });
@@ -92,7 +92,7 @@ test("a lead, a consent and an import named by the digits of a LID are of the pe
   expect((await owner.importLeads({ file })).data).toMatchObject({ created: 0, updated: 1 });
 });
 
-test("a lead named by the digits of a LID without a phone is the one that messages make", async () => {
+test("a lead with the digits of a LID without a phone is the same lead that messages create", async () => {
   const { sales, gateway } = story;
   const lid = "100011999990099@lid";
   await gateway.database.db

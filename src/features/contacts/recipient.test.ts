@@ -11,38 +11,38 @@ test.each([
   ["120363025246125486@g.us", "120363025246125486@g.us"],
   ["5511999990001-1600000000@g.us", "5511999990001-1600000000@g.us"],
   ["251234567890123@lid", "251234567890123@lid"],
-])("%s becomes %s", (given, jid) => {
+])("the recipient %s becomes %s", (given, jid) => {
   expect(resolveRecipient({ number: given }).jid).toBe(jid);
 });
 
-test("jid wins over number, number over phone", () => {
+test("the recipient's jid overrides number, and number overrides phone", () => {
   const all = { jid: "5511999990001@s.whatsapp.net", number: "5511999990002", phone: "5511999990003" };
   expect(resolveRecipient(all).phone).toBe("5511999990001");
   expect(resolveRecipient({ ...all, jid: undefined }).phone).toBe("5511999990002");
   expect(resolveRecipient({ phone: all.phone }).phone).toBe("5511999990003");
 });
 
-test("a LID is never taken for a phone", () => {
+test("a LID is never treated as a phone", () => {
   expect(resolveRecipient({ jid: "251234567890123@lid" })).toMatchObject({
     phone: null,
     lid: "251234567890123@lid",
   });
 });
 
-test("a national number is prefixed only where a default country is set", () => {
+test("a national number gets a country code only if a default country is set", () => {
   expect(resolveRecipient({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
   expect(resolveRecipient({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
   expect(resolveRecipient({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
   expect(resolveRecipient({ number: "11999990001" }).phone).toBe("11999990001");
 });
 
-test("a number typed with 00 in front is international, whatever the default country is", () => {
+test("a number with the prefix 00 is international, whatever the default country is", () => {
   for (const number of ["005511999990004", "00 55 11 99999-0004", "0055(11)99999 0004"])
     for (const country of [undefined, "BR", "US"])
       expect(resolveRecipient({ number }, country).phone).toBe("5511999990004");
 });
 
-test("a number that begins with 0 is refused for its missing country code, unless a default country adds it", () => {
+test("a number that begins with 0 is rejected for its missing country code without a default", () => {
   expect(() => resolveRecipient({ number: "011999990004" })).toThrow("number: has no country code");
   expect(resolveRecipient({ number: "011999990004" }, "BR").phone).toBe("5511999990004");
 });
@@ -57,10 +57,10 @@ test.each([
   "@g.us",
   "a@b@g.us",
   "12 34 x",
-])("%j is refused with the field that holds it", (number) => {
+])("the recipient %j is rejected with the name of its field", (number) => {
   expect(() => resolveRecipient({ number })).toThrow(GatewayError);
 });
 
-test("no target at all names what is missing", () => {
+test("a request without a recipient is rejected with the missing fields", () => {
   expect(() => resolveRecipient({})).toThrow("one of number, phone or jid is required");
 });

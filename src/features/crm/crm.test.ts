@@ -43,7 +43,7 @@ async function received(phone: string): Promise<void> {
 }
 
 describe("a lead", () => {
-  test("keeps something that says who it is through every change", async () => {
+  test("always keeps a phone, name or e-mail through every change", async () => {
     const { data: lead } = await owner.createLead({ phone: newPhone(), name: "Eva" });
     const named = await owner.updateLead({ id: lead.id, phone: null });
     expect(named.data).toMatchObject({ phone: null, name: "Eva" });
@@ -55,7 +55,7 @@ describe("a lead", () => {
     expect(renamed.data).toMatchObject({ name: null, email: "eva@example.com" });
   });
 
-  test("is created, changed, found and removed, and is nobody else's", async () => {
+  test("is created, changed, found and removed only by its own account", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({
       phone: `+${phone}`,
@@ -98,7 +98,7 @@ describe("a lead", () => {
     await expect(owner.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
   });
 
-  test("loses a note that is deleted, by its own account alone", async () => {
+  test("loses a deleted note, which only its own account can delete", async () => {
     const { data: lead } = await owner.createLead({ phone: newPhone(), name: "Notes" });
     const [first, second] = [
       (await owner.addLeadNote({ id: lead.id, note: "One" })).data,
@@ -135,7 +135,7 @@ describe("a lead", () => {
     ["an e-mail that is none", { email: "nobody" }],
     ["a phone that is none", { phone: "abc" }],
     ["a custom field that holds a list", { custom_fields: { City: ["Recife"] } as never }],
-  ])("with %s is refused", async (_, input) => {
+  ])("with %s is rejected", async (_, input) => {
     await expect(owner.createLead({ name: "Bad", ...input })).rejects.toMatchObject({
       status: 400,
       code: "VALIDATION_ERROR",
@@ -143,7 +143,7 @@ describe("a lead", () => {
     expect((await owner.listLeads({ search: "Bad" })).data).toEqual([]);
   });
 
-  test("beyond the plan's limit is refused with what is left", async () => {
+  test("beyond the plan's limit is rejected with the remaining quota", async () => {
     await rows(
       "update plan set max_leads = (select count(*) from lead where account_id = 1) + 1 where name = 'unlimited'",
     );
@@ -156,8 +156,8 @@ describe("a lead", () => {
   });
 });
 
-describe("custom fields", () => {
-  test("that are declared hold values of their type only; others hold anything plain", async () => {
+describe("custom fields of leads", () => {
+  test("accept only values of their declared type; undeclared fields accept any plain value", async () => {
     for (const [name, type] of [
       ["Born", "date"],
       ["Points", "number"],
@@ -185,7 +185,7 @@ describe("custom fields", () => {
     expect(bare.data.custom_fields).toEqual({ Born: "2001-02-28", Points: 8, Member: true, Plan: "pro" });
   });
 
-  test("are renamed with their values, and refused twice", async () => {
+  test("have unique names, and are renamed together with their values", async () => {
     const field = (await owner.createCustomField({ name: "Colour" })).data;
     await expect(owner.createCustomField({ name: "Colour" })).rejects.toMatchObject({ status: 409 });
     await expect(owner.createCustomField({ name: "Choice", type: "select" })).rejects.toMatchObject({
@@ -200,8 +200,8 @@ describe("custom fields", () => {
   });
 });
 
-describe("who writes in", () => {
-  test("becomes a lead with the first message, where the account wants that", async () => {
+describe("an inbound message", () => {
+  test("creates a lead for a new sender if the account's setting says so", async () => {
     const [silent, loud] = [newPhone(), newPhone()];
     await shop.client.sandboxReceive({ id: shop.id, from: silent, text: "Hello" });
     await received(silent);
@@ -214,7 +214,7 @@ describe("who writes in", () => {
     await setAutoCreate(false);
   });
 
-  test.each(["STOP", "sair", " Parar. ", "CANCELAR!"])("and says %j has opted out", async (text) => {
+  test.each(["STOP", "sair", " Parar. ", "CANCELAR!"])("with the text %j opts out its sender", async (text) => {
     const phone = newPhone();
     const { id } = (await owner.createLead({ phone, name: "Leaver" })).data;
     await shop.client.sandboxReceive({ id: shop.id, from: phone, text: "Please do not STOP" });
@@ -223,7 +223,7 @@ describe("who writes in", () => {
     await shop.client.sandboxReceive({ id: shop.id, from: phone, text });
     await waitUntil(async () => (await owner.getLeadDetails({ id })).data.opted_out_at !== null);
     expect((await owner.listLeads({ opted_out: "true" })).data.map((lead) => lead.id)).toContain(id);
-    // The list knows no phone, only what can be compared with one.
+    // The list contains no phone, only a form of it that can be compared.
     const list = await rows("select encode(digest, 'hex') as digest from suppression");
     expect(list.every(({ digest }) => /^[0-9a-f]{64}$/.test(String(digest)))).toBe(true);
     await owner.deleteLead({ id });
@@ -234,10 +234,10 @@ describe("who writes in", () => {
   });
 });
 
-describe("a lead by LID", () => {
+describe("a lead that has only a LID", () => {
   let people = 0;
 
-  /** Somebody of whom only the LID is known, as a lead, and the phone that is theirs. */
+  /** A lead that has only a LID, and its phone. */
   async function addNameless(
     row: string,
   ): Promise<{ id: number; phone: string; learn: () => Promise<void> }> {
@@ -257,7 +257,7 @@ describe("a lead by LID", () => {
     return { id: Number(id), phone, learn };
   }
 
-  test("gets the phone as soon as a contact has it, and an opt-out counts for the phone", async () => {
+  test("gets the phone as soon as a contact has it, and an opt-out applies to the phone", async () => {
     const { id, phone, learn } = await addNameless("opted_out_at=now()");
     await learn();
     expect((await owner.getLeadDetails({ id })).data.phone).toBe(phone);
@@ -265,7 +265,7 @@ describe("a lead by LID", () => {
     expect((await owner.createLead({ phone })).data.opted_out_at).not.toBeNull();
   });
 
-  test("becomes one with the lead that has the phone already", async () => {
+  test("is merged with the lead that has the phone already", async () => {
     const { id: former, phone, learn } = await addNameless("name='Pushed'");
     const { data } = await owner.createLead({ phone, tags: ["b"], custom_fields: { City: "Recife" } });
     await owner.addLeadNote({ id: former, note: "Wrote first" });
@@ -284,10 +284,10 @@ describe("a lead by LID", () => {
   });
 });
 
-test("who is opted out in the panel does not get what is queued for them", async () => {
+test("a lead that is opted out in the panel does not receive its queued messages", async () => {
   const slow = await gateway.connectInstance({ name: "Slow" });
   const { id: slowId } = slow;
-  // After the first send all others wait in the lane, however long this test takes.
+  // After the first send, all others wait in the lane, however long this test takes.
   const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
   await slow.client.updateInstance({ id: slowId, settings });
   const [first, leaving] = [newPhone(), newPhone()];
@@ -311,7 +311,7 @@ test("who is opted out in the panel does not get what is queued for them", async
 });
 
 describe("a quick reply", () => {
-  test("is saved under its shortcut, once, and used by a send", async () => {
+  test("is saved under a unique shortcut, and used by a send", async () => {
     const first = await owner.saveQuickReply({ shortcut: "/Hours", content: "9 to 5" });
     const titled = { shortcut: "closed", content: "We are closed", title: "Night" };
     await owner.saveQuickReply(titled);
@@ -346,7 +346,7 @@ describe("a quick reply", () => {
     ["a shortcut with a blank", { shortcut: "a b" }],
     ["an empty content", { content: " " }],
     ["a media address that is none", { media_url: "file:///etc/passwd" }],
-  ])("with %s is refused", async (_, input) => {
+  ])("with %s is rejected", async (_, input) => {
     const reply = { shortcut: "bad", content: "x", ...input };
     await expect(owner.saveQuickReply(reply)).rejects.toMatchObject({ status: 400 });
   });

@@ -34,7 +34,7 @@ async function exported(client: Client, filter = {}): Promise<Record<string, str
 const countAll = async () =>
   (await gateway.database.pool.query("select count(*)::int as n, max(updated_at) as last from lead")).rows[0];
 
-test("a file creates leads and updates those with its phones, in any format", async () => {
+test("a CSV file creates leads, and updates leads by phone in any format", async () => {
   await owner.createCustomField({ name: "Size", type: "number" });
   const { data: known } = await owner.createLead({
     phone: "5511987654321",
@@ -56,7 +56,7 @@ test("a file creates leads and updates those with its phones, in any format", as
   ]);
 });
 
-test("an export that is imported once more, here or twice elsewhere, changes nothing twice", async () => {
+test("a leads export that is imported again, here or twice elsewhere, changes nothing twice", async () => {
   const { bytes = new Uint8Array() } = await owner.exportLeads();
   const before = await countAll();
   const again = (await owner.importLeads({ file: { bytes, mime_type: "text/csv" } })).data;
@@ -72,7 +72,7 @@ test("an export that is imported once more, here or twice elsewhere, changes not
   expect(withoutIds(await exported(stranger))).toEqual(withoutIds(await exported(owner)));
 });
 
-test("bad rows are listed with their line and the reason, and the good ones are taken", async () => {
+test("bad CSV rows are listed with their line and the reason, and good rows are imported", async () => {
   const [good, twice] = [newPhone(), newPhone()];
   const { data: other } = await stranger.createLead({ name: "Not yours" });
   const done = await importOf(
@@ -101,7 +101,7 @@ test("bad rows are listed with their line and the reason, and the good ones are 
   expect((await owner.listLeads({ search: good })).data).toMatchObject([{ email: "good@example.com" }]);
 });
 
-test("a row with the id of a lead changes it where it has no phone, and no import lifts an opt-out", async () => {
+test("a CSV row with a lead's id changes a lead without a phone, but never lifts an opt-out", async () => {
   const { data: lead } = await owner.createLead({ name: "No phone" });
   const { data: silent } = await owner.createLead({ phone: newPhone(), opted_out: true });
   const done = await importOf(
@@ -115,7 +115,7 @@ test("a row with the id of a lead changes it where it has no phone, and no impor
   expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
 });
 
-test("a new lead of a person who has opted out is opted out", async () => {
+test("an imported lead of a person who has opted out is opted out", async () => {
   const phone = newPhone();
   const { data } = await owner.createLead({ phone, opted_out: true });
   await owner.deleteLead({ id: data.id });
@@ -125,7 +125,7 @@ test("a new lead of a person who has opted out is opted out", async () => {
   ]);
 });
 
-test("a plan's limit refuses the rows beyond it, and takes the rest", async () => {
+test("a plan's limit rejects the excess CSV rows, and the others are imported", async () => {
   const { rows } = await gateway.database.pool.query(
     "select count(*)::int as n from lead where account_id = 1",
   );
@@ -148,7 +148,7 @@ test.each([
     ["phone", ...Array.from({ length: 10_001 }, (_, n) => `55219${10_000_000 + n}`)],
     "10000 rows",
   ],
-])("a file with %s is refused whole", async (_what, lines, reason) => {
+])("a CSV file with %s is rejected as a whole", async (_what, lines, reason) => {
   const before = await countAll();
   await expect(owner.importLeads(toFile(lines))).rejects.toMatchObject({
     status: 400,
@@ -158,7 +158,7 @@ test.each([
   expect(await countAll()).toEqual(before);
 });
 
-test("an export goes through the filters, streams more rows than one page, and shows no formula", async () => {
+test("a leads export applies the filters, streams many rows, and contains no formula", async () => {
   const lines = Array.from({ length: 2_500 }, (_, n) => `5531${900_000_000 + n},=1+${n},bulk`);
   expect(await importOf(owner, "phone,name,tags", ...lines)).toMatchObject({ created: 2_500 });
   const rows = await exported(owner, { tag: "bulk" });

@@ -22,8 +22,8 @@ async function list(filter: Record<string, unknown> = {}) {
   return data;
 }
 
-describe("the sequence", () => {
-  test("has no gap and no repetition, however many record at once, and every body carries its own", async () => {
+describe("the event sequence", () => {
+  test("has no gap and no duplicate with concurrent writers, and every body has its own number", async () => {
     const before = (await list()).length;
     const writers = Array.from({ length: 20 }, (_, n) =>
       record([draft("message.received", { n: `${n}a` }), draft("message.sent", { n: `${n}b` })]),
@@ -36,7 +36,7 @@ describe("the sequence", () => {
       expect(payload).toMatchObject({ sequence, event_id });
   });
 
-  test("does not advance for what is rolled back", async () => {
+  test("does not advance if the transaction is rolled back", async () => {
     const before = (await list()).length;
     const failing = story.gateway.database.db.transaction().execute(async (trx) => {
       await recordEvents(trx, [draft("message.received")]);
@@ -47,20 +47,20 @@ describe("the sequence", () => {
     expect((await list()).at(-1)?.sequence).toBe(before + 1);
   });
 
-  test("is each instance's own", async () => {
+  test("is separate for each instance", async () => {
     const other = await story.gateway.createInstance();
     await record([draft("message.received"), { ...draft("message.received"), instance_id: other.id }]);
     const { data } = await other.client.listEvents({ id: other.id, after: 0 });
     expect(data.map(({ sequence }) => sequence)).toEqual([1]);
   });
 
-  test("of an instance that is not there records nothing", async () => {
+  test("records nothing for an unknown instance", async () => {
     expect(await record([{ ...draft("message.received"), instance_id: 999_999 }])).toEqual([]);
   });
 });
 
-describe("a replay", () => {
-  test("after a sequence answers what came later, oldest first, page by page, with the delivered payloads", async () => {
+describe("an event replay", () => {
+  test("after a sequence returns later events with the delivered payloads, oldest first, in pages", async () => {
     await addWebhook({ events: ["message.received"] });
     for (let n = 1; n <= 5; n++) await say(`n${n}`, BIA);
     await story.receiver.waitFor(textIs("n5"));
@@ -92,7 +92,7 @@ describe("a replay", () => {
     expect(await list({ after: last + 1_000 })).toEqual([]);
   });
 
-  test("after something older than what is kept begins with the oldest kept", async () => {
+  test("after an expired event begins with the oldest stored event", async () => {
     for (const text of ["a", "b", "c"]) await say(text, BIA);
     const events = await list({ event: "message.received" });
     await sql`delete from event where instance_id = ${story.shop.id} and sequence < ${events[1]?.sequence}`.execute(
@@ -104,15 +104,15 @@ describe("a replay", () => {
   });
 
   test.each([{ after: -1 }, { after: 1.5 }, { limit: 0 }, { limit: 201 }, { cursor: "zz" }])(
-    "with %j is refused",
+    "with %j is rejected",
     async (filter) => {
       await expect(list(filter)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
     },
   );
 });
 
-describe("a list", () => {
-  test("shows what became of each event at each webhook, and can be narrowed to one of them", async () => {
+describe("a list of events", () => {
+  test("shows each event's delivery result at each webhook, and can be filtered by webhook", async () => {
     const good = await addWebhook();
     const bad = await story.startReceiver();
     bad.answer(500);
@@ -143,7 +143,7 @@ describe("a list", () => {
     expect(await logs({ event: "message.sent" })).toEqual([]);
   });
 
-  test("without `after` carries no payloads", async () => {
+  test("without `after` contains no payloads", async () => {
     await say("Plain", BIA);
     const { data } = await story.shop.client.listEvents({ id: story.shop.id });
     expect(data.every((event) => !("payload" in event))).toBe(true);
@@ -151,7 +151,7 @@ describe("a list", () => {
 });
 
 describe("an event that is larger than 256 KiB", () => {
-  test("is delivered cut, signed over what is sent, and says that it is", async () => {
+  test("is delivered truncated, marked as truncated, and signed as sent", async () => {
     await addWebhook({ events: ["message.received"] });
     const text = "請".repeat(65_536);
     story.gateway.gateway.engine.wake(
@@ -163,7 +163,7 @@ describe("an event that is larger than 256 KiB", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
-  test("is none because of a long message alone: the longest text is delivered whole", async () => {
+  test("never results from a long message alone: the longest text is delivered whole", async () => {
     await addWebhook({ events: ["message.received"] });
     const text = "請".repeat(65_536);
     await story.shop.client.sandboxReceive({ id: story.shop.id, from: BIA, text });
@@ -181,7 +181,7 @@ describe("opt-in events", () => {
     expect(await list()).toHaveLength(before);
   });
 
-  test("are recorded for a webhook of the instance, for the global one, and for no switched-off one", async () => {
+  test("are recorded for a webhook of the instance or a global one, but not for a disabled one", async () => {
     const webhook = await addWebhook({ events: ["call.received"], is_active: false });
     await record([draft("call.received")]);
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, is_active: true });

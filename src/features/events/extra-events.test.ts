@@ -91,7 +91,7 @@ async function tellOfSession(): Promise<void> {
 
 type ConnectionRecorder = ReturnType<typeof createConnectionRecorder>;
 
-/** For what the sandbox network never does. */
+/** For events that the sandbox network never causes. */
 async function sessionSays({ id }: TestInstance, event: Parameters<ConnectionRecorder["record"]>[1]) {
   const { engine } = gateway.gateway;
   await createConnectionRecorder({ db: gateway.database.db, engine }).record(id, event);
@@ -117,15 +117,15 @@ async function tellOfPairing(fresh: TestInstance): Promise<void> {
   await arrives("instance.passkey_confirmation");
 }
 
-describe.each(EXTRA_EVENTS)("%s", (event) => {
-  test("is what its page in docs/reference/events shows", () => {
+describe.each(EXTRA_EVENTS)("the event %s", (event) => {
+  test("matches its page in docs/reference/events", () => {
     const isShown = ({ body }: Received) => event !== "group.updated" || body.data.change.subject === RENAMED;
     expectExample(event, receiver.of(event).find(isShown)?.body);
   });
 });
 
-describe.each(STREAM_EVENTS)("%s", (event) => {
-  test("is what its page in docs/reference/events shows, and reaches no webhook", async () => {
+describe.each(STREAM_EVENTS)("the stream-only event %s", (event) => {
+  test("matches its page in docs/reference/events, and reaches no webhook", async () => {
     const { id, client } = shop;
     const { data } = await client.listEvents({ id, event, limit: 1 });
     const { data: shown } = await client.getEvent({ id, eventId: data[0]?.event_id ?? "" });
@@ -134,6 +134,6 @@ describe.each(STREAM_EVENTS)("%s", (event) => {
   });
 });
 
-test("all of them were signed", () => {
+test("all extra events were signed", () => {
   expect(receiver.forged).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gat
 import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, OPERATIONAL_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
-// The time of the network: a QR that nobody scans is given up soon, and one that is scanned lasts until then.
+// The network's timeouts: an unscanned QR expires soon, and a scanned one lasts until then.
 vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
   const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 5_000, laterQrMs: 100 } };
@@ -34,7 +34,7 @@ const PHONE = "5511988887777";
 const BIA = "5511977771234";
 const REFUSES = "5511966660001";
 
-/** Makes every one of the 14 happen, on the sandbox network and over real HTTP. */
+/** Causes all 14 events, on the sandbox network and over real HTTP. */
 async function tellStory(): Promise<void> {
   const shop = await gateway.createInstance({ name: "Sales" });
   const { id, client } = shop;
@@ -136,7 +136,7 @@ const MESSAGE = [
   "track_id",
 ];
 
-/** The published names of `data`, event by event; `message` and `conversation` have theirs below. */
+/** The published names of `data` for each event; those of `message` and `conversation` follow below. */
 const DATA: Record<(typeof EVENTS)[number], readonly string[]> = {
   "message.received": ["message", "conversation"],
   "message.sent": ["message", "conversation", "jobId", "pendingMessageId"],
@@ -154,10 +154,10 @@ const DATA: Record<(typeof EVENTS)[number], readonly string[]> = {
   "webhook.retrying": REPORT,
 };
 
-describe.each(EVENTS)("%s", (event) => {
+describe.each(EVENTS)("the event %s", (event) => {
   const item = () => receiver.of(event)[0] as Received;
 
-  test("has every published field, under its published name", () => {
+  test("has every published field under its published name", () => {
     const { body } = item();
     expect(Object.keys(body)).toEqual(ENVELOPE);
     expect(Object.keys(body.instance)).toEqual(["id", "name", "phone", "metadata"]);
@@ -172,7 +172,7 @@ describe.each(EVENTS)("%s", (event) => {
     if (event === "message.failed") expect(Object.keys(error)).toEqual(["code", "message", "retryable"]);
   });
 
-  test("is what its page in docs/reference/events shows", () => {
+  test("matches its page in docs/reference/events", () => {
     expectExample(event, item().body);
   });
 });
@@ -182,6 +182,6 @@ test("docs/reference/events shows each event that the gateway can send, and no o
   expect(readdirSync(EXAMPLES).filter(isExample).sort()).toEqual(names.map((name) => `${name}.json`).sort());
 });
 
-test("all of them were signed", () => {
+test("all golden events were signed", () => {
   expect(receiver.forged).toEqual([]);
 });

@@ -5,7 +5,7 @@ const event = (data: Record<string, unknown>) => ({ event_id: "evt_1", sequence:
 const size = (body: string) => Buffer.byteLength(body);
 
 describe("the body of an event", () => {
-  test("is what it is, as long as it fits", () => {
+  test("is unchanged if it fits", () => {
     const whole = event({ text: "ação 👋", list: [1, 2, 3] });
     expect(serializeEvent(whole)).toBe(JSON.stringify(whole));
   });
@@ -14,7 +14,7 @@ describe("the body of an event", () => {
     ["the longest text of three-byte characters", "請".repeat(65_536)],
     ["the longest text of emojis", "👋".repeat(32_768)],
     ["the longest text of line breaks", "\n".repeat(65_536)],
-  ])("holds %s whole", (_, text) => {
+  ])("contains %s whole", (_, text) => {
     const body = serializeEvent(event({ message: { text } }));
     expect(JSON.parse(body)).toEqual(event({ message: { text } }));
   });
@@ -28,7 +28,7 @@ describe("the body of an event", () => {
       Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, "x".repeat(9_000)])),
     ],
     ["deep lists of long texts", { a: [[["y".repeat(300_000)]], ["z".repeat(300_000)]] }],
-  ])("with %s is cut to its largest size and says so", (_, data) => {
+  ])("with %s is truncated to the largest size and marked as truncated", (_, data) => {
     const body = serializeEvent(event(data));
     expect(size(body)).toBeLessThanOrEqual(MAX_BODY_BYTES);
     const cut = JSON.parse(body);
@@ -36,7 +36,7 @@ describe("the body of an event", () => {
     expect(Object.keys(cut.data)).toEqual(Object.keys(data));
   });
 
-  test("is cut between characters, and no more than is needed", () => {
+  test("is truncated between characters, and no more than necessary", () => {
     const { data } = JSON.parse(serializeEvent(event({ text: `a${"👋".repeat(100_000)}`, short: "stays" })));
     expect(data.short).toBe("stays");
     expect(data.text).toMatch(/^a(👋)+…$/u);

@@ -9,17 +9,17 @@ import { createAccount } from "../accounts/create-account.ts";
 interface Frame {
   id: string;
   event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads only the fields of the payload that it needs
   data: any;
 }
 
-/** What a client has read of a stream so far. */
+/** The part of a stream that a client has read so far. */
 interface Reading {
   frames: Frame[];
   comments: string[];
-  /** Resolves when the gateway has ended it. */
+  /** Resolves when the gateway has ended the stream. */
   ended: Promise<void>;
-  /** Resolves with the first frames, at least so many. */
+  /** Resolves with the first frames, at least as many as given. */
   first(count: number): Promise<Frame[]>;
   close(): Promise<void>;
 }
@@ -101,14 +101,14 @@ async function consume(
       }
     }
   } catch {
-    // Cut by this side or by the other.
+    // Closed by the client or by the gateway.
   }
 }
 
 const textOf = ({ data }: Frame) => data.data.message?.text;
 
-describe("the stream of an instance", () => {
-  test("passes on what is recorded from then on, in order, with the bytes of the webhooks", async () => {
+describe("the event stream of an instance", () => {
+  test("sends all later events in order, with the same bytes as the webhooks", async () => {
     await say("Before");
     await waitUntil(
       async () =>
@@ -125,7 +125,7 @@ describe("the stream of an instance", () => {
     expect(data.payload).toEqual(first.data);
   });
 
-  test("resumes after the Last-Event-ID: nothing is missed and nothing comes twice", async () => {
+  test("resumes after the Last-Event-ID without a gap or a duplicate", async () => {
     const before = await follow(0);
     await say("seen");
     await waitUntil(() => before.frames.some((frame) => textOf(frame) === "seen"));
@@ -139,7 +139,7 @@ describe("the stream of an instance", () => {
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   });
 
-  test("resumed from before what is kept begins with the oldest kept", async () => {
+  test("begins with the oldest stored event if the Last-Event-ID is older", async () => {
     for (const text of ["dropped", "kept"]) await say(text);
     await waitUntil(
       async () =>
@@ -156,7 +156,7 @@ describe("the stream of an instance", () => {
   test.each([
     ["instances", "events/stream", "abc"],
     ["instances", "events/stream", "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
-  ])("%s/:id/%s refuses the Last-Event-ID %s, and says what it must be", async (_, path, lastEventId) => {
+  ])("%s/:id/%s rejects the Last-Event-ID %s, and reports the valid values", async (_, path, lastEventId) => {
     const answer = await fetch(`${gateway.url}/api/v1/instances/${shop.id}/${path}`, {
       headers: { "x-api-key": shop.api_key, "last-event-id": lastEventId },
     });
@@ -167,7 +167,7 @@ describe("the stream of an instance", () => {
     });
   });
 
-  test("carries a backlog of thousands without a gap", async () => {
+  test("sends a backlog of thousands of events without a gap", async () => {
     await makeEvents(3_000, 200);
     const stream = await follow(0);
     await waitUntil(() => stream.frames.length >= 3_000);
@@ -176,7 +176,7 @@ describe("the stream of an instance", () => {
     );
   });
 
-  test("says every 15 s that it is there", async () => {
+  test("sends a keep-alive every 15 s", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const stream = await follow();
     await waitUntil(() => stream.comments.length === 1);
@@ -186,7 +186,7 @@ describe("the stream of an instance", () => {
     expect(stream.comments[1]).toBe(": still here");
   });
 
-  test("waits for a reader who does not read, without keeping the events in memory", async () => {
+  test("waits for a slow reader without holding the events in memory", async () => {
     await makeEvents(800, 100_000);
     const asked = request(`${gateway.url}/api/v1/instances/${shop.id}/events/stream`, {
       headers: { "x-api-key": shop.api_key, "last-event-id": "0" },
@@ -205,7 +205,7 @@ describe("the stream of an instance", () => {
     asked.destroy();
   });
 
-  test("is for those who may read the instance", async () => {
+  test("requires permission to read the instance", async () => {
     const other = await gateway.createInstance();
     await expect(other.client.streamEvents({ id: shop.id })).rejects.toMatchObject({ status: 403 });
     await expect(gateway.anonymous.streamEvents({ id: shop.id })).rejects.toMatchObject({ status: 401 });
@@ -216,7 +216,7 @@ describe("the stream of an instance", () => {
     await gateway.owner.streamEvents({ id: shop.id }).then(({ stream }) => stream.cancel());
   });
 
-  test("ends soon after its key does", async () => {
+  test("ends soon after its key is revoked", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const stream = await follow();
     vi.advanceTimersByTime(5_000);
@@ -227,7 +227,7 @@ describe("the stream of an instance", () => {
     await stream.ended;
   });
 
-  test("is open at most fifty times at once", async () => {
+  test("can be open at most fifty times at once", async () => {
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow()));
     await expect(shop.client.streamEvents({ id: shop.id })).rejects.toMatchObject({
       code: "RATE_LIMITED",
@@ -245,8 +245,8 @@ describe("the stream of an instance", () => {
   });
 });
 
-describe("the stream of an account", () => {
-  test("passes on the events of all its instances, also of those that are made later", async () => {
+describe("the event stream of an account", () => {
+  test("sends the events of all its instances, including instances created later", async () => {
     const stream = await followAccount();
     const other = await gateway.connectInstance();
     await say("first shop");
@@ -266,7 +266,7 @@ describe("the stream of an account", () => {
     ).toBe(1);
   });
 
-  test("resumes after the Last-Event-ID: nothing is missed, and what comes twice has the same id", async () => {
+  test("resumes after the Last-Event-ID without a gap, and duplicates have the same id", async () => {
     const other = await gateway.connectInstance();
     const before = await followAccount();
     await say("seen here");
@@ -307,7 +307,7 @@ describe("the stream of an account", () => {
     expect(stream.frames.map(textOf)).not.toContain("private");
   });
 
-  test("is for a signed-in user, until he signs out", async () => {
+  test("requires a signed-in user, and ends with the sign-out", async () => {
     await expect(shop.client.streamAccountEvents()).rejects.toMatchObject({ status: 401 });
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const email = "leaver@example.com";
@@ -322,14 +322,14 @@ describe("the stream of an account", () => {
   });
 });
 
-test("streams end when the gateway stops, and resume at the next start", async () => {
+test("event streams end when the gateway stops, and resume at the next start", async () => {
   const stream = await follow(0);
   await say("before the stop");
   await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "before the stop"));
   const began = performance.now();
   await gateway.gateway.stop();
   await stream.ended;
-  // A request that does not end is waited for so long.
+  // How long the stop waits for a request that does not end.
   expect(performance.now() - began).toBeLessThan(8_000);
   await gateway.restart();
   const client = createClient({ baseUrl: gateway.url, apiKey: shop.api_key });
@@ -341,7 +341,7 @@ test("streams end when the gateway stops, and resume at the next start", async (
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
 });
 
-/** Events of the instance as if they had been recorded, each with a text of so many characters. */
+/** Recorded events of the instance, each with a text of the given length. */
 async function makeEvents(count: number, length: number): Promise<void> {
   const { db } = gateway.database;
   await sql`
