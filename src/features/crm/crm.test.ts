@@ -214,7 +214,7 @@ describe("an inbound message", () => {
     await setAutoCreate(false);
   });
 
-  test.each(["STOP", "sair", " Parar. ", "CANCELAR!"])("with the text %j opts out its sender", async (text) => {
+  test.each(["STOP", "sair", " Parar. ", "CANCELAR!"])("with text %j opts its sender out", async (text) => {
     const phone = newPhone();
     const { id } = (await owner.createLead({ phone, name: "Leaver" })).data;
     await shop.client.sandboxReceive({ id: shop.id, from: phone, text: "Please do not STOP" });

@@ -60,7 +60,7 @@ describe("the event sequence", () => {
 });
 
 describe("an event replay", () => {
-  test("after a sequence returns later events with the delivered payloads, oldest first, in pages", async () => {
+  test("after a sequence returns later events as they were delivered, oldest first, in pages", async () => {
     await addWebhook({ events: ["message.received"] });
     for (let n = 1; n <= 5; n++) await say(`n${n}`, BIA);
     await story.receiver.waitFor(textIs("n5"));

@@ -41,7 +41,7 @@ const call = (http: string, body?: object) => {
   return story.call(`${method} /api/v1/instances/${sales.id}/${path}`, body);
 };
 
-/** A group of the shop, with these people. */
+/** A group of the shop with the given members. */
 async function makeGroup(...participants: string[]) {
   const { data } = await sales.client.createGroup({
     id: sales.id,
@@ -51,7 +51,7 @@ async function makeGroup(...participants: string[]) {
   return data;
 }
 
-/** A group that somebody else has made with the shop in it. */
+/** A group that a contact created with the shop as a member. */
 async function otherGroup(input: { admin?: boolean; participants?: string[] } = {}) {
   const made = { id: sales.id, from: ADMIN, subject: "Theirs", ...input };
   const { jid } = (await sales.client.sandboxGroup(made)).data;
@@ -63,10 +63,10 @@ async function otherGroup(input: { admin?: boolean; participants?: string[] } = 
 const getGroup = async (jid: string, refresh = false) =>
   (await sales.client.getGroup({ id: sales.id, jid, refresh })).data;
 
-/** Questions about groups that have reached the network. */
+/** Requests about groups that have reached the network. */
 const asked = async (action: string) => (await story.ledger({ action })).length;
 
-/** As if so much time had passed since the network was asked. */
+/** As if the given time had passed since the last request to the network. */
 const age = (minutes: number) =>
   story.gateway.database.pool.query(
     `with list as (update group_list set read_at = read_at - $1 * interval '1 minute')
@@ -77,8 +77,8 @@ const age = (minutes: number) =>
 const roles = (group: { participants: { phone: string | null; admin: string | null }[] }) =>
   Object.fromEntries(group.participants.map(({ phone, admin }) => [phone, admin]));
 
-describe("making a group", () => {
-  test("answers it with a result for each person", async () => {
+describe("creating a group", () => {
+  test("returns the group with a result for each person", async () => {
     const { data } = await sales.client.createGroup({
       id: sales.id,
       name: "Trip",
@@ -106,7 +106,7 @@ describe("making a group", () => {
     expect(await getGroup(data.jid)).toMatchObject({ name: "Trip", description: "To the sea" });
   });
 
-  test("keeps its settings when the report of its creation is stored later", async () => {
+  test("keeps the group's settings if the report of its creation is stored later", async () => {
     const made = { name: "Late news", description: "Set at once", participants: [ANA] };
     const { jid } = (await sales.client.createGroup({ id: sales.id, ...made })).data;
     const { database, gateway } = story.gateway;
@@ -130,7 +130,7 @@ describe("making a group", () => {
     expect(await getGroup(jid)).toMatchObject({ description: made.description, size: 2 });
   });
 
-  test("takes Brazilian numbers with and without the ninth digit", async () => {
+  test("accepts Brazilian numbers with and without the ninth digit", async () => {
     const checks = await asked("check");
     const participants = ["5521988880007", "5521977770007", "552196666000"];
     const { data } = await sales.client.createGroup({ id: sales.id, name: "Rio", participants });
@@ -150,14 +150,14 @@ describe("making a group", () => {
     ["with 10,000 people", { name: "A", participants: Array(10_000).fill(ANA) }, "participants"],
     ["with a word for a person", { name: "A", participants: [ANA, "Bia"] }, "participants.1"],
     ["with a group for a person", { name: "A", participants: ["120363000000000001@g.us"] }, "participants.0"],
-  ])("%s is refused, and nothing is made", async (_, body, field) => {
+  ])("%s is rejected, and no group is created", async (_, body, field) => {
     const before = await asked("group_create");
     const { status, body: answer } = await call("POST groups", body);
     expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
     expect(await asked("group_create")).toBe(before);
   });
 
-  test("takes the names that other products use", async () => {
+  test("accepts the field names of other products", async () => {
     const { body } = await call("POST groups", { subject: "WAHA", participants: [{ id: `${ANA}@c.us` }] });
     expect(body.data).toMatchObject({ name: "WAHA", size: 2 });
     const added = await call("POST groups/participants", {
@@ -169,7 +169,7 @@ describe("making a group", () => {
   });
 });
 
-describe("people of a group", () => {
+describe("members of a group", () => {
   test("are added, promoted, demoted and removed, each with a result", async () => {
     const { jid } = await makeGroup();
     const act = async (action: "add" | "promote" | "demote" | "remove", ...participants: string[]) => {
@@ -191,7 +191,7 @@ describe("people of a group", () => {
       [200, true],
       [404, false],
     ]);
-    // The network tells of each change in its own time too, and what it tells is applied once more.
+    // The network also reports each change itself, and the gateway applies that report again.
     await expect
       .poll(async () => roles(await getGroup(jid)))
       .toEqual({ [sales.phone]: "superadmin", [ANA]: null, [friend.phone]: "admin" });
@@ -205,7 +205,7 @@ describe("people of a group", () => {
       .toEqual({ [sales.phone]: "superadmin", [friend.phone]: null });
   });
 
-  test("are changed by an admin only", async () => {
+  test("can be changed by an admin only", async () => {
     const jid = await otherGroup();
     const { status, body } = await call("POST groups/participants", {
       jid,
@@ -221,7 +221,7 @@ describe("people of a group", () => {
     ["a person in place of a group", { jid: jidOf(ANA) }, 400, "VALIDATION_ERROR"],
     ["10,000 people", { participants: Array(10_000).fill(ANA) }, 400, "VALIDATION_ERROR"],
     ["an unknown action", { action: "kick" }, 400, "VALIDATION_ERROR"],
-  ])("%s: refused with a clear code", async (_, change, status, code) => {
+  ])("cannot be changed with %s, and the error code is specific", async (_, change, status, code) => {
     const { jid } = await makeGroup();
     const asking = { jid, action: "add", participants: [ANA], ...change };
     const answer = await call("POST groups/participants", asking);
@@ -230,7 +230,7 @@ describe("people of a group", () => {
 });
 
 describe("settings of a group", () => {
-  test("are changed together, and the answer says which", async () => {
+  test("can be changed together, and the response names the changed ones", async () => {
     const { jid } = await makeGroup();
     const settings = { name: "New", description: "Why", announce: true, locked: true };
     const { data } = await sales.client.updateGroupSettings({ id: sales.id, jid, ...settings, image: PNG });
@@ -259,7 +259,7 @@ describe("settings of a group", () => {
     expect(await sharp(rows[0].bytes).metadata()).toMatchObject({ format: "jpeg", width: 640, height: 640 });
   });
 
-  test("take an image as a part of a form", async () => {
+  test("accept an image as a part of a form", async () => {
     const { jid } = await makeGroup();
     const image = { bytes: SAMPLE.png, file_name: "a.png" };
     const { data } = await sales.client.updateGroupSettings({ id: sales.id, jid, locked: true, image });
@@ -281,7 +281,7 @@ describe("settings of a group", () => {
     expect((await getGroup(jid)).name).toBe("Team");
   });
 
-  test("that are refused are reported one by one", async () => {
+  test("are reported one by one if the network rejects them", async () => {
     const jid = await otherGroup();
     const { body, status } = await call("POST groups/settings", { jid, name: "Ours", announce: true });
     expect([status, body.message]).toEqual([200, "Some settings were refused"]);
@@ -293,7 +293,7 @@ describe("settings of a group", () => {
     expect(await getGroup(jid)).toMatchObject({ name: "Ours", announce: false });
   });
 
-  test("of which none is taken are an error with all of them", async () => {
+  test("return one error with all of them if the network rejects all", async () => {
     const jid = await otherGroup();
     const { body, status } = await call("POST groups/settings", { jid, locked: true, announce: true });
     expect([status, body.code, body.details.applied]).toEqual([403, "FORBIDDEN", []]);
@@ -306,7 +306,7 @@ describe("settings of a group", () => {
   });
 });
 
-describe("invitations", () => {
+describe("group invitations", () => {
   test("are shown to admins, and let another instance join by link or code", async () => {
     const { jid } = await makeGroup();
     const { data } = await sales.client.getGroupInvite({ id: sales.id, jid });
@@ -329,12 +329,12 @@ describe("invitations", () => {
   test.each<[string, string, number, string]>([
     ["that is unknown", "NoSuchInvitation123", 404, "NOT_FOUND"],
     ["that is none", "no", 400, "VALIDATION_ERROR"],
-  ])("%s: refused", async (_, code, status, expected) => {
+  ])("reject a code %s", async (_, code, status, expected) => {
     const answer = await call("POST groups/join", { code });
     expect([answer.status, answer.body.code]).toEqual([status, expected]);
   });
 
-  test("are not needed to leave, but being in it is", async () => {
+  test("are not needed to leave a group, but membership is", async () => {
     const jid = await otherGroup();
     await call("POST groups/leave", { jid });
     for (const group of [jid, "120363999999999999@g.us"]) {
@@ -343,20 +343,20 @@ describe("invitations", () => {
     }
   });
 
-  test("are needed to write into it: a group that was never made takes no message", async () => {
+  test("are needed to send to a group, and an unknown group accepts no message", async () => {
     const { body, status } = await call("POST send-text", { jid: "120363999999999999@g.us", text: "Hi" });
     expect([status, body.code]).toEqual([502, "SEND_FAILED"]);
   });
 });
 
-describe("what happens in a group", () => {
+describe("a change in a group", () => {
   const told = (jid: string, change: string) =>
     story.receiver.waitFor(({ body }) => {
       if (body.event !== "group.updated" || body.data.jid !== jid) return false;
       return change in body.data.change;
     });
 
-  test("is reported as an event, and shown in the group without a request to the network", async () => {
+  test("is reported as an event, and updates the group without a request to the network", async () => {
     const jid = await otherGroup();
     await getGroup(jid);
     const questions = await asked("group");
@@ -382,7 +382,7 @@ describe("what happens in a group", () => {
     expect(await asked("group")).toBe(questions);
   });
 
-  test("ends with the instance's removal, and begins when it is added again", async () => {
+  test("is recorded until the instance is removed, and again after the instance is added again", async () => {
     const jid = await otherGroup();
     await getGroup(jid);
     const change = { id: sales.id, from: ADMIN, group_jid: jid, participants: [sales.phone] };
@@ -395,7 +395,7 @@ describe("what happens in a group", () => {
     await waitUntil(async () => (await sales.client.listGroups({ id: sales.id })).data[0]?.jid === jid);
   });
 
-  test("that was never reported gives its conversation a name with one request to the network", async () => {
+  test("that was never reported names the conversation after one request to the network", async () => {
     const group_jid = "120363777777770042@g.us";
     const says = async (text: string) => {
       const { data } = await sales.client.sandboxReceive({ id: sales.id, from: ANA, text, group_jid });
@@ -414,7 +414,7 @@ describe("what happens in a group", () => {
     expect(await asked("group")).toBe(questions + 1);
   });
 
-  test("gives its conversation the name of the group", async () => {
+  test("of its name updates the name of the conversation", async () => {
     const { jid } = await makeGroup(friend.phone);
     const sent = await friend.client.sendText({ id: friend.id, jid, text: "Hello all" });
     const [event] = await story.receiver.waitFor(
@@ -433,7 +433,7 @@ describe("what happens in a group", () => {
     expect(rows).toEqual([{ title: "Named" }]);
   });
 
-  test("is received by both member instances, and by none that may not send", async () => {
+  test("is received by both member instances, and never by an unauthorised instance", async () => {
     const { jid } = await makeGroup(friend.phone);
     const sent = await sales.client.sendText({ id: sales.id, jid, text: "From the shop" });
     expect(await story.arrived(String(sent.data.message_id))).toMatchObject({ text: "From the shop", jid });
@@ -457,7 +457,7 @@ describe("the list of groups", () => {
     shop.client.listGroups({ id: shop.id, ...input });
   const lists = async () => (await story.ledger({ action: "groups" })).length;
 
-  test("is read once, and then shown as it is known, with its age", async () => {
+  test("is read from the network once, and then returned from the store with its age", async () => {
     await groupOf("One");
     const before = await lists();
     const first = await list();
@@ -470,7 +470,7 @@ describe("the list of groups", () => {
     expect(await lists()).toBe(before + 1);
   });
 
-  test("is read again on request, once a minute at most", async () => {
+  test("is read again on request, at most once a minute", async () => {
     await groupOf("One");
     const { refreshed_at } = await list();
     const before = await lists();
@@ -481,7 +481,7 @@ describe("the list of groups", () => {
     expect(await lists()).toBe(before + 1);
   });
 
-  test("loses what the phone is in no more", async () => {
+  test("excludes groups that the phone has left", async () => {
     const gone = await groupOf("Gone");
     await groupOf("Stays");
     await list();
@@ -490,7 +490,7 @@ describe("the list of groups", () => {
     expect((await list({ refresh: true })).data.map((one) => one.name)).toEqual(["Stays"]);
   });
 
-  test("comes in pages, the newest first, and stays right while groups are made", async () => {
+  test("has pages, the newest first, which stay correct while groups are created", async () => {
     for (const name of ["A", "B", "C"]) await groupOf(name);
     const first = await list({ limit: 2 });
     expect(first.pagination).toMatchObject({ limit: 2, has_more: true });
@@ -501,7 +501,7 @@ describe("the list of groups", () => {
     expect(second.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
   });
 
-  test("is shown while the instance is disconnected, and not that of another pairing", async () => {
+  test("is available while the instance is disconnected, but not after another pairing", async () => {
     const jid = await groupOf("Kept");
     await list();
     await shop.client.logoutInstance({ id: shop.id });
@@ -512,7 +512,7 @@ describe("the list of groups", () => {
     await expect(shop.client.getGroup({ id: shop.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("asks the network for so much only, and then shows what is known", async () => {
+  test("sends a limited number of requests to the network, and then returns the stored groups", async () => {
     const jid = await groupOf("Asked");
     await shop.client.getGroup({ id: shop.id, jid });
     const refusals = await Promise.all(
@@ -527,8 +527,8 @@ describe("the list of groups", () => {
   });
 });
 
-describe("access", () => {
-  test("is to the instance's own groups only, whatever account asks", async () => {
+describe("access to groups", () => {
+  test("is limited to the instance's own groups, whatever account sends the request", async () => {
     const { gateway } = story;
     const stranger = { email: "stranger@example.com", password: "correct horse battery" };
     await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...stranger });
@@ -546,7 +546,7 @@ describe("access", () => {
     await expect(friend.client.getGroup({ id: friend.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("needs a connected instance, and a network that can do it", async () => {
+  test("requires a connected instance, and a network with groups", async () => {
     const fresh = await story.gateway.createInstance();
     const { client, id } = fresh;
     await expect(client.createGroup({ id, name: "A", participants: [ANA] })).rejects.toMatchObject({
@@ -555,7 +555,7 @@ describe("access", () => {
     await expect(client.listGroups({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
   });
 
-  test("to groups goes with the instance", async () => {
+  test("ends when the instance is removed", async () => {
     const { id, client } = await story.join({ name: "Leaving" });
     await client.sandboxGroup({ id, from: ADMIN, subject: "Gone" });
     await client.listGroups({ id });

@@ -82,11 +82,11 @@ async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) 
   return { url, client: createClientOf(healthContract, { baseUrl: url, adminToken }) };
 }
 
-/** Each check has a second, which a slow machine may need for itself; it is asked again after two. */
+/** Each check has a timeout of one second, which a slow machine may exceed; it runs again after two. */
 const eventually = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 60_000, interval: 100 });
 
 describe("health", () => {
-  test("says with 200 and without an envelope that all is well", async () => {
+  test("reports a healthy gateway with 200 and without an envelope", async () => {
     const { url } = await serve();
     await eventually(async () => {
       const response = await fetch(`${url}/health`);
@@ -113,7 +113,7 @@ describe("health", () => {
     ["has not finished its start", () => Object.assign(readiness, { ready: false })],
     ["may not act, because its beat is stale", () => Object.assign(state, { isSafe: false })],
   ])(
-    "is 503 with the same body when the process %s, and /health/ready says the same",
+    "and the probe /health/ready return 503 with the same body when the process %s",
     async (_what, change) => {
       change();
       const { url } = await serve();
@@ -131,12 +131,12 @@ describe("health", () => {
     },
   );
 
-  test("is soon 503 when the database is unavailable, while the process stays alive", async () => {
+  test("soon returns 503 when the database is unavailable, while the process stays alive", async () => {
     const away = openDatabase("postgres://nobody@127.0.0.1:1/none");
     const { client } = await serve({ database: away });
     const startedAt = performance.now();
     const health = await client.health();
-    // That a check has a second is shown below, by a clock that does not depend on the machine.
+    // A test below shows the timeout of one second, with a clock that does not depend on the machine.
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(health).toMatchObject({ database: "unavailable", queue_store: "unavailable", ready: false });
     expect(health.production_blockers.map(({ key }) => key)).toEqual(["database_unavailable"]);
@@ -144,7 +144,7 @@ describe("health", () => {
     await away.close();
   });
 
-  test("asks the database once for many probes, and for a sign of life never", async () => {
+  test("queries the database once for many readiness probes, and never for a liveness probe", async () => {
     const spy = vi.spyOn(store.database.pool, "connect");
     const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
     const { client } = await serve();
@@ -160,7 +160,7 @@ describe("health", () => {
     spy.mockRestore();
   });
 
-  test("a node without live workers is ready, but not for production", async () => {
+  test("reports a node without live workers as ready, but not for production", async () => {
     state.roles = [];
     const { client } = await serve();
     await eventually(async () => {
@@ -178,7 +178,7 @@ describe("health", () => {
     });
   });
 
-  test("hosts, counts and versions are for the administrative and the metrics token only", async () => {
+  test("shows hosts, counts and versions only with the administrative or the metrics token", async () => {
     await store.database.pool.query(
       "insert into node (id, boot, roles, url) values ('n1', 1, '{api}', 'http://10.1.2.3:3000')",
     );
@@ -208,7 +208,7 @@ describe("health", () => {
   });
 });
 
-describe("what stands in the way of production", () => {
+describe("the production blockers of /health", () => {
   const fine: ReadinessFindings = {
     skewMs: 5,
     pendingMigrations: [],
@@ -255,15 +255,15 @@ describe("what stands in the way of production", () => {
     expect(found.map(({ key }) => key)).toEqual(keys);
   });
 
-  test("unauthenticated clients do not see which secret is weak, only that the operator can see more", () => {
+  test("hide the weak secret from unauthenticated clients, and point the operator to the details", () => {
     const findings = { ...fine, weakSecrets: ["WAYGATE_ADMIN_TOKEN"], hasBackupKey: false, hasWorker: false };
     const found = findBlockers(findings, { isOperator: false });
     expect(found.map(({ key }) => key)).toEqual(["no_live_worker", "operator_only"]);
   });
 });
 
-describe("a check", () => {
-  test("that hangs counts as failed after a second and is not asked again while it hangs", async () => {
+describe("a health check", () => {
+  test("that hangs fails after a second, and does not run again while it hangs", async () => {
     vi.useFakeTimers();
     let now = 0;
     let asked = 0;
@@ -291,7 +291,7 @@ describe("a check", () => {
     vi.useRealTimers();
   });
 
-  test("that throws, at once or later, counts as failed", async () => {
+  test("that throws, at once or later, fails", async () => {
     const atOnce = createHealthCheck(() => {
       throw new Error("no");
     });

@@ -10,11 +10,11 @@ describe("an API key", () => {
     }
   });
 
-  it("is never given twice", () => {
+  it("is never issued twice", () => {
     expect(new Set(Array.from({ length: 500 }, createApiKey)).size).toBe(500);
   });
 
-  it("is refused by its checksum when any character is mistyped", () => {
+  it("is rejected by its checksum if any character is mistyped", () => {
     const key = createApiKey();
     for (let at = 0; at < key.length; at++) {
       const other = key[at] === "x" ? "y" : "x";
@@ -30,11 +30,11 @@ describe("an API key", () => {
     `sk_${createApiKey().slice(3)}`,
     `${createApiKey()}0`,
     createApiKey().slice(1),
-  ])("is not %j", (text) => {
+  ])("cannot be %j", (text) => {
     expect(isApiKey(text)).toBe(false);
   });
 
-  it("keeps a SHA-256 digest and shows four characters", () => {
+  it("is stored as a SHA-256 digest and four visible characters", () => {
     expect(digestApiKey("abc").toString("hex")).toBe(
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     );

@@ -30,7 +30,7 @@ describe("creating an instance with an Idempotency-Key", () => {
   const named = async (name: string) =>
     (await db().selectFrom("instance").select("id").where("name", "=", name).execute()).length;
 
-  test("twice makes one, and answers the same with the secrets", async () => {
+  test("creates one instance for two requests, and returns the same response with the secrets", async () => {
     const body = { name: "Once", webhook_url: "https://hook.example/in" };
     const first = await create("once", body);
     const second = await create("once", { webhook_url: body.webhook_url, name: body.name });
@@ -43,7 +43,7 @@ describe("creating an instance with an Idempotency-Key", () => {
     expect(rows[0]?.answer.includes(first.body.token)).toBe(false);
   });
 
-  test("ten times at once makes one", async () => {
+  test("creates one instance for ten requests at once", async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create("at-once", { name: "At once" })),
     );
@@ -51,7 +51,7 @@ describe("creating an instance with an Idempotency-Key", () => {
     expect(await named("At once")).toBe(1);
   });
 
-  test("with another body is refused; a failure frees the key, and so does a day", async () => {
+  test("rejects another body; a failure frees the key, and so does a day", async () => {
     await create("again", { name: "Again" });
     const other = await create("again", { name: "Another" });
     expect([other.status, other.body.code]).toEqual([422, "IDEMPOTENCY_MISMATCH"]);
@@ -104,7 +104,7 @@ describe("the logs of an instance", () => {
 
   const refusedCall = () => story.call(`GET /api/v1/instances/${story.sales.id}/webhook-events/evt_none`);
 
-  test("go on page by page, while rows are added", async () => {
+  test("keep stable pages while rows are added", async () => {
     const seen: number[] = [];
     let cursor: string | undefined;
     const { data: newest } = await logs({ type: "messages", limit: 1 });
@@ -118,7 +118,7 @@ describe("the logs of an instance", () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test("refuse a cursor without a type, and an unknown type", async () => {
+  test("reject a cursor without a type, and an unknown type", async () => {
     for (const query of ["cursor=MQ", "type=secrets", "type=api&cursor=nonsense"]) {
       const { status, body } = await story.call(`GET /api/v1/instances/${story.sales.id}/logs?${query}`);
       expect([query, status, body.code]).toEqual([query, 400, "VALIDATION_ERROR"]);
@@ -126,7 +126,7 @@ describe("the logs of an instance", () => {
   });
 });
 
-test("the status shows the messages of the last day, and the time since the last inbound one", async () => {
+test("the instance status shows yesterday's messages and the time since the last inbound one", async () => {
   const shop = await story.join({ name: "Activity" });
   const status = async () => (await shop.client.getInstanceStatus({ id: shop.id })).data;
   expect(await status()).toMatchObject({
@@ -147,8 +147,8 @@ test("the status shows the messages of the last day, and the time since the last
   expect(now.seconds_since_last_inbound).toBeGreaterThanOrEqual(100);
 });
 
-describe("another way to the network", () => {
-  test("opens the live session anew without logging out, and is kept sealed", async () => {
+describe("a proxy of an instance", () => {
+  test("reopens the live session without logging out, and is stored sealed", async () => {
     const shop = await story.join({ name: "Moved" });
     const row = () =>
       db()
@@ -176,7 +176,7 @@ describe("another way to the network", () => {
     expect((await row()).proxy).toBeNull();
   });
 
-  test("that the outgoing policy does not allow is refused", async () => {
+  test("is rejected if the outgoing policy does not allow it", async () => {
     await expect(
       story.sales.client.updateInstance({ id: story.sales.id, proxy: { url: "http://169.254.169.254:80" } }),
     ).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field: "proxy.url" }] } });
@@ -184,7 +184,7 @@ describe("another way to the network", () => {
 });
 
 describe("removing an instance", () => {
-  test("removes the log of its deliveries too, with the addresses of its receivers, and no other log", async () => {
+  test("deletes the log of its deliveries with the receivers' addresses, and no other log", async () => {
     const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
     for (const { id, client } of [gone, stays]) {
       const hook = { id, name: "Hook", url: "http://127.0.0.1:1/secret-path" };
@@ -199,7 +199,7 @@ describe("removing an instance", () => {
     expect(await logged(stays)).toBeGreaterThan(0);
   });
 
-  test("drops what the sandbox network keeps of it at once, and nothing of others", async () => {
+  test("deletes its data in the sandbox network at once, and no other data", async () => {
     const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
     const before = [];
     for (const { id, phone, client } of [gone, stays]) {
@@ -233,7 +233,7 @@ describe("removing an instance", () => {
     return (await db().selectFrom("message").select("id").where("instance_id", "=", id).execute()).length;
   }
 
-  /** What the sandbox network has of a phone and of who wrote to it. */
+  /** The sandbox network's data about a phone and its senders. */
   async function keptOf({ phone, from, files }: { phone: string; from: string; files: string[] }) {
     const devices = sql`select id from sandbox.device where phone = ${phone}`;
     const { rows } = await sql`
@@ -244,7 +244,7 @@ describe("removing an instance", () => {
     return rows[0];
   }
 
-  test("leaves no job in a lane that is gone, whoever records an event meanwhile", async () => {
+  test("leaves no job in a deleted lane, even if an event is recorded meanwhile", async () => {
     const shop = await story.join({ name: "Gone" });
     const other = openDatabase(story.gateway.database.url, { max: 3 });
     try {
@@ -269,7 +269,7 @@ describe("removing an instance", () => {
     }
   });
 
-  /** Holds the webhooks of an instance, so that its removal stands still in the middle. */
+  /** Locks the webhooks of an instance, so that its removal pauses in the middle. */
   async function hold(own: ReturnType<typeof db>, id: number) {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -291,7 +291,7 @@ describe("removing an instance", () => {
     };
   }
 
-  /** For a lock that somebody else holds. */
+  /** Waits for a lock that another transaction holds. */
   async function areWaiting(many: number): Promise<boolean> {
     const { rows } = await sql<{ n: number }>`
       select count(*) as n from pg_stat_activity

@@ -24,7 +24,7 @@ const countInstances = async () =>
   (await gateway.database.db.selectFrom("instance").select("id").execute()).length;
 
 describe("creating an instance", () => {
-  it("answers key, secret and webhook package, and makes no webhook without an address", async () => {
+  it("returns key, secret and webhook package, and creates no webhook without an address", async () => {
     const { user } = await gateway.account();
     const { status, body } = await gateway.call("POST /api/v1/instances", { name: "Sales" }, user);
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ describe("creating an instance", () => {
     { webhookUrl: "https://hook.example/in" },
     { webhook: "https://hook.example/in" },
     { webhook: { url: "https://hook.example/in" } },
-  ])("makes the first webhook, active and with the instance's secret, for %j", async (given) => {
+  ])("creates the first webhook, active and with the instance's secret, for %j", async (given) => {
     const { user } = await gateway.account();
     const made = await create(user, given);
     expect(made.default_webhook).toMatchObject({
@@ -68,7 +68,7 @@ describe("creating an instance", () => {
     });
   });
 
-  it("takes the other spelling of the name, the events of the webhook, settings, metadata and network", async () => {
+  it("accepts other spellings of the name, webhook events, settings, metadata and network", async () => {
     const { user } = await gateway.account();
     const made = await create(user, {
       name: undefined,
@@ -89,7 +89,7 @@ describe("creating an instance", () => {
     });
   });
 
-  it("treats an empty webhook address as none", async () => {
+  it("treats an empty webhook address as absent", async () => {
     const { user } = await gateway.account();
     expect(await create(user, { webhook_url: "" })).not.toHaveProperty("default_webhook");
     expect(await create(user, { webhook_url: null })).not.toHaveProperty("default_webhook");
@@ -116,7 +116,7 @@ describe("creating an instance", () => {
     ["settings.device_name", { name: "x", settings: { device_name: "two\nlines" } }],
     ["settings.device_name", { name: "x", settings: { device_name: "x".repeat(41) } }],
     ["settings.on_unknown", { name: "x", settings: { on_unknown: "maybe" } }],
-  ])("refuses a wrong %s and makes nothing (%#)", async (field, body) => {
+  ])("rejects a wrong %s and creates nothing (%#)", async (field, body) => {
     const { user } = await gateway.account();
     const before = await countInstances();
     const refused = await gateway.call("POST /api/v1/instances", body, user);
@@ -126,7 +126,7 @@ describe("creating an instance", () => {
     expect(await countInstances()).toBe(before);
   });
 
-  it("keeps secrets sealed and the key as a digest", async () => {
+  it("stores secrets sealed and the key as a digest", async () => {
     const { user } = await gateway.account();
     const made = await create(user, { proxy: { url: "http://me:pass@proxy.example:3128" } });
     const { db } = gateway.database;
@@ -152,7 +152,7 @@ describe("creating an instance", () => {
     expect(JSON.stringify(shown.body)).not.toMatch(/whsec_|wg_|proxy\.example/);
   });
 
-  it("stops at the limit of the plan, also when many ask at once", async () => {
+  it("stops at the limit of the plan, even with concurrent requests", async () => {
     const { user, account_id } = await gateway.account();
     const { db } = gateway.database;
     const { id: plan_id } = await db
@@ -175,7 +175,7 @@ describe("creating an instance", () => {
     await create(user);
   });
 
-  it("makes its lanes and its counter of events in the same commit", async () => {
+  it("creates its lanes and its event counter in the same commit", async () => {
     const { user } = await gateway.account();
     const { id } = await create(user);
     const { db } = gateway.database;
@@ -196,14 +196,14 @@ describe("creating an instance", () => {
     await expect.poll(() => gateway.engine.findOwnedLane("session", String(id))).toBeDefined();
   });
 
-  it("needs a signed-in user", async () => {
+  it("requires a signed-in user", async () => {
     const refused = await gateway.call("POST /api/v1/instances", { name: "x" });
     expect([refused.status, refused.body.code]).toEqual([401, "AUTH_REQUIRED"]);
   });
 });
 
 describe("reading instances", () => {
-  it("shows the whole instance to its key and to its account", async () => {
+  it("returns the whole instance to its key and to its account", async () => {
     const { user, account_id } = await gateway.account();
     const { id, key } = await create(user);
     const [byKey, byUser] = [
@@ -307,7 +307,7 @@ describe("reading instances", () => {
     });
   });
 
-  it("answers no QR while there is none", async () => {
+  it("returns no QR if there is none", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     const { body } = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, key);
@@ -346,7 +346,7 @@ describe("reading instances", () => {
     }
   });
 
-  it("of another account is, to a user, exactly like one that does not exist", async () => {
+  it("of another account returns the same to a user as an unknown instance", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const { id } = await create(other.user);
     for (const path of ["", "/status", "/qr"]) {
@@ -363,7 +363,7 @@ describe("reading instances", () => {
 });
 
 describe("changing an instance", () => {
-  it("changes what is named and keeps the rest", async () => {
+  it("changes the given fields and keeps the rest", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user, { metadata: { a: 1 }, settings: { ignore_groups: true } });
     const patch = (body: object) => gateway.call(`PATCH /api/v1/instances/${id}`, body, key);
@@ -398,7 +398,7 @@ describe("changing an instance", () => {
     });
   });
 
-  it("takes the names of other gateways for settings, and the own name wins", async () => {
+  it("accepts other gateways' names for settings, but the gateway's own name wins", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     const { body } = await gateway.call(
@@ -451,7 +451,7 @@ describe("changing an instance", () => {
     ["settings", { settings: [] }],
     ["proxy.url", { proxy: { url: "http://169.254.169.254" } }],
     ["proxy", { proxy: "http://proxy.example" }],
-  ])("refuses a wrong %s and changes nothing (%#)", async (field, body) => {
+  ])("rejects a wrong %s and changes nothing (%#)", async (field, body) => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     const before = await gateway.call(`GET /api/v1/instances/${id}`, undefined, key);
@@ -474,7 +474,7 @@ describe("a new API key", () => {
   const status = async (id: number, key: Headers) =>
     (await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).status;
 
-  it("ends the old one at once", async () => {
+  it("invalidates the old key at once", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     expect(await status(id, key)).toBe(200);
@@ -487,7 +487,7 @@ describe("a new API key", () => {
     expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([401, 200]);
   });
 
-  it("leaves the old one alive for the time of grace", async () => {
+  it("leaves the old key valid for the grace period", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     const { body } = await regenerate(id, key, { grace_seconds: 3_600 });
@@ -506,7 +506,7 @@ describe("a new API key", () => {
     expect(await status(id, { token: last.body.data.api_key })).toBe(200);
   });
 
-  it.each([-1, 86_401, 1.5, "soon"])("is refused with a grace of %j seconds", async (grace_seconds) => {
+  it.each([-1, 86_401, 1.5, "soon"])("is rejected with a grace of %j seconds", async (grace_seconds) => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
     expect(await regenerate(id, key, { grace_seconds })).toMatchObject({
@@ -516,7 +516,7 @@ describe("a new API key", () => {
     expect(await status(id, key)).toBe(200);
   });
 
-  it("is one only, however many ask at once", async () => {
+  it("is generated only once for concurrent requests", async () => {
     const { user } = await gateway.account();
     const { id } = await create(user);
     await Promise.all(Array.from({ length: 6 }, () => regenerate(id, user)));
@@ -549,7 +549,7 @@ describe("the routes without a version", () => {
     expect(JSON.stringify(bearer.body)).not.toContain(a.api_key);
   });
 
-  it("repeat the answer with the new key to the API key that created the instance, and to no other", async () => {
+  it("repeat the response with the new key only to the API key that created the instance", async () => {
     const { user } = await gateway.account();
     const [one, other] = [await create(user), await create(user)];
     const make = async (key: string) => {
@@ -567,7 +567,7 @@ describe("the routes without a version", () => {
     expect((await make(other.api_key)).api_key).not.toBe(made.api_key);
   });
 
-  it("are closed to keys if the account's setting says so, and to no other caller", async () => {
+  it("reject keys if the account's setting says so, and no other caller", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const [own, foreign] = [await create(one.user), await create(other.user)];
     const list = (key: string) => gateway.call("GET /instance/all", undefined, { "x-api-key": key });
@@ -581,7 +581,7 @@ describe("the routes without a version", () => {
     );
   });
 
-  it("list everything for the administrative token", async () => {
+  it("list all instances for the administrative token", async () => {
     const { user, account_id } = await gateway.account();
     const { id } = await create(user);
     const { body } = await gateway.call("GET /instance/all?limit=200", undefined, {
@@ -594,7 +594,7 @@ describe("the routes without a version", () => {
     expect((await gateway.call("GET /instance/all")).body.code).toBe("AUTH_REQUIRED");
   });
 
-  it("create in the key's account, with the key at the top of the answer", async () => {
+  it("create an instance in the key's account, with the key at the top level of the response", async () => {
     const { user, account_id } = await gateway.account();
     const { key } = await create(user);
     const body = { instanceName: "Second", webhook_url: "https://hook.example/in" };
@@ -616,7 +616,7 @@ describe("the routes without a version", () => {
     );
   });
 
-  it("create nowhere else by key, and anywhere by administrative token", async () => {
+  it("create in no other account by key, and in any account by administrative token", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const { key } = await create(one.user);
     const admin = { admintoken: ADMIN_TOKEN };

@@ -10,9 +10,9 @@ const LOGIN = { email: "boss@shop.example", password: PASSWORD };
 let test: TestGateway;
 let call: RawCall;
 let owned: TestInstance;
-/** Of a client account, made while it could use the sandbox. */
+/** An instance of a client account, created while the account could use the sandbox. */
 let shops: { id: number; key: string };
-/** A send of theirs that waits. */
+/** A queued send of that instance. */
 let queued: string;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const REFUSED = {
   message: expect.stringContaining("The sandbox network is disabled for this account."),
 };
 
-/** What each route of the sandbox answers to an empty body, or to one with everything in it. */
+/** The response of each sandbox route to an empty body, or to a body with every field. */
 async function answersOf({ id, key }: { id: number; key: string }): Promise<string[]> {
   const from = "5511987651234";
   const body = {
@@ -80,17 +80,17 @@ async function send(
   return (await clientOf({ key }).sendText({ id, ...text, ...more })).data.status;
 }
 
-describe("a sandbox for the owner's account alone", () => {
+describe("a sandbox that only the owner's account may use", () => {
   beforeAll(() => test.restart({ WAYGATE_SANDBOX: "owner" }));
 
-  it("refuses new sandbox instances of other accounts, and takes the owner's", async () => {
+  it("rejects new sandbox instances of other accounts, and accepts the owner's", async () => {
     const made = (await shop()).createInstance({ name: "Another", network: "sandbox" });
     await expect(made).rejects.toMatchObject(REFUSED);
     const { id } = await test.createInstance();
     expect(id).toBeGreaterThan(0);
   });
 
-  it("refuses what is asked of the sandbox for other accounts, and does it for the owner's", async () => {
+  it("rejects sandbox requests of other accounts, and runs the owner's", async () => {
     expect(await answersOf(shops)).toEqual(["FORBIDDEN"]);
     const { id, api_key } = owned;
     await waitUntil(() => isConnected({ id, key: api_key }));
@@ -101,7 +101,7 @@ describe("a sandbox for the owner's account alone", () => {
     expect(body.success).toBe(true);
   });
 
-  it("stops the sandbox instances that another account has, and says why", async () => {
+  it("stops the existing sandbox instances of another account, and reports the reason", async () => {
     await waitUntil(async () => (await statusOf(shops)).status === "error");
     const { data } = await clientOf(shops).getInstance({ id: shops.id });
     expect(data.last_disconnect_reason).toMatch(/^sandbox_not_allowed: The sandbox network is disabled/);
@@ -113,7 +113,7 @@ describe("a sandbox for the owner's account alone", () => {
     });
   });
 
-  it("fails what such an instance had queued, with the same reason", async () => {
+  it("fails the queued sends of such an instance with the same reason", async () => {
     await waitUntil(async () => (await messageOf(queued)).status === "failed");
     expect((await messageOf(queued)).error).toMatchObject({
       code: "FORBIDDEN",
@@ -126,7 +126,7 @@ describe("a sandbox for the owner's account alone", () => {
 describe("a sandbox that is switched off", () => {
   beforeAll(() => test.restart({ WAYGATE_SANDBOX: "off" }));
 
-  it("is refused to the owner's account too, whose instances stop", async () => {
+  it("rejects the owner's account too, and stops its instances", async () => {
     await expect(test.createInstance()).rejects.toMatchObject(REFUSED);
     const instance = { id: owned.id, key: owned.api_key };
     expect(await answersOf(instance)).toEqual(["FORBIDDEN"]);
@@ -134,14 +134,14 @@ describe("a sandbox that is switched off", () => {
     await expect(send(instance)).rejects.toMatchObject(REFUSED);
   });
 
-  it("lets them go on by themselves once it is allowed again", async () => {
+  it("reconnects the instances automatically once it is allowed again", async () => {
     await test.restart({ WAYGATE_SANDBOX: "on" });
     await waitUntil(() => isConnected(shops));
     expect(await send(shops)).toBe("sent");
     await test.restart({ WAYGATE_SANDBOX: "off" });
   });
 
-  it("does not keep anybody from WhatsApp", async () => {
+  it("does not affect instances on WhatsApp", async () => {
     const { data } = await (await shop()).createInstance({ name: "Real", network: "whatsapp" });
     expect(data.status).toBe("created");
   });

@@ -22,14 +22,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PHONE = { width: 360, height: 740 };
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** The published extension as its makers document it for pages, in Chromium; `authenticate` is the test's authenticator. */
+/** The published extension in Chromium, as documented; `authenticate` is the test's authenticator. */
 const CHROMIUM_EXTENSION = `
 window.chrome = { runtime: { sendMessage: (id, message, answer) => {
   if (id !== "ghpdcgnjffaaekflfpcgkgpbafmjldcp") throw new Error("Invalid extension id");
   if (message.type === "waha-passkey-ping") return answer({ ok: true, type: "waha-passkey-pong" });
   authenticate(message.challenge).then((assertion) => answer({ ok: true, assertion }));
 } } };`;
-/** The same in Firefox. */
+/** The published extension in Firefox. */
 const FIREFOX_EXTENSION = `
 addEventListener("message", async ({ data }) => {
   if (data?.source !== "waha-passkey-page") return;
@@ -37,7 +37,7 @@ addEventListener("message", async ({ data }) => {
   if (data.type === "waha-passkey-ping") return postMessage({ ...answer, ok: true }, location.origin);
   postMessage({ ...answer, ok: false, error: "The user said no" }, location.origin);
 });`;
-/** What a browser has on web.whatsapp.com. */
+/** The API of a browser on web.whatsapp.com. */
 const WEBAUTHN = `
 PublicKeyCredential.parseRequestOptionsFromJSON = (options) => options;
 navigator.credentials.get = async ({ publicKey }) => {
@@ -51,7 +51,7 @@ let gateway: TestGateway;
 let browser: Browser;
 let phone: string;
 let context: BrowserContext | undefined;
-/** What went wrong on a page, a refusal by its policy included. */
+/** Errors of a page, including violations of its policy. */
 let troubles: string[] = [];
 
 interface Linking {
@@ -70,7 +70,7 @@ async function newLink(network: "whatsapp" | "sandbox" = "whatsapp"): Promise<Li
 interface Opening {
   script?: string;
   userAgent?: string;
-  /** Before the page is opened. */
+  /** Runs before the page is opened. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
@@ -93,7 +93,7 @@ async function openPage(url: string, { script, userAgent, prepare }: Opening = {
   return page;
 }
 
-/** By rule, light and dark, at the width of a phone. */
+/** The violations by rule, light and dark, at the width of a phone. */
 async function look(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -139,7 +139,7 @@ describe.skipIf(!executablePath)(title, () => {
     await server?.close();
   });
 
-  test("shows a QR, asks to scan once more when it is replaced, and ends when the phone has linked", async () => {
+  test("the link page shows a QR, asks to scan a new one once more, and ends after linking", async () => {
     const link = await newLink();
     const page = await openPage(link.url);
     await page.getByRole("heading", { name: "Begin" }).waitFor();
@@ -162,7 +162,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("has the extension sign where it is installed", async () => {
+  test("the link page lets the installed extension sign", async () => {
     const link = await newLink();
     const page = await openPage(link.url, { script: CHROMIUM_EXTENSION });
     await page.getByRole("button", { name: "Show a QR code" }).click();
@@ -177,7 +177,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("can be cancelled while the extension does not answer", async () => {
+  test("the link page can cancel while the extension does not respond", async () => {
     const link = await newLink();
     const silent = CHROMIUM_EXTENSION.replace("authenticate(", "new Promise(() => {}, ");
     const page = await openPage(link.url, { script: silent });
@@ -190,7 +190,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("has a way by hand where there is no extension, and says what was wrong with an answer", async () => {
+  test("the link page offers a manual way without the extension, and explains a wrong response", async () => {
     const link = await newLink();
     const page = await openPage(link.url);
     await page.getByRole("button", { name: "Show a QR code" }).click();
@@ -208,7 +208,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("asks the extension of Firefox in its way, tells its refusal, and cancels", async () => {
+  test("the link page calls the Firefox extension, shows its rejection, and can cancel", async () => {
     const link = await newLink();
     const page = await openPage(link.url, { script: FIREFOX_EXTENSION, userAgent: FIREFOX });
     await page.getByRole("button", { name: "Show a QR code" }).click();
@@ -222,7 +222,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("links by pairing code, typed with the keyboard alone", async () => {
+  test("the link page links by pairing code, typed with the keyboard alone", async () => {
     const link = await newLink();
     const page = await openPage(link.url);
     await page.getByLabel("Or get a code").fill(`+${phone}`);
@@ -235,7 +235,7 @@ describe.skipIf(!executablePath)(title, () => {
     await page.getByRole("heading", { name: "Linked", exact: true }).waitFor();
   });
 
-  test("shows the code to compare", async () => {
+  test("the link page shows the code to compare", async () => {
     const link = await newLink("sandbox");
     await link.client.connectInstance({ id: link.id, wait_seconds: 60 });
     const page = await openPage(link.url);
@@ -251,7 +251,7 @@ describe.skipIf(!executablePath)(title, () => {
     await look(page, "compare");
   });
 
-  test("works after a reload, in no other browser, and not with another token", async () => {
+  test("the link page works after a reload, but in no other browser and not with another token", async () => {
     const { url } = await newLink();
     const page = await openPage(url);
     await page.getByRole("heading", { name: "Begin" }).waitFor();
@@ -269,7 +269,7 @@ describe.skipIf(!executablePath)(title, () => {
     await stranger.close();
   });
 
-  test("offers another try when the link could not be opened, and takes it after a lost answer", async () => {
+  test("the link page offers a retry after a failure, and accepts one after a lost response", async () => {
     const { url } = await newLink();
     const refuse = (page: Page) =>
       page.route("**/open", (route) =>
@@ -290,7 +290,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(await page.getByRole("button", { name: "Try again" }).isVisible()).toBe(false);
   });
 
-  test("works in a browser that forbids storage", async () => {
+  test("the link page works in a browser that forbids storage", async () => {
     const script = `Object.defineProperty(window, "localStorage", {
       get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });`;
     const page = await openPage((await newLink()).url, { script });
@@ -300,7 +300,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("is served so that nothing leaks and nothing else runs", async () => {
+  test("the link page is served with headers that prevent leaks and foreign scripts", async () => {
     const { headers } = await fetch((await newLink()).url);
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
@@ -313,7 +313,7 @@ describe.skipIf(!executablePath)(title, () => {
   });
 });
 
-/** Somebody pastes the script into the console of web.whatsapp.com and presses the button that it puts there. */
+/** A user pastes the script into the console of web.whatsapp.com and presses the button that it adds. */
 async function signByHand(script: string): Promise<string> {
   const page = (await context?.newPage()) as Page;
   await page.route("https://web.whatsapp.com/**", (route) =>

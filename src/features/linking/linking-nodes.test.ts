@@ -32,7 +32,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** An instance with a client of the node that does not have its session, and a phone that wants its passkey. */
+/** An instance and a client of a node without its session; the phone requires its passkey. */
 async function required() {
   const { data } = await gateway.owner.createInstance({ name: "Shop", network: "whatsapp" });
   const { id, api_key } = data;
@@ -43,7 +43,7 @@ async function required() {
   return { id, client, linked, challenge: (await client.getPasskey({ id })).data.challenge ?? {} };
 }
 
-test("another node shows the challenge and takes the assertion to the node that holds the socket", async () => {
+test("another node shows the passkey challenge and forwards the assertion to the owner", async () => {
   const { id, client, linked, challenge } = await required();
   const foreign = await server.control.signPasskey(phone, { ...challenge, challenge: "b2xk" });
   await expect(client.submitPasskeyAssertion({ ...foreign, id })).rejects.toMatchObject({
@@ -62,7 +62,7 @@ test("another node shows the challenge and takes the assertion to the node that 
   await expect.poll(async () => (await client.getInstanceStatus({ id })).data.connected).toBe(true);
 });
 
-test("another node cancels, and the instance says why and connects again", async () => {
+test("another node cancels the passkey; the instance reports why and connects again", async () => {
   const { id, client, linked } = await required();
   expect((await client.cancelPasskey({ id })).data.state).toBe("none");
   expect(await linked).toBe("ended");
@@ -71,7 +71,7 @@ test("another node cancels, and the instance says why and connects again", async
   expect((await client.connectInstance({ id, wait_seconds: 60 })).data.status).toBe("qr_pending");
 });
 
-test("a node that holds the socket and is gone leaves nothing that could be signed for", async () => {
+test("a dead node that held the socket leaves no passkey challenge that could be signed", async () => {
   const { id, client, challenge } = await required();
   const right = await server.control.signPasskey(phone, challenge);
   await gateway.restart();

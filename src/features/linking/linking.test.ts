@@ -31,7 +31,7 @@ async function pairing(name?: string): Promise<TestInstance> {
   return shop;
 }
 
-/** The session tells where its ceremony stands. */
+/** Lets the session report the stage of its ceremony. */
 async function comesTo(id: number, state: Partial<PasskeyState>): Promise<void> {
   const expires_at = new Date(Date.now() + 60_000);
   const passkey: PasskeyState = { stage: "required", options: null, code: null, expires_at, ...state };
@@ -63,13 +63,13 @@ const ask = async (token: string, path: string, body: object = {}) => {
 const open = async (token: string): Promise<string> => (await ask(token, "open")).data.browser;
 
 describe("the passkey of an instance", () => {
-  it("is none while nobody asks for one", async () => {
+  it("is absent while the network requests none", async () => {
     const shop = await pairing();
     const { data } = await shop.client.getPasskey({ id: shop.id });
     expect(data).toEqual({ state: "none", challenge: null, code: null, expires_at: null });
   });
 
-  it("shows the challenge, then the code, and forgets both with the pairing", async () => {
+  it("shows the challenge, then the code, and deletes both with the pairing", async () => {
     const shop = await pairing();
     await comesTo(shop.id, { options: OPTIONS });
     expect((await shop.client.getPasskey({ id: shop.id })).data).toMatchObject({
@@ -90,14 +90,14 @@ describe("the passkey of an instance", () => {
     expect(await row.executeTakeFirst()).toEqual({ passkey: null });
   });
 
-  it("is stored without what the database does not take", async () => {
+  it("is stored without characters that the database rejects", async () => {
     const shop = await pairing();
     await comesTo(shop.id, { options: { ...OPTIONS, hint: "a\u0000b\ud800" } });
     const { data } = await shop.client.getPasskey({ id: shop.id });
     expect(data.challenge).toEqual({ ...OPTIONS, hint: "ab\ufffd" });
   });
 
-  it("is told to those who name its events, again with each challenge", async () => {
+  it("is reported to webhooks that subscribe to its events, again with each challenge", async () => {
     const shop = await pairing();
     const names = ["instance.passkey_required", "instance.passkey_confirmation"] as const;
     await shop.client.createWebhook({ id: shop.id, url: "http://127.0.0.1:1/hook", events: [...names] });
@@ -120,7 +120,7 @@ describe("the passkey of an instance", () => {
     response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
   };
 
-  it("takes nothing while nothing is asked for, and says in which state it is", async () => {
+  it("accepts nothing while none is requested, and reports its state", async () => {
     const shop = await pairing();
     const asked = [
       () => shop.client.submitPasskeyAssertion({ id: shop.id, ...assertion }),
@@ -142,7 +142,7 @@ describe("the passkey of an instance", () => {
     ["another type", { ...assertion, type: "password" }],
     ["padding", { ...assertion, rawId: "AAA=" }],
     ["a long part", { ...assertion, response: { ...assertion.response, signature: "A".repeat(9_000) } }],
-  ])("refuses %s before it looks at the instance", async (_, body) => {
+  ])("rejects %s before it reads the instance", async (_, body) => {
     const shop = await pairing();
     await comesTo(shop.id, { options: OPTIONS });
     const path = `POST /api/v1/instances/${shop.id}/passkey/assertion` as const;
@@ -152,13 +152,13 @@ describe("the passkey of an instance", () => {
   });
 });
 
-describe("the routes of WAHA's clients", () => {
+describe("the passkey routes of WAHA's clients", () => {
   const get = async (shop: TestInstance, session: string, what: string) => {
     const path = `GET /api/${session}/auth/passkey/${what}` as never;
     return call(path, undefined, keyOf(shop));
   };
 
-  it("answer challenge and code as they are, and 422 when there is none", async () => {
+  it("return challenge and code unchanged, and 422 if there is none", async () => {
     const shop = await pairing(`Sales ${process.pid}`);
     for (const what of ["challenge", "confirmation"])
       expect((await get(shop, "default", what)).status).toBe(422);
@@ -171,7 +171,7 @@ describe("the routes of WAHA's clients", () => {
     expect((await get(shop, "default", "challenge")).status).toBe(422);
   });
 
-  it("find no session of another key, and take nothing while nothing is asked for", async () => {
+  it("find no session of another key, and accept nothing while no passkey is requested", async () => {
     const [shop, other] = [await pairing(), await pairing()];
     expect((await get(shop, String(other.id), "challenge")).body.code).toBe("NOT_FOUND");
     const confirm = await call("POST /api/default/auth/passkey/confirm" as never, {}, keyOf(shop));
@@ -180,7 +180,7 @@ describe("the routes of WAHA's clients", () => {
 });
 
 describe("a link", () => {
-  it("belongs to the browser that opens it first, also after a reload", async () => {
+  it("belongs to the first browser that opens it, also after a reload", async () => {
     const token = await linkOf(await pairing());
     const browser = await open(token);
     expect((await ask(token, "open", { browser })).data).toEqual({ browser });
@@ -189,7 +189,7 @@ describe("a link", () => {
     expect(await ask(token, "state", { browser })).toMatchObject({ status: 200, data: { is_linked: false } });
   });
 
-  it("is not used up by a preview of its page", async () => {
+  it("stays unused after a preview of its page", async () => {
     const token = await linkOf(await pairing());
     const page = await fetch(`${gateway.url}/link/${token}`);
     expect(page.status).toBe(200);
@@ -216,7 +216,7 @@ describe("a link", () => {
     });
   });
 
-  it("lets five requests wait for a change of a link at once, and refuses one more", async () => {
+  it("accepts five concurrent requests that wait for a change, and rejects one more", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -229,7 +229,7 @@ describe("a link", () => {
     expect((await ask(token, "state", { browser, since: version })).status).toBe(200);
   });
 
-  it("begins to link, by QR and by code", async () => {
+  it("starts linking, by QR and by code", async () => {
     const shop = await gateway.createInstance();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -240,7 +240,7 @@ describe("a link", () => {
     expect(await ask(token, "connect", { browser, phone: "no" })).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  it("is good for nothing more once the instance is linked", async () => {
+  it("is invalid once the instance is linked", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -252,7 +252,7 @@ describe("a link", () => {
       expect(await ask(token, path, { browser })).toMatchObject({ status: 409, code: "CONFLICT" });
   });
 
-  it("shows nothing of a pairing that comes after its own", async () => {
+  it("shows nothing of a later pairing", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -274,7 +274,7 @@ describe("a link", () => {
     });
   });
 
-  it("does nothing while the account is not in service, nor once the instance is removed", async () => {
+  it("does nothing while the account is out of service or after the instance is removed", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -297,7 +297,7 @@ describe("a link", () => {
     expect(await ask(token, "open", { browser })).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  it("ends after ten minutes, and with the next link of the instance", async () => {
+  it("expires after ten minutes, and with the next link of the instance", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const browser = await open(token);
@@ -314,7 +314,7 @@ describe("a link", () => {
   });
 
   it.each(["open", "state", "connect", "passkey/assertion", "passkey/confirm", "passkey/cancel"])(
-    "of nobody answers nothing at %s",
+    "that is unknown returns no data at %s",
     async (path) => {
       for (const token of [NOBODY, "short", "..%2f..", "%00"]) {
         const { status } = await ask(token, path, { browser: NOBODY, assertion: {} });
@@ -323,7 +323,7 @@ describe("a link", () => {
     },
   );
 
-  it("stands in no log", async () => {
+  it("appears in no log", async () => {
     const lines: string[] = [];
     const token = await linkOf(await pairing());
     const { db: own } = gateway.database;
@@ -357,7 +357,7 @@ describe("a link", () => {
     expect(rows.filter(({ text }) => text.includes(token))).toEqual([]);
   });
 
-  it("is stored as a digest only, and is not made for a linked instance", async () => {
+  it("is stored as a digest only, and cannot be created for a linked instance", async () => {
     const shop = await pairing();
     const token = await linkOf(shop);
     const { rows } = await gateway.database.pool.query(
@@ -370,8 +370,8 @@ describe("a link", () => {
   });
 });
 
-describe("what the network wants a person to see to", () => {
-  it("is shown in the status, told once a minute to those who ask, and gone with the pairing", async () => {
+describe("an instance that needs a person's attention", () => {
+  it("shows it in the status, reports it at most once a minute, and clears it with the pairing", async () => {
     const shop = await gateway.connectInstance();
     await shop.client.createWebhook({
       id: shop.id,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createPollLimit } from "./poll-limit.ts";
 
-test("one address holds at most 50 polls of links at once, and gets room again when one of them ends", async () => {
+test("one address holds at most 50 polls of links at once, and can poll again after one ends", async () => {
   const poll = createPollLimit();
   let end = () => {};
   const changed = new Promise<void>((resolve) => {

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 test.each(["external", "external,private,loopback"])(
-  "a contact's file with an address of his own is not fetched from there, whatever calls may reach: %s",
+  "a contact's file with an address of its own is never fetched from there, whatever policy applies: %s",
   async (allowed) => {
     gateway = await startTestGateway({
       WAYGATE_WHATSAPP_URL: network.url,

@@ -40,7 +40,7 @@ const db = () => story.gateway.database.db;
 const downloadMedia = SandboxSession.prototype.downloadMedia;
 type Download = typeof downloadMedia | undefined;
 
-/** How sessions fetch files until the test is over. */
+/** How sessions fetch files until the end of the test. */
 function fetchWith(how: Download): void {
   Object.assign(SandboxSession.prototype, { downloadMedia: how });
 }
@@ -87,7 +87,7 @@ function get(path: string, headers: Record<string, string> = {}) {
 }
 const pathOf = (mediaId: string) => `/api/v1/instances/${story.sales.id}/media/${mediaId}`;
 
-/** Files in the store, by path below the data directory. */
+/** Files in the store, by path in the data directory. */
 async function stored(): Promise<string[]> {
   const all = await readdir(join(dir.path, "media"), { recursive: true, withFileTypes: true });
   return all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -102,8 +102,8 @@ async function blobPath(blob: number | null): Promise<string> {
   return join(dir.path, "media", name);
 }
 
-describe("a file that comes in", () => {
-  test("is reported at once as pending, then as ready, and is then served without the network", async () => {
+describe("a received file", () => {
+  test("is reported as pending, then as ready, and is then served without the network", async () => {
     const bytes = Buffer.concat([SAMPLE.pdf, randomBytes(300_000)]);
     const id = await receive(bytes, { file_name: "offer.pdf" });
     const { data: first } = await story.event("message.received", id);
@@ -136,7 +136,7 @@ describe("a file that comes in", () => {
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("is served in ranges, and not again to a client that has it", async () => {
+  test("is served in ranges, and not sent again to a client that has cached it", async () => {
     const bytes = randomBytes(10_000);
     const { id, sha256 } = await resolved(await receive(bytes));
     const range = async (asked: string, more = {}) => {
@@ -153,7 +153,7 @@ describe("a file that comes in", () => {
     expect((await get(pathOf(id), { "if-none-match": `"${sha256}"` })).status).toBe(304);
   });
 
-  test("is kept once however often it comes, also when it is sent from the phone", async () => {
+  test("is stored once, however often it is received or sent from the phone", async () => {
     const bytes = randomBytes(2000);
     const ids = [await receive(bytes), await receive(bytes), await receive(bytes, { from_me: true })];
     const media = await Promise.all(ids.map((id) => resolved(id)));
@@ -161,7 +161,7 @@ describe("a file that comes in", () => {
     expect(new Set(media.map(({ id }) => id)).size).toBe(3);
   });
 
-  test("has the modes of what is private, and a name below the media folder whatever it calls itself", async () => {
+  test("has private file modes, and a path in the media folder whatever its own name is", async () => {
     const { id, blob } = await resolved(await receive(randomBytes(100), { file_name: "../../etc/passwd" }));
     const path = await blobPath(blob);
     expect(path).toMatch(/\/media\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}-[0-9a-f]{8}$/);
@@ -178,7 +178,7 @@ describe("a file that comes in", () => {
     ["an office document", SAMPLE.zip, "application/vnd.ms-excel", "application/vnd.ms-excel"],
     ["a plain text", SAMPLE.text, "text/csv", "text/csv"],
     ["a type that breaks a header", SAMPLE.text, "text/plain\r\nx-evil: 1", "application/octet-stream"],
-  ])("is shown by its content: %s", async (_, bytes, mime_type, shown) => {
+  ])("is served with the type of its content: %s", async (_, bytes, mime_type, shown) => {
     const { id } = await resolved(await receive(bytes, { mime_type }));
     const answer = await get(pathOf(id));
     expect(answer.headers.get("content-type")).toBe(shown);
@@ -186,7 +186,7 @@ describe("a file that comes in", () => {
     expect(answer.headers.get("content-disposition")).toMatch(isPicture ? /^inline/ : /^attachment/);
   });
 
-  test("that could not be fetched is tried again, and the files behind it move on", async () => {
+  test("that could not be fetched is retried, and does not block the files behind it", async () => {
     let failing: unknown;
     let isMended = false;
     fetchWith(async function (this: SandboxSession, ref, onChunk) {
@@ -205,12 +205,12 @@ describe("a file that comes in", () => {
     await resolved(third);
     expect((await mediaOf(first))?.status).toBe("pending");
     isMended = true;
-    // It may have been tried a second time by now.
+    // A second attempt may have run by now.
     await story.gateway.advance(31_000);
     await resolved(first);
   });
 
-  test("that the network has no longer is expired, and answers 410", async () => {
+  test("that the network has deleted expires, and returns 410", async () => {
     fetchWith(async () => "gone");
     const id = await receive(randomBytes(100));
     expect(await resolved(id, "expired")).toMatchObject({ reason: "gone", blob: null });
@@ -218,7 +218,7 @@ describe("a file that comes in", () => {
     await expect(download).rejects.toMatchObject({ status: 410, code: "MEDIA_EXPIRED" });
   });
 
-  test("that is larger than it may be has failed, whatever it said of its size", async () => {
+  test("that is larger than allowed fails, whatever size it claimed", async () => {
     fetchWith(async (_ref, onChunk) => {
       for (let sent = 0; sent < 3; sent++) await onChunk(Buffer.alloc(500_000));
       return "done";
@@ -229,7 +229,7 @@ describe("a file that comes in", () => {
     await expect(download).rejects.toMatchObject({ status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
   });
 
-  test("that the session cannot fetch answers 501, until it can", async () => {
+  test("that the session cannot fetch returns 501, until the session can", async () => {
     fetchWith(undefined);
     const id = await receive(SAMPLE.pdf);
     await resolved(id, "failed");
@@ -239,7 +239,7 @@ describe("a file that comes in", () => {
     expect((await download()).type).toBe("application/pdf");
   });
 
-  test("is waited for by a download that is early", async () => {
+  test("delays a download that comes before it", async () => {
     let letIn = () => {};
     const held = new Promise<void>((resolve) => {
       letIn = resolve;
@@ -255,7 +255,7 @@ describe("a file that comes in", () => {
     expect(SAMPLE.pdf.equals((await download).bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("comes in after a restart in the middle of it, and leaves nothing half behind", async () => {
+  test("is fetched after a restart in the middle, without a partial file", async () => {
     let isHanging = false;
     fetchWith(async (_ref, onChunk) => {
       await onChunk(randomBytes(1000));
@@ -264,7 +264,7 @@ describe("a file that comes in", () => {
     });
     const id = await receive(randomBytes(5000));
     await waitUntil(() => isHanging);
-    // Ends the grace of the engine: a job that hangs is left behind like one that was killed.
+    // Ends the grace period of the engine: a hanging job is left behind like a killed one.
     await story.gateway.gateway.stop({ graceMs: 10 });
     fetchWith(downloadMedia);
     await story.restart();
@@ -272,7 +272,7 @@ describe("a file that comes in", () => {
     expect((await stored()).filter((path) => path.includes("arriving"))).toEqual([]);
   });
 
-  test("from before the pairing is fetched when it is asked for", async () => {
+  test("that is older than the pairing is fetched on request", async () => {
     const id = await receive(SAMPLE.pdf);
     const { id: media } = await resolved(id);
     await db().deleteFrom("media").where("id", "=", media).execute();
@@ -288,8 +288,8 @@ describe("a file that comes in", () => {
   });
 });
 
-describe("a file that is sent", () => {
-  test("moves into the store, the same file once", async () => {
+describe("a sent file", () => {
+  test("moves into the store, and identical files are stored once", async () => {
     const { id, client } = story.sales;
     const bytes = Buffer.concat([SAMPLE.png, randomBytes(400_000)]);
     const sent = await Promise.all(
@@ -308,7 +308,7 @@ describe("a file that is sent", () => {
     expect(answer.headers.get("content-disposition")).toBe("inline; filename=a.png");
   });
 
-  test("is given out whole when it moves into the store while it is read", async () => {
+  test("is served whole if it moves into the store during the download", async () => {
     const { id, client } = story.sales;
     const bytes = Buffer.concat([SAMPLE.png, randomBytes(400_000)]);
     const file = { bytes, file_name: "a.png" };
@@ -337,7 +337,7 @@ describe("a file that is sent", () => {
 });
 
 describe("a stored file", () => {
-  test("that was changed breaks off instead of being given out", async () => {
+  test("that was altered aborts the download", async () => {
     const { id, blob } = await resolved(await receive(randomBytes(200_000)));
     await writeFile(await blobPath(blob), randomBytes(200_000));
     await expect(get(pathOf(id)).then((answer) => answer.arrayBuffer())).rejects.toThrow();
@@ -345,7 +345,7 @@ describe("a stored file", () => {
     expect((await get(pathOf(id))).status).toBe(500);
   });
 
-  test("is let go at the node that has it when its reader leaves before the first byte", async () => {
+  test("is released on its node if the reader disconnects before the first byte", async () => {
     const { id } = await resolved(await receive(randomBytes(100)));
     const source = new Readable({ read() {} });
     const { engine } = story.gateway.gateway;
@@ -377,7 +377,7 @@ describe("a stored file", () => {
     expect(bare.status).toBe(401);
   });
 
-  test("can be had by a signed link until its time is over, and by no other", async () => {
+  test("can be downloaded by a signed link until the link expires, and by no other link", async () => {
     const bytes = randomBytes(100);
     const { id } = await resolved(await receive(bytes));
     const links = createMediaLinks({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
@@ -397,7 +397,7 @@ describe("a stored file", () => {
     expect(rotated.isGood(mediaId, expires, signature)).toBe(true);
   });
 
-  test("goes when its time is over, and only once nobody names it", async () => {
+  test("is deleted after its retention, and only once no message refers to it", async () => {
     const { id, client } = story.sales;
     const bytes = randomBytes(3000);
     const [one, two] = [await receive(bytes), await receive(bytes)];
@@ -448,7 +448,7 @@ describe("a stored file", () => {
     expect(await stored()).toContain(await blobPath(again.blob));
   });
 
-  test("that is about to be removed is not named again: the same file is stored anew", async () => {
+  test("that is being deleted is not referenced again: the same file is stored again", async () => {
     const bytes = randomBytes(3000);
     const kept = await resolved(await receive(bytes));
     await sql`update media set blob = null, status = 'expired' where id = ${kept.id}`.execute(db());

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await sql`delete from sandbox.media`.execute(db());
   expect(await used()).toBe(0);
 });
-// The usage is what a count of the rows says, whatever happened.
+// The usage always equals a count of the rows.
 afterEach(async () => {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(size), 0)::bigint as bytes from (
@@ -59,7 +59,7 @@ async function receive(bytes: Buffer): Promise<string> {
   return (await client.sandboxReceive({ id, from: FROM, media })).data.message_id;
 }
 
-/** The file of a message as the API shows it, once it is no longer on its way. */
+/** The file of a message as the API shows it, once it is no longer pending. */
 async function fileOf(messageId: string) {
   const find = async () => {
     const { data } = await story.sales.client.listMessages({ id: story.sales.id, limit: 50 });
@@ -75,12 +75,12 @@ const send = (bytes: Buffer, number: string) =>
 const left = async (table: "outgoing_media" | "stored_file") =>
   (await sql`select from ${sql.table(table)}`.execute(db())).rows.length;
 
-test("the same content counts once in the store, and is given back when its last name goes", async () => {
+test("the same content counts once against the quota, and is released with its last reference", async () => {
   await allow(null);
   const bytes = randomBytes(FILE_BYTES);
   const [one, other] = [await receive(bytes), await receive(bytes)];
   for (const id of [one, other]) expect(await fileOf(id)).toMatchObject({ status: "ready" });
-  // The sandbox network has a copy for each message.
+  // The sandbox network has one copy per message.
   expect(await used()).toBe((1 + 2) * FILE_BYTES);
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   expect(await used()).toBe((2 + 3) * FILE_BYTES);
@@ -96,7 +96,7 @@ test("the same content counts once in the store, and is given back when its last
   expect(await left("stored_file")).toBe(0);
 });
 
-test("a file that comes in beyond the quota is not kept, its message is, and both say why", async () => {
+test("a received file beyond the quota is not stored, but its message is; both give the reason", async () => {
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   const beyond = await receive(randomBytes(FILE_BYTES));
   expect(await fileOf(beyond)).toMatchObject({ status: "failed", reason: "storage_quota" });
@@ -109,7 +109,7 @@ test("a file that comes in beyond the quota is not kept, its message is, and bot
   expect(await fileOf(beyond)).toMatchObject({ status: "ready", reason: null });
 });
 
-test("files that come in at once cannot oversell the quota", async () => {
+test("files received concurrently cannot exceed the storage quota", async () => {
   await allow(null);
   const all = await Promise.all(Array.from({ length: 10 }, () => receive(randomBytes(FILE_BYTES))));
   for (const id of all) await fileOf(id);
@@ -123,7 +123,7 @@ test("files that come in at once cannot oversell the quota", async () => {
   expect(await used()).toBe((3 + 10) * FILE_BYTES);
 });
 
-test("a send with a file beyond the quota is refused before anything of it is kept", async () => {
+test("a send with a file beyond the quota is rejected before any part is stored", async () => {
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   const refusal = {
     code: "STORAGE_QUOTA_EXCEEDED",
@@ -138,7 +138,7 @@ test("a send with a file beyond the quota is refused before anything of it is ke
   expect(await used()).toBe((600 + 2 * 100) * KIB);
 });
 
-test("a file that waits for its send counts from the moment it has arrived", async () => {
+test("a file that waits for its send counts against the quota from its upload on", async () => {
   const { id, client } = story.sales;
   const later = { id, number: "5511988881234", type: "document", async: true, delay: 60_000 } as const;
   await client.sendMedia({ ...later, base64: inBase64(randomBytes(700 * KIB)) });
@@ -152,7 +152,7 @@ test("a file that waits for its send counts from the moment it has arrived", asy
   );
 });
 
-test("files of the sandbox network count, so that a full account can have no more of them sent to it", async () => {
+test("sandbox files count against the quota, so a full account cannot receive any more of them", async () => {
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   await expireFiles(db(), 0);
   expect(await used()).toBe(FILE_BYTES);
@@ -163,7 +163,7 @@ test("files of the sandbox network count, so that a full account can have no mor
   expect(await used()).toBe(FILE_BYTES);
 });
 
-test("an account without a limit stores what it wants, and a smaller plan keeps what is there", async () => {
+test("an account without a quota stores any file, and a smaller plan keeps the existing files", async () => {
   await allow(null);
   for (let n = 0; n < 4; n++) await fileOf(await receive(randomBytes(FILE_BYTES)));
   expect(await used()).toBe(8 * FILE_BYTES);
@@ -176,7 +176,7 @@ test("an account without a limit stores what it wants, and a smaller plan keeps 
   );
 });
 
-test("an instance that is removed gives back what its files took", async () => {
+test("the removal of an instance releases the storage of its files", async () => {
   const { id, client } = await story.gateway.connectInstance();
   const media = { base64: inBase64(randomBytes(FILE_BYTES)), mime_type: "application/pdf" };
   await client.sandboxReceive({ id, from: FROM, media });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-it("is declared of every column that there is, and of no other", async () => {
+it("personal data is declared for every existing column, and for no other", async () => {
   const { rows } = await test.database.pool.query<{ name: string; column: string }>(`
     select c.relname as name, a.attname as column
     from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -32,7 +32,7 @@ interface Tenant {
   client: Client;
 }
 
-/** An account of its own, so that what is erased in one story is there in the others. */
+/** A separate account, so that one story cannot erase the data of another. */
 async function makeTenant(): Promise<Tenant> {
   accounts += 1;
   const email = `boss${accounts}@example.com`;
@@ -71,7 +71,7 @@ async function exportOf({ token }: Pick<Tenant, "token">) {
   return call("POST /api/data/export", undefined, { authorization: `Bearer ${token}` });
 }
 
-/** Asks for it and waits for its end, which a busy machine reaches after the answer. */
+/** Sends the request and waits for its end, which may come after the response on a busy machine. */
 async function anonymise({ client }: Tenant, scope: Parameters<Client["anonymizeData"]>[0]["scope"]) {
   const { requestId } = (await client.anonymizeData({ scope })).data;
   const find = async () => (await client.listDataRequests()).data.find(({ id }) => id === requestId);
@@ -79,8 +79,8 @@ async function anonymise({ client }: Tenant, scope: Parameters<Client["anonymize
   return find();
 }
 
-describe("an export", () => {
-  it("holds everything that the account holds, and no secret", async () => {
+describe("a data export", () => {
+  it("contains all data of the account, and no secret", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651011", "Hello there");
@@ -118,14 +118,14 @@ describe("an export", () => {
     ]);
   });
 
-  it("fits the contract, field by field, as the typed client reads it", async () => {
+  it("matches the contract field by field, as the typed client reads it", async () => {
     const { client } = await makeTenant();
     const document = await (await client.exportData()).json();
     expect(privacyContract.exportData.output.parse(document)).toEqual(document);
     expect(document.data.users).toMatchObject([{ name: "Boss" }]);
   });
 
-  it("is not cut where the lists of the API are, and holds nothing of others", async () => {
+  it("has no limit of the API's lists, and contains no data of other accounts", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651012", "First");
@@ -144,8 +144,8 @@ describe("an export", () => {
   });
 });
 
-describe("an export whose process was killed", () => {
-  it("has failed, and one that goes on has not", async () => {
+describe("a data export whose process was killed", () => {
+  it("is marked as failed, and a running export is not", async () => {
     const tenant = await makeTenant();
     const { db } = test.database;
     for (const hours of [2, 0]) {
@@ -159,7 +159,7 @@ describe("an export whose process was killed", () => {
   });
 });
 
-/** Those of the tables whose files have the word, as they are on the disk. */
+/** The tables whose files on the disk contain the text. */
 async function tablesWith(word: string, tables: readonly string[]): Promise<string[]> {
   const { pool } = test.database;
   await pool.query("checkpoint");
@@ -175,8 +175,8 @@ async function tablesWith(word: string, tables: readonly string[]): Promise<stri
   return found.flat();
 }
 
-describe("anonymising", () => {
-  it("removes the old versions of the rows from every table that it changed, however small", async () => {
+describe("anonymisation", () => {
+  it("removes the old row versions from every table that it changed, however small", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651099", "Vacuum me");
@@ -202,7 +202,7 @@ describe("anonymising", () => {
     await waitUntil(async () => (await vacuumed()).length === tables.length);
   });
 
-  it("leaves no erased word in the files of the tables after a full vacuum, as the page says", async () => {
+  it("leaves no erased text in the table files after a full vacuum, as the documentation says", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651098", "Zq65inword");
@@ -214,7 +214,7 @@ describe("anonymising", () => {
     expect(await tablesWith("zq65in", tables)).toEqual([]);
   });
 
-  it("needs one of its scopes, and changes nothing without", async () => {
+  it("requires one of its scopes, and changes nothing without one", async () => {
     const tenant = await makeTenant();
     for (const body of [{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }]) {
       const answer = await call("POST /api/data/anonymize", body, {
@@ -226,7 +226,7 @@ describe("anonymising", () => {
     expect((await tenant.client.listDataRequests()).data).toEqual([]);
   });
 
-  it("makes one other person of the same person in chat, contact and message", async () => {
+  it("replaces a person with the same pseudonym in chat, contact and message", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     const messageId = await receive(instance, "5511987651013", "I am Ana, call me on 5511987651013");
@@ -272,7 +272,7 @@ describe("anonymising", () => {
     ]);
   });
 
-  it("leaves other scopes and other accounts alone, and can be done again", async () => {
+  it("leaves other scopes and other accounts unchanged, and can be repeated", async () => {
     const [tenant, other] = [await makeTenant(), await makeTenant()];
     for (const { client } of [tenant, other])
       await client.createLead({
@@ -298,7 +298,7 @@ describe("anonymising", () => {
     expect(suppressed.rows).toHaveLength(1);
   });
 
-  it("cancels first what waits to be sent, and tells once that it came to nothing, without what it said", async () => {
+  it("cancels queued sends first, and reports each cancellation once without the text", async () => {
     const tenant = await makeTenant();
     const { id, client } = await connect(tenant);
     await client.createWebhook({ id, name: "W", url: receiver.url, events: ["message.failed"] });
@@ -320,7 +320,7 @@ describe("anonymising", () => {
     expect(events.data).toHaveLength(1);
   });
 
-  it("of the account alone takes its names out of what was told before, and leaves the rest of it", async () => {
+  it("of the account alone removes its names from earlier events, and leaves the rest", async () => {
     const tenant = await makeTenant();
     const { id, client } = await connect(tenant);
     await tenant.client.updateInstance({ id, metadata: { shop: "Ana's" } });
@@ -337,7 +337,7 @@ describe("anonymising", () => {
     expect(rows.filter(({ body }) => body.includes('"text":"Hello there"'))).toHaveLength(1);
   });
 
-  it("drops what a restored gateway holds back, and the people that integrations are told to ignore", async () => {
+  it("deletes the paused work of a restored gateway, and the ignored contacts of integrations", async () => {
     const tenant = await makeTenant();
     const { id, client } = await connect(tenant);
     const { db } = test.database;
@@ -361,7 +361,7 @@ describe("anonymising", () => {
 });
 
 describe("an erasure", () => {
-  it("is noted by ids only, and done again where a backup has brought the data back", async () => {
+  it("is logged by ids only, and repeated if a backup has restored the data", async () => {
     const tenant = await makeTenant();
     await anonymise(tenant, "leads");
     const noted = await test.database.db
@@ -382,8 +382,8 @@ describe("an erasure", () => {
   });
 });
 
-describe("the history of requests", () => {
-  it("is read page by page, newest first, each account its own", async () => {
+describe("the history of privacy requests", () => {
+  it("is listed page by page, newest first, separately for each account", async () => {
     const tenant = await makeTenant();
     for (const scope of ["leads", "messages", "account"] as const) await anonymise(tenant, scope);
     const first = await tenant.client.listDataRequests({ limit: 2 });

@@ -27,8 +27,8 @@ const post = (what: string, body: object) =>
     "x-api-key": shop.api_key,
   });
 
-describe("the profile", () => {
-  test("tells who the phone is and what others may see", async () => {
+describe("the profile of an instance", () => {
+  test("shows the phone's identity and its visibility", async () => {
     expect(await profile()).toMatchObject({
       jid: `${shop.phone}@s.whatsapp.net`,
       lid: expect.stringMatching(/@lid$/),
@@ -43,7 +43,7 @@ describe("the profile", () => {
     });
   });
 
-  test("has a name, which the instance shows too, and whoever is written to", async () => {
+  test("has a name, which the instance and message recipients see too", async () => {
     const { data } = await shop.client.setProfileName({ id: shop.id, name: " Loja São João " });
     expect(data).toEqual({ name: "Loja São João" });
     expect([(await profile()).name, (await instance()).profile_name]).toEqual([data.name, data.name]);
@@ -56,7 +56,7 @@ describe("the profile", () => {
     await waitUntil(async () => (await names()).includes("Loja São João"));
   });
 
-  test("has a text below the name, which an empty one removes", async () => {
+  test("has a text below the name, which an empty text removes", async () => {
     expect((await shop.client.setProfileStatus({ id: shop.id, text: "Open until six" })).data).toEqual({
       about: "Open until six",
       status: "Open until six",
@@ -83,7 +83,7 @@ describe("the profile", () => {
     expect(Buffer.from(await shown.arrayBuffer()).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
   });
 
-  test("has a picture, given in a form, until it is removed", async () => {
+  test("has a picture, uploaded in a form, until it is removed", async () => {
     const photo = { bytes: SAMPLE.png, file_name: "me.png" };
     const { data } = await shop.client.setProfilePhoto({ id: shop.id, file: photo });
     expect(data.picture_url).not.toBeNull();
@@ -116,7 +116,7 @@ describe("the profile", () => {
     expect(await profile()).toEqual(before);
   });
 
-  test("is told by a connected instance only, and to its own account", async () => {
+  test("is available only from a connected instance, and only to its own account", async () => {
     const { id, client } = await gateway.createInstance();
     await expect(client.getProfile({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
     await expect(client.getProfile({ id: shop.id })).rejects.toMatchObject({ code: "INSTANCE_FORBIDDEN" });

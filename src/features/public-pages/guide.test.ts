@@ -10,8 +10,8 @@ import { unescapeHtml } from "./page-layout.ts";
 
 const guide = createGuide(join(ROOT, "docs"));
 
-describe.each(GUIDE)("the page $slug", ({ slug }) => {
-  test("is there, with one heading of the first rank and itself marked in the list", async () => {
+describe.each(GUIDE)("the guide page $slug", ({ slug }) => {
+  test("exists with one top-level heading, and is marked in the navigation", async () => {
     const html = await guide.page(slug);
     expect(html.match(/<h1 /g)).toHaveLength(1);
     expect(html).toContain(`<a href="${guidePath(slug)}" aria-current="page">`);
@@ -19,7 +19,7 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
     expect(html).not.toMatch(/language-mermaid|style=|onclick|<!--|undefined/);
   });
 
-  test("leads to the pages before and after", async () => {
+  test("links to the previous and the next page", async () => {
     const html = await guide.page(slug);
     const index = GUIDE.findIndex((one) => one.slug === slug);
     for (const [rel, neighbour] of [
@@ -33,7 +33,7 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
 });
 
 test.each([...EVENT_NAMES, ...STREAM_EVENTS])(
-  "the page of %s shows its payload and leads to headers and signature",
+  "the event page of %s shows its payload and links to headers and signature",
   async (name) => {
     const html = await guide.page(name);
     const payload = await readFile(join(ROOT, `docs/reference/events/${name}.json`), "utf8");
@@ -44,7 +44,7 @@ test.each([...EVENT_NAMES, ...STREAM_EVENTS])(
   },
 );
 
-test("the navigation lists the events beside their pages only", async () => {
+test("the guide's navigation lists the events only beside their pages", async () => {
   const entry = '<a href="/docs/waygate/call.received">call.received</a>';
   expect(await guide.page("events")).toContain(entry);
   expect(await guide.page("message.sent")).toContain(entry);
@@ -59,7 +59,7 @@ test("every document of docs/ is a page of the guide, apart from the index and t
   );
 });
 
-test("the index of docs/ and the README link every page of the guide", async () => {
+test("the index of docs/ and the README link to every page of the guide", async () => {
   const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
   const readme = await readFile(join(ROOT, "README.md"), "utf8");
   const missing = GUIDE.filter(
@@ -70,7 +70,7 @@ test("the index of docs/ and the README link every page of the guide", async () 
 });
 
 test.each(GUIDE.filter(({ group }) => group === "Guides"))(
-  "the guide $slug says what it is, when to use it, how, and what can go wrong, in this order",
+  "the guide $slug explains what it is, when to use it, how, and what can go wrong, in this order",
   async ({ file }) => {
     const text = await readFile(join(ROOT, "docs", file), "utf8");
     const headings = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").match(/^## .*$/gm);
@@ -79,7 +79,7 @@ test.each(GUIDE.filter(({ group }) => group === "Guides"))(
   },
 );
 
-test("every page shows the groups in its navigation, and the legal pages", async () => {
+test("every guide page shows the groups and the legal pages in its navigation", async () => {
   const html = await guide.page("webhooks");
   const groups = [...html.matchAll(/<p>(\w+)<\/p><ul>/g)].map(([, group]) => group);
   const titles = ["Start", "Guides", "Reference", "Operation", "Reliability", "Contributing", "Legal"];
@@ -87,30 +87,30 @@ test("every page shows the groups in its navigation, and the legal pages", async
   expect(html).toMatch(/<a href="\/privacy">.*<a href="\/terms">/);
 });
 
-test("an unknown page is not found, whatever it is called", async () => {
+test("an unknown guide page returns not found, whatever its name is", async () => {
   for (const slug of ["nothing", "../package", "constructor", "README"]) {
     await expect(guide.page(slug)).rejects.toMatchObject({ code: "NOT_FOUND" });
   }
 });
 
-describe("the search", () => {
+describe("the guide's search", () => {
   const linksOf = async (query: string) =>
     [...(await guide.search(query)).matchAll(/<li><a href="([^"]+)">[^<]+<\/a>\n<p>/g)].map(
       ([, href]) => href,
     );
 
-  test("finds the parts that have all words in any order and case, those with a word in the heading first", async () => {
+  test("finds parts with all words in any order and case, and ranks matching headings first", async () => {
     const links = await linksOf("KEY Idempotency");
     expect(links.length).toBeGreaterThan(2);
     expect(links[0]).toMatch(/^\/docs\/waygate\/asynchronous-sends#/);
     expect(await linksOf("WAYGATE_RETRY_SCHEDULE")).toContain("/docs/waygate/configuration#webhooks");
   });
 
-  test("leaves out the pages for contributors", async () => {
+  test("excludes the pages for contributors", async () => {
     expect(await linksOf("light-my-request")).toEqual([]);
   });
 
-  test("leads to headings that are there", async () => {
+  test("links to existing headings", async () => {
     for (const link of await linksOf("webhook")) {
       const [path = "", id] = link?.split("#") ?? [];
       const entry = GUIDE.find(({ slug }) => guidePath(slug) === path);
@@ -118,36 +118,36 @@ describe("the search", () => {
     }
   });
 
-  test("marks the words and shows at most thirty parts", async () => {
+  test("highlights the words and shows at most thirty parts", async () => {
     expect(await guide.search("kill -9")).toMatch(/<mark>kill<\/mark> <mark>-9<\/mark>/i);
     expect(await linksOf("e")).toHaveLength(30);
   });
 
-  test("shows what was searched as text, and keeps it in the field", async () => {
+  test("shows the query as text, and keeps it in the field", async () => {
     const html = await guide.search('"><script>alert(1)</script>');
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
     expect(html).toContain("No part of the guide has all of these words.");
   });
 
-  test("without words says what to type", async () => {
+  test("without words asks for a query", async () => {
     expect(await guide.search("  ")).toContain("Type words that the guide may hold");
   });
 
-  test("of many long words ends at once", async () => {
+  test("finishes quickly for many long words", async () => {
     const html = await guide.search("a ".repeat(100));
     expect(html).toContain("<mark>a</mark>");
   });
 });
 
-describe("Markdown", () => {
+describe("Markdown of the guide", () => {
   test("shows a state diagram as a table", () => {
     expect(markdownToHtml("```mermaid\nstateDiagram-v2\n  [*] --> created: POST /x\n```")).toMatch(
       /<tr><td>\(new\)<\/td><td><code>created<\/code><\/td><td>POST \/x<\/td><\/tr>/,
     );
   });
 
-  test("is rendered without what could run or load", () => {
+  test("is rendered without active content and without external resources", () => {
     const html = markdownToHtml(
       "# A <b>c</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) ![y](https://evil.example/y.png) <img src=x onerror=alert(1)>",
     );
@@ -159,13 +159,13 @@ describe("Markdown", () => {
     expect(markdownToHtml("- [ ] one\n- [x] two")).toMatch(/☐ one.*☑ two/s);
   });
 
-  test("gives headings ids that tables of contents can point at, each once", () => {
+  test("gives each heading a unique id for tables of contents", () => {
     expect(markdownToHtml("## Now, or queued\n\n## Now, or queued")).toMatch(
       /id="now-or-queued".*id="now-or-queued-1"/s,
     );
   });
 
-  test("keeps code as it is", () => {
+  test("keeps code unchanged", () => {
     expect(markdownToHtml('```html\n<a href="x">&amp;</a>\n```')).toContain(
       '<code class="language-html">&lt;a href=&quot;x&quot;&gt;&amp;amp;&lt;/a&gt;</code>',
     );

@@ -16,7 +16,7 @@ import { publicPagesHandlers } from "./public-pages.ts";
 
 const executablePath = findChromium();
 
-/** The library takes long to draw on a busy machine. */
+/** The reference library needs a long time to render on a busy machine. */
 const PATIENCE_MS = 80_000;
 const SHOTS = join(ROOT, "test-artifacts/pages");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -26,7 +26,7 @@ const LIGHT_ON_PHONE = { scheme: "light", width: "phone", size: PHONE } as const
 const DARK_ON_DESK = { scheme: "dark", width: "desk", size: DESK } as const;
 const DARK_ON_PHONE = { scheme: "dark", width: "phone", size: PHONE } as const;
 const LIGHT_ON_DESK = { scheme: "light", width: "desk", size: DESK } as const;
-/** One page of each kind is looked at in every way, the other pages of the guide in one way each, taken in turn. */
+/** One page of each kind is checked in every mode, and each other guide page in one mode, in rotation. */
 const EVERY_LOOK = [LIGHT_ON_PHONE, DARK_ON_DESK, DARK_ON_PHONE, LIGHT_ON_DESK];
 const PAGES = [
   { name: "home", path: "/", looks: EVERY_LOOK },
@@ -35,7 +35,7 @@ const PAGES = [
   { name: "not-found", path: "/nothing", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
   { name: "search", path: "/docs/waygate/search?q=retry", looks: EVERY_LOOK },
   { name: "reference", path: "/docs", looks: EVERY_LOOK },
-  // The pages of events are all of one kind.
+  // All event pages are of one kind.
   ...GUIDE.filter(({ parent, slug }) => parent === undefined || slug === "message.received").map(
     ({ slug }, index) => ({
       name: `guide-${slug}`,
@@ -45,14 +45,14 @@ const PAGES = [
   ),
 ];
 
-/** Some routes of each kind; the library takes long to draw all of them. */
+/** Some routes of each kind; the library needs a long time to render all of them. */
 const SHOWN = { ...publicPagesContract, ...webhooksContract };
 
 let server: HttpServer;
 let url = "";
 let browser: Browser;
 let page: Page;
-/** What went wrong on a page, and what it asked of other origins. */
+/** Errors of a page, and its requests to other origins. */
 let troubles: string[] = [];
 
 const title = executablePath
@@ -92,7 +92,7 @@ describe.skipIf(!executablePath)(title, () => {
     await server?.close();
   });
 
-  test.each(PAGES)("the page $name is readable and asks nothing of others", async ({ name, path, looks }) => {
+  test.each(PAGES)("the page $name is accessible without external requests", async ({ name, path, looks }) => {
     troubles = [];
     await page.setViewportSize(PHONE);
     await open(path);
@@ -105,13 +105,13 @@ describe.skipIf(!executablePath)(title, () => {
       expect(await darkness()).toBe(scheme);
       expect(await faults(), `${width}, ${scheme}`).toEqual([]);
     }
-    // The browser itself reports the status of the page that is not there, once.
+    // The browser itself reports the status of the missing page once.
     const own = name === "not-found" ? [expect.stringContaining("404 (Not Found)")] : [];
     expect(troubles).toEqual(own);
   });
 
   test.each(["/privacy", "/docs/production-readiness.md", "/openapi.json", "/postman.json"])(
-    "%s is shown without a complaint",
+    "the page %s is shown without an error",
     async (path) => {
       troubles = [];
       await page.goto(`${url}${path}`, { waitUntil: "networkidle" });
@@ -120,7 +120,7 @@ describe.skipIf(!executablePath)(title, () => {
     },
   );
 
-  test("the reference is as wide as the window, and keeps its authorisation over a reload", async () => {
+  test("the API reference fills the window, and keeps its authorisation after a reload", async () => {
     await page.setViewportSize(DESK);
     await open("/docs");
     const width = await page.evaluate<number>(
@@ -140,7 +140,7 @@ describe.skipIf(!executablePath)(title, () => {
     await page.evaluate("sessionStorage.clear()");
   });
 
-  test("the pages of the guide are folded on a phone and shown beside the text on a desk", async () => {
+  test("the guide's navigation is folded on a phone and shown beside the text on a desktop", async () => {
     await page.setViewportSize(PHONE);
     await open("/docs/waygate/webhooks");
     const isOpen = () => page.evaluate<boolean>("document.querySelector('nav.pages details').open");
@@ -150,7 +150,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(await page.locator(".sample button").count()).toBe(await page.locator(".sample pre").count());
   });
 
-  test("the guide is searched by its form, without a script, and a result leads to its part of the page", async () => {
+  test("the guide's search works without a script, and a result links to its part of the page", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE });
     const plain = await context.newPage();
     plain.setDefaultTimeout(PATIENCE_MS);
@@ -166,7 +166,7 @@ describe.skipIf(!executablePath)(title, () => {
     await context.close();
   });
 
-  test("the reference tries a route against this gateway", async () => {
+  test("the API reference sends a request to this gateway", async () => {
     await open("/docs#/Public%20pages/home");
     await page.getByRole("button", { name: "Try it out" }).click();
     await page.getByRole("button", { name: "Execute" }).click();
@@ -193,7 +193,7 @@ interface Fault {
   nodes: { html: string }[];
 }
 
-/** By rule, with the places of each. */
+/** The violations by rule, each with its places. */
 async function faults(): Promise<string[]> {
   const found = (await page.evaluate(
     `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,

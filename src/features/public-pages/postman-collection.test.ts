@@ -34,7 +34,7 @@ function itemOf({ http }: Route): Item | undefined {
   );
 }
 
-test("every route is in it once, in the folder of its tag", () => {
+test("the Postman collection has every route once, in the folder of its tag", () => {
   expect(items).toHaveLength(routes.length);
   for (const [name, route] of routes) {
     const item = itemOf(route);
@@ -44,7 +44,7 @@ test("every route is in it once, in the folder of its tag", () => {
   }
 });
 
-test("it is a Postman 2.1 collection with the variables that its requests use", () => {
+test("the Postman collection has version 2.1 and the variables of its requests", () => {
   expect(collection.info.schema).toContain("/v2.1.0/");
   const known = new Set(collection.variable.map(({ key }) => key));
   expect([...known]).toEqual(expect.arrayContaining(["base_url", "api_key", "token"]));
@@ -52,7 +52,7 @@ test("it is a Postman 2.1 collection with the variables that its requests use", 
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("each request carries the credential that its route asks for", () => {
+test("each Postman request has the credential that its route requires", () => {
   const expected = {
     public: "noauth",
     account: "bearer",
@@ -66,7 +66,7 @@ test("each request carries the credential that its route asks for", () => {
   }
 });
 
-describe("an example body is accepted by its route", () => {
+describe("an example body of the Postman collection is accepted by its route", () => {
   const withBody = routes.filter(([, route]) => itemOf(route)?.request.body?.raw);
 
   test.each(withBody)("%s", (_, route) => {
@@ -79,7 +79,7 @@ describe("an example body is accepted by its route", () => {
   });
 });
 
-test("a route that takes a file alone asks for the file", () => {
+test("a Postman request that accepts only a file asks for the file", () => {
   const item = itemOf(contract.importLeads) as Item;
   expect(item.request.body).toEqual({
     mode: "formdata",
@@ -87,7 +87,7 @@ test("a route that takes a file alone asks for the file", () => {
   });
 });
 
-test("the sign-in and the creation of an instance keep what the other requests need", () => {
+test("the Postman requests for sign-in and new instances save what other requests need", () => {
   const answers = {
     login: { token: "eyJ.token" },
     createInstance: { data: { id: 7, api_key: "wg_key" } },
@@ -108,7 +108,7 @@ test("the sign-in and the creation of an instance keep what the other requests n
   expect(kept).toEqual({ token: "eyJ.token", instance_id: 7, api_key: "wg_key" });
 });
 
-test("addresses of webhooks are addresses of receivers", () => {
+test("webhook addresses in the Postman collection are addresses of receivers", () => {
   for (const item of items) {
     const path = item.request.url.raw;
     if (!/webhook/.test(path) || !item.request.body?.raw.includes('"url"')) continue;

@@ -26,14 +26,14 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-test("the description is the document itself, without an envelope", async () => {
+test("the OpenAPI document is served without an envelope", async () => {
   const response = await fetch(`${url}/openapi.json`);
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(await response.json()).toEqual(DOCUMENT);
 });
 
 test.each(["/", "/docs", "/docs/"])(
-  "the page %s asks nothing of other origins and nothing that we do not serve",
+  "the page %s refers to no other origin and to no missing file",
   async (path) => {
     const response = await fetch(`${url}${path}`);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -53,7 +53,7 @@ test.each(["/", "/docs", "/docs/"])(
   },
 );
 
-test("the script and the style of the reference carry the types that a browser insists on", async () => {
+test("the script and the style of the reference have the types that a browser requires", async () => {
   const script = await fetch(`${url}/docs/assets/swagger-ui-bundle.js`);
   expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(await script.text()).toContain("SwaggerUIBundle");
@@ -69,20 +69,20 @@ test.each([
   "..%2fpackage.json",
   "%2e%2e%2f%2e%2e%2fpackage.json",
   "constructor",
-])("no other file can be had: %s", async (file) => {
+])("no other file is served: %s", async (file) => {
   const response = await fetch(`${url}/docs/assets/${file}`);
   expect(response.status).toBe(404);
   expect(((await response.json()) as { code: string }).code).toBe("NOT_FOUND");
 });
 
-test("the root and the assets can be read only", async () => {
+test("the root and the assets are read-only", async () => {
   for (const path of ["/", "/docs/assets/page.css"]) {
     const response = await fetch(`${url}${path}`, { method: "POST" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   }
 });
 
-test("every link of every page leads to something that is served, and to a place that is there", async () => {
+test("every link of every page leads to an existing page and an existing anchor", async () => {
   const elsewhere = new Set(["/health"]);
   const pages = new Map<string, string>();
   const waiting = ["/", "/docs", "/terms", "/privacy", "/docs/production-readiness.md"];
@@ -112,7 +112,7 @@ test("every link of every page leads to something that is served, and to a place
   expect(pages.size).toBeGreaterThan(25);
 });
 
-test("a browser that asks for a page that is not there gets a page, and a program gets JSON", async () => {
+test("a missing page returns a page to a browser, and JSON to a program", async () => {
   for (const path of ["/nothing", "/docs/waygate/nothing"]) {
     const page = await fetch(`${url}${path}`, { headers: { accept: "text/html,*/*" } });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
@@ -129,7 +129,7 @@ test("a browser that asks for a page that is not there gets a page, and a progra
   expect(call.headers.get("content-type")).toBe("application/json; charset=utf-8");
 });
 
-test("the first page tells the version, and the icon is of this product", async () => {
+test("the first page shows the version, and the icon is of this product", async () => {
   expect(await (await fetch(`${url}/`)).text()).toContain(`version ${packageVersion()}`);
   const icon = await fetch(`${url}/favicon.ico`);
   expect(icon.headers.get("content-type")).toBe("image/svg+xml");

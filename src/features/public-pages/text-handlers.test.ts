@@ -25,7 +25,7 @@ async function read(path: string, root = packageRoot()) {
 const MARKDOWN = "text/markdown; charset=utf-8";
 const HTML = "text/html; charset=utf-8";
 
-it("the policy that comes with the gateway is Markdown", async () => {
+it("the gateway's default policy is Markdown", async () => {
   const { status, type, text } = await read("/privacy");
   expect([status, type]).toEqual([200, MARKDOWN]);
   expect(text).toMatch(/^# Privacy policy/);
@@ -40,13 +40,13 @@ it("the page on production readiness explains every blocker of /health", async (
   expect(keys.filter((key) => !text.includes(key))).toEqual([]);
 });
 
-it("without any policy there is a page that says so", async () => {
+it("a gateway without any policy has a page that says so", async () => {
   const { status, type, text } = await read("/privacy", scratch.path);
   expect([status, type]).toEqual([200, HTML]);
   expect(text).toContain("has not published this text yet");
 });
 
-it("the terms are a page, and the operator's own text wins", async () => {
+it("the terms are a page, and the operator's own text replaces the default", async () => {
   expect(await read("/terms")).toMatchObject({ status: 200, type: HTML });
   await served.close();
   await mkdir(join(scratch.path, "data"), { recursive: true });
@@ -56,7 +56,7 @@ it("the terms are a page, and the operator's own text wins", async () => {
   expect(text).not.toContain("<script>");
 });
 
-it.each(["/privacy", "/docs/production-readiness.md"])("%s is a page for a browser", async (path) => {
+it.each(["/privacy", "/docs/production-readiness.md"])("%s returns a page to a browser", async (path) => {
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
   const contract = { privacy, terms, productionReadiness };
   served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));

@@ -45,7 +45,7 @@ async function campaign(status: "completed" | "draft", endedDaysAgo: number): Pr
   return data.id;
 }
 
-test("campaigns that have ended go with their recipients after the days of the account, else of the gateway", async () => {
+test("ended campaigns are deleted with their recipients after the configured retention", async () => {
   const [young, old, draft] = [
     await campaign("completed", 5),
     await campaign("completed", 20),
@@ -63,7 +63,7 @@ test("campaigns that have ended go with their recipients after the days of the a
   expect(await ids(sql`select distinct campaign_id as id from campaign_recipient`)).toEqual([draft]);
 });
 
-test("leads go when neither a change nor a message is as young as the account says, and opt-outs stay", async () => {
+test("leads without a recent change or message are deleted after the retention; opt-outs stay", async () => {
   const [silent, talking, young] = [newPhone(), newPhone(), newPhone()];
   for (const phone of [silent, talking, young]) await gateway.owner.createLead({ phone });
   await shop.client.sandboxReceive({ id: shop.id, from: silent, text: "STOP" });
@@ -80,7 +80,7 @@ test("leads go when neither a change nor a message is as young as the account sa
   expect(await ids(sql`select count(*) > 0 as id from suppression`)).toEqual([true]);
 });
 
-test("the plan is the ceiling of what an account may keep, of every kind", async () => {
+test("the plan limits the retention of an account for every kind of data", async () => {
   const phone = newPhone();
   const { data } = await gateway.owner.createLead({ phone });
   await sql`update lead set updated_at = now() - interval '20 days' where id = ${data.id}`.execute(db());
@@ -93,7 +93,7 @@ test("the plan is the ceiling of what an account may keep, of every kind", async
   expect(await ids(sql`select id from lead where phone = ${phone}`)).toEqual([]);
 });
 
-/** Four events of twenty days ago, in order. */
+/** Four events, twenty days old, in order. */
 async function oldEvents(): Promise<string[]> {
   const count = async () => (await ids(sql`select id from event where event = 'message.received'`)).length;
   const before = await count();
@@ -112,7 +112,7 @@ async function oldEvents(): Promise<string[]> {
 const kept = (among: string[]) =>
   ids(sql`select event_id as id from event where event_id = any(${among}) order by sequence`);
 
-test("events go in their order, and one that waits for a delivery keeps all that follow", async () => {
+test("events are deleted in order, and an event with a pending delivery keeps all later ones", async () => {
   const events = await oldEvents();
   const [, second, third] = events;
   await sql`
@@ -133,7 +133,7 @@ test("events go in their order, and one that waits for a delivery keeps all that
   expect(await ids(deliveries)).toEqual([]);
 });
 
-test("an event that waits for an integration stays", async () => {
+test("an event that waits for an integration is not deleted", async () => {
   const events = await oldEvents();
   const { rows } = await sql<{ lane: number }>`
     with l as (insert into lane (kind, key) values ('nobody', '1') returning id), j as (
@@ -147,7 +147,7 @@ test("an event that waits for an integration stays", async () => {
   await sql`delete from integration where lane = ${rows[0]?.lane}`.execute(db());
 });
 
-test("logs of requests, connections and deliveries go after the days of their account, and of no other", async () => {
+test("logs of requests, connections and deliveries are deleted after their account's retention", async () => {
   const { rows } = await sql<{
     account_id: number;
   }>`select account_id from instance where id = ${shop.id}`.execute(db());

@@ -56,7 +56,7 @@ beforeEach(async () => {
 
 afterEach(() => listener.session.logout());
 
-// The gateway's own part, as small as it can be: what the session reports is written on the instance's row.
+// The smallest possible stand-in for the gateway: it writes the session's reports to the instance's row.
 function recordIn(id: number): RecordingSession["gate"] {
   return async (event) => {
     const change =
@@ -103,8 +103,8 @@ const post = (what: string, body: object = {}, id = instance) =>
 
 const pair = () => post("scan", { phone: PHONE });
 
-describe("scan", () => {
-  test("connects first, pairs, and answers once the instance is connected", async () => {
+describe("the sandbox scan", () => {
+  test("connects first, pairs, and responds once the instance is connected", async () => {
     const { status, body } = await post("scan", { phone: "+55 (11) 97777-3000" });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
@@ -115,7 +115,7 @@ describe("scan", () => {
     });
   });
 
-  test("takes a number of its own without a phone", async () => {
+  test("uses a generated number if no phone is given", async () => {
     const { body } = await post("scan");
     expect(body.data.phone).toMatch(/^\d{13}$/);
   });
@@ -127,14 +127,14 @@ describe("scan", () => {
     expect([body.data.status, listener.all("qr").length]).toEqual(["connected", 1]);
   });
 
-  test("enters a pairing code, for the number that asked for it", async () => {
+  test("enters a pairing code, for the number that requested it", async () => {
     listener.session.connect({ pairingPhone: PHONE });
     await listener.waitForEvent("pairing_code");
     expect((await post("scan", { phone: FRIEND })).body.code).toBe("VALIDATION_ERROR");
     expect((await post("scan")).body.data).toMatchObject({ phone: PHONE, status: "connected" });
   });
 
-  test("goes on to the next QR when the one in the row is over", async () => {
+  test("uses the next QR if the stored one has expired", async () => {
     await database.db
       .updateTable("instance")
       .set({ qr: "sandbox@over", status: "qr_pending" })
@@ -143,7 +143,7 @@ describe("scan", () => {
     expect((await pair()).body.data.status).toBe("connected");
   });
 
-  test("is refused when the instance is connected", async () => {
+  test("is rejected while the instance is connected", async () => {
     await pair();
     const { status, body } = await pair();
     expect([status, body.code, body.details.phone]).toEqual([409, "CONFLICT", PHONE]);
@@ -155,7 +155,7 @@ describe("an action of a sandbox contact", () => {
     await pair();
   });
 
-  test("a text arrives with its writer", async () => {
+  test("sends a text with the name of its sender", async () => {
     const { status, body } = await post("receive", { from: FRIEND, push_name: "Bia", text: "Oi" });
     expect(status).toBe(200);
     const message = await listener.message(body.data.message_id);
@@ -166,7 +166,7 @@ describe("an action of a sandbox contact", () => {
     });
   });
 
-  test("a text that the phone itself wrote, and one in a group", async () => {
+  test("sends a text from the phone itself, and a text in a group", async () => {
     const mine = await post("receive", { from: FRIEND, text: "from my phone", from_me: true });
     expect(await listener.message(mine.body.data.message_id)).toMatchObject({
       chat: `${FRIEND}@s.whatsapp.net`,
@@ -181,7 +181,7 @@ describe("an action of a sandbox contact", () => {
     });
   });
 
-  test("a reply quotes what was said before", async () => {
+  test("sends a reply that quotes an earlier message", async () => {
     const first = await post("receive", { from: FRIEND, text: "First" });
     const reply = await post("receive", {
       from: FRIEND,
@@ -201,7 +201,7 @@ describe("an action of a sandbox contact", () => {
     ],
     ["base64", { base64: "ZG90", mime_type: "application/pdf", file_name: "a.pdf" }, "document", "dot"],
     ["an address", { url: "https://example.com/a.txt", caption: "read me" }, "document", "fetched"],
-  ])("a file as %s", async (_, media, media_type, bytes) => {
+  ])("sends a file as %s", async (_, media, media_type, bytes) => {
     const { body } = await post("receive", { from: FRIEND, media });
     const { content } = await listener.message(body.data.message_id);
     expect(content).toMatchObject({ kind: "media", media_type, size: bytes.length });
@@ -209,7 +209,7 @@ describe("an action of a sandbox contact", () => {
     expect((await downloadWhole(listener.session, ref))?.toString()).toBe(bytes);
   });
 
-  test("a location and a contact", async () => {
+  test("sends a location and a contact", async () => {
     const place = await post("receive", {
       from: FRIEND,
       location: { latitude: 1, longitude: 2, name: null },
@@ -228,7 +228,7 @@ describe("an action of a sandbox contact", () => {
     });
   });
 
-  test("reactions, edits, deletions, read receipts and calls", async () => {
+  test("sends reactions, edits, deletions, read receipts and phone calls", async () => {
     const { message_id } = (await post("receive", { from: FRIEND, text: "Helo" })).body.data;
     await post("react", { from: FRIEND, message_id, emoji: "👍" });
     await post("edit", { from: FRIEND, messageId: message_id, text: "Hello" });
@@ -251,7 +251,7 @@ describe("an action of a sandbox contact", () => {
     expect((await listener.waitForEvent("call_received")).call_id).toBe(call.body.data.call_id);
   });
 
-  test("a dropped connection comes back; a ban stays", async () => {
+  test("drops the connection, which comes back, or bans the instance, which stays banned", async () => {
     expect((await post("drop")).body.data).toEqual({ phone: PHONE });
     await listener.waitForEvent("connected", 2);
     expect((await post("ban")).status).toBe(200);
@@ -259,12 +259,12 @@ describe("an action of a sandbox contact", () => {
   });
 });
 
-describe("what happens beside messages", () => {
+describe("a sandbox event besides messages", () => {
   beforeEach(async () => {
     await pair();
   });
 
-  test("somebody is named, and shows more of themselves", async () => {
+  test("names a contact and shows more of its profile", async () => {
     const person = { name: "Zé", push_name: "José", about: "At sea", picture_url: "https://a.example/z.jpg" };
     const { body } = await post("contact", { from: FRIEND, ...person });
     expect(body.data).toMatchObject({ jid: `${FRIEND}@s.whatsapp.net`, ...person, is_blocked: false });
@@ -281,7 +281,7 @@ describe("what happens beside messages", () => {
     });
   });
 
-  test("a contact is hidden behind a LID until the phone becomes known", async () => {
+  test("hides a contact behind a LID until the phone becomes known", async () => {
     const stranger = "5511966663333";
     const { lid } = (await post("contact", { from: stranger, known: "lid" })).body.data;
     await post("receive", { from: stranger, text: "who am I?" });
@@ -297,7 +297,7 @@ describe("what happens beside messages", () => {
     });
   });
 
-  test("the phone archives a chat, and shows how it stands", async () => {
+  test("archives a chat on the phone, and shows its state", async () => {
     const until = "2030-01-01T00:00:00.000Z";
     const { body } = await post("chat", { from: FRIEND, archived: true, muted_until: until });
     expect(body.data).toEqual({ archived: true, pinned: false, muted_until: until, unread: false });
@@ -306,7 +306,7 @@ describe("what happens beside messages", () => {
     expect((await post("chat", { from: FRIEND })).body.data).toEqual(body.data);
   });
 
-  test("somebody makes a group, changes it and who is in it", async () => {
+  test("creates a group, and changes it and its members", async () => {
     const made = await post("group", { from: FRIEND, subject: "Theirs", participants: ["5511966664444"] });
     const { jid } = made.body.data;
     const { change } = await listener.waitForEvent("group_updated");
@@ -325,19 +325,19 @@ describe("what happens beside messages", () => {
   });
 });
 
-describe("refusals", () => {
-  test.each(["scan", "receive", "drop"])("%s on another network is a conflict", async (what) => {
+describe("a sandbox error", () => {
+  test.each(["scan", "receive", "drop"])("is a conflict for %s on another network", async (what) => {
     const id = await insertInstance(await insertAccount(), "whatsapp");
     const { status, body } = await post(what, { from: FRIEND, text: "x" }, id);
     expect([status, body.code]).toEqual([409, "CONFLICT"]);
   });
 
-  test("nothing happens to an instance that is not paired", async () => {
+  test("is returned for every event at an instance that is not paired", async () => {
     const { status, body } = await post("receive", { from: FRIEND, text: "x" });
     expect([status, body.code]).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
   });
 
-  test("nothing happens to an instance whose pairing the network has deleted", async () => {
+  test("is returned for every event at an instance whose pairing the network has deleted", async () => {
     await pair();
     await listener.session.logout();
     const answers = [await post("receive", { from: FRIEND, text: "x" }), await post("drop")];
@@ -380,14 +380,14 @@ describe("refusals", () => {
     ["no message to edit", "edit", { from: FRIEND, text: "a" }, "message_id"],
     ["nothing to read", "read", { from: FRIEND }, "message_id"],
     ["a phone that is none", "scan", { phone: "12" }, "phone"],
-  ])("%s is not valid", async (_, what, body, said) => {
+  ])("is returned for %s", async (_, what, body, said) => {
     if (what !== "scan") await pair();
     const answer = await post(what, body);
     expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.body.message).toContain(said);
   });
 
-  test("a file that cannot be fetched is said to be so", async () => {
+  test("reports a file that cannot be fetched", async () => {
     await pair();
     const { status, body } = await post("receive", {
       from: FRIEND,
@@ -396,7 +396,7 @@ describe("refusals", () => {
     expect([status, body.code]).toEqual([502, "MEDIA_DOWNLOAD_FAILED"]);
   });
 
-  test("an instance that never shows a QR cannot be scanned", async () => {
+  test("is returned for a scan of an instance that never shows a QR", async () => {
     listener.gate = async () => undefined;
     const { status, body } = await pair();
     expect([status, body.code]).toEqual([502, "CONNECT_FAILED"]);
