@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readPages } from "./read-pages.ts";
 
-/** A list of so many rows, told page by page; the cursor is the row to begin with. */
+/** A list of the given number of rows, in pages; the cursor is the first row of the next page. */
 function listOf(rows: number) {
   const asked: (string | undefined)[] = [];
   const list = async ({ limit, cursor }: { limit: number; cursor: string | undefined }) => {
@@ -20,7 +20,7 @@ test.each([
   [200, 1],
   [201, 2],
   [5000, 25],
-])("%i rows are read whole, with %i questions", async (rows, questions) => {
+])("a read of all pages returns %i rows with %i requests", async (rows, questions) => {
   const { asked, list } = listOf(rows);
   const { data, pagination } = await readPages(list);
   expect(data).toEqual(Array.from({ length: rows }, (_, index) => index));
@@ -28,7 +28,7 @@ test.each([
   expect(asked).toHaveLength(questions);
 });
 
-test("a list that is too long says that there is more", async () => {
+test("a read of all pages reports that a list is too long", async () => {
   const { data, pagination } = await readPages(listOf(5001).list);
   expect(data).toHaveLength(5000);
   expect(pagination).toEqual({ has_more: true, next_cursor: "5000" });

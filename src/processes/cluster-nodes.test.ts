@@ -43,7 +43,7 @@ function settingsAt(port: number): Record<string, string> {
 
 const isThat = (id: string) => (message: { message_id: string }) => message.message_id === id;
 
-describe("a node that does not have the session", () => {
+describe("a node without the session", () => {
   let gateway: TestGateway;
   let shop: TestInstance;
   let elsewhere: Client;
@@ -58,7 +58,7 @@ describe("a node that does not have the session", () => {
   });
   afterAll(() => gateway.stop());
 
-  test("asks the one that has it, also with pictures and refusals", async () => {
+  test("forwards operations to the session's node, including pictures and errors", async () => {
     const { data } = await elsewhere.checkContacts({
       id: shop.id,
       numbers: ["5511999990011", "5511999990000"],
@@ -71,12 +71,12 @@ describe("a node that does not have the session", () => {
     await expect(unknown).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("takes sends, and hears their outcome", async () => {
+  test("accepts sends, and receives their outcome", async () => {
     const sent = await elsewhere.sendText({ id: shop.id, number: "5511999990011", text: "From elsewhere" });
     expect(["sent", "delivered", "read"]).toContain(sent.data.status);
   });
 
-  test("brings files out of the other's folder", async () => {
+  test("fetches files from the other node's folder", async () => {
     const picture = blackPng(32);
     const { data } = await shop.client.sandboxReceive({
       id: shop.id,
@@ -92,7 +92,7 @@ describe("a node that does not have the session", () => {
     });
   });
 
-  test("downloads the backups that the other has made", async () => {
+  test("downloads the backups that the other node has made", async () => {
     const { data } = await gateway.admin.createBackup({});
     const from = async (baseUrl: string) => {
       const client = createClient({ baseUrl, adminToken: ADMIN_TOKEN });
@@ -104,7 +104,7 @@ describe("a node that does not have the session", () => {
     expect(bytes).toHaveLength(data.size ?? 0);
   });
 
-  test("says that it does not know when the other one did what it was asked and died before its answer", async () => {
+  test("reports an unknown outcome if the other node did its work and died before its response", async () => {
     const dying = await startDying(gateway.url);
     const node = "update node set url = $1 where url = $2";
     await gateway.database.pool.query(node, [dying.url, gateway.url]);
@@ -116,7 +116,7 @@ describe("a node that does not have the session", () => {
     expect(data.filter(({ subject }) => subject === "Once")).toHaveLength(1);
   });
 
-  test("says that it cannot ask a node that is gone, and goes on once the session is back", async () => {
+  test("reports that the other node is unreachable, and works again once the session is back", async () => {
     const status = async () => (await elsewhere.getInstanceStatus({ id: shop.id })).data.connected;
     await gateway.restart();
     await waitUntil(status);
@@ -124,18 +124,18 @@ describe("a node that does not have the session", () => {
       const checked = await elsewhere
         .checkContacts({ id: shop.id, numbers: ["5511999990012"], refresh: true })
         .catch((error) => error);
-      // 409 once it is on its way back and takes longer over it than the call waits.
+      // 409 while the session returns and needs longer than the operation waits.
       if (checked instanceof Error) expect([409, 503]).toContain((checked as WaygateError).status);
       return !(checked instanceof Error);
     });
   });
 });
 
-/** Stands before a node that does what it is asked, and never lives to answer. */
+/** A proxy in front of a node that runs the operation and dies before its response. */
 async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    // A call is signed for one node, so it is signed anew for the one behind.
+    // An operation is signed for one node, so the proxy signs it again for the node behind it.
     const identity = { target: url, nonce: newNonce() };
     const headers = {
       "content-type": "text/plain",

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
 
 let store: TestDatabase;
-/** Stands for the pooler. */
+/** A stand-in for the pooler. */
 let cable: Cable;
 let gateway: TestGateway;
 
@@ -28,7 +28,7 @@ async function readBeat(): Promise<number> {
   return rows[0].beat;
 }
 
-test("a node beats past the pooler, and refuses with 503 at once while the pooler is away", async () => {
+test("a node sends heartbeats past the pooler, and returns 503 while the pooler is unavailable", async () => {
   cable.cut();
   const beat = await readBeat();
   const answer = await fetch(`${gateway.url}/api/v1/instances`, {
@@ -43,7 +43,7 @@ test("a node beats past the pooler, and refuses with 503 at once while the poole
   await waitUntil(() => gateway.owner.listInstances().then(Boolean, () => false));
 });
 
-test("does not start when the two addresses are two databases", async () => {
+test("a node does not start if the two database addresses belong to two databases", async () => {
   const other = await createTestDatabase();
   const start = gateway.addNode({ WAYGATE_DATABASE_DIRECT_URL: other.url });
   await expect(start).rejects.toThrow(

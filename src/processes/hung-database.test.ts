@@ -37,7 +37,7 @@ async function undecided(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Accepted, or refused with this status. */
+/** Accepted, or rejected with this status. */
 async function answerOf(request: Promise<unknown>): Promise<unknown> {
   return request.then(
     () => "accepted",
@@ -45,7 +45,7 @@ async function answerOf(request: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test("a database that falls silent is answered with 503, and work goes on when it answers again", async () => {
+test("a hung database causes 503 responses, and work continues once the database responds", async () => {
   const numbers = Array.from({ length: 20 }, (_, n) => `55119666600${10 + n}`);
   await Promise.all(numbers.map((number) => answerOf(send(number, "before"))));
   const during = numbers.map((number) => answerOf(send(number, "during")));

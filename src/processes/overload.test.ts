@@ -16,11 +16,11 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-test("with as much to do as it may have, a node refuses new work with 503 and Retry-After, and tells its health", async () => {
+test("an overloaded node rejects new work with 503 and Retry-After, and its health reports it", async () => {
   const { id, api_key, client } = await gateway.connectInstance();
   const leave = new AbortController();
   const headers = { "x-api-key": api_key, "content-type": "application/json" };
-  // The network never says a word about this number, so each send that is taken waits for its outcome.
+  // The network never acknowledges messages to this number, so each accepted send waits for its outcome.
   const answers: Promise<number>[] = [];
   const statuses: number[] = [];
   const send = async () => {
@@ -43,11 +43,11 @@ test("with as much to do as it may have, a node refuses new work with 503 and Re
   const refused = await ask();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await refused.json()).toMatchObject({ success: false, code: "UNAVAILABLE" });
-  // What the checks find is another matter: on a slow machine the database may take long to answer.
+  // The results of the checks do not matter: on a slow machine the database may respond late.
   for (const path of ["health", "health/ready", "health/live"]) {
     expect(await (await fetch(`${gateway.url}/${path}`)).json()).toMatchObject({ name: "Waygate" });
   }
-  // Health alone is for everybody: the metrics want their token, and what others report waits too.
+  // Only health is public: the metrics require their token, and other reports wait too.
   const metrics = (token: string) =>
     fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   expect((await metrics(METRICS_TOKEN)).status).toBe(200);

@@ -31,11 +31,11 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await release();
-  // The outage of the test before is over.
+  // The database failure of the previous test is over.
   await waitUntil(async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.connected);
 });
 
-/** While there is a row in `stall`, whoever has inserted a message waits before its commit, as for a disk or a standby. */
+/** While `stall` has a row, an insert of a message waits before its commit, as for a disk or a standby. */
 const HANGING_COMMITS = `
   create table stall ();
   create function wait_for_disk() returns trigger language plpgsql as $$ begin
@@ -54,7 +54,7 @@ async function hanging(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** An async send with a file whose connection is cut in the middle of its commit, which goes on. */
+/** An async send with a file whose connection breaks in the middle of its commit, which continues. */
 async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer> }> {
   const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
   await stall();
@@ -87,7 +87,7 @@ async function messagesTo(number: string): Promise<{ message_id: string; status:
   return rows;
 }
 
-/** How many events tell that the message of an answer has failed. */
+/** How many events report that the message of a response has failed. */
 async function failuresTold({ message_id = "" }: Answer): Promise<number> {
   const { rows } = await store.database.pool.query<{ body: string }>(
     "select convert_from(body, 'UTF8') as body from event where event = 'message.failed'",
@@ -109,7 +109,7 @@ async function isAnswering(): Promise<boolean> {
   );
 }
 
-test("a commit that hangs until the request's deadline is answered with 504, and goes out with its file once it comes", async () => {
+test("a commit that hangs until the deadline returns 504, and its file goes out afterwards", async () => {
   const number = "5511966670018";
   const { answer } = await sendIntoStall(number);
   const told = await answer;
@@ -123,7 +123,7 @@ test("a commit that hangs until the request's deadline is answered with 504, and
   await waitUntil(async () => (await filesLeft()) === 0);
 });
 
-test("a sync send whose commit comes after its answer never begins, is told, and frees its key", async () => {
+test("a sync send that commits after its response never starts, is reported, and frees its key", async () => {
   const number = "5511966670048";
   const input = { id: shop.id, number, text: "Too late", async: false } as const;
   const send = () => shop.client.sendText(input, { idempotencyKey: "too-late" });
@@ -142,7 +142,7 @@ test("a sync send whose commit comes after its answer never begins, is told, and
   expect(await messagesTo(number)).toHaveLength(2);
 });
 
-test("a sync send that has gone out when the database went away is answered with 504, and its end is told", async () => {
+test("a sync send during a database failure returns 504, and its result is reported later", async () => {
   const number = "5511966670002";
   const input = { id: shop.id, number, text: "On its way" };
   const answer = shop.client.sendText(input).then(answered, toAnswer);
@@ -157,13 +157,13 @@ test("a sync send that has gone out when the database went away is answered with
   expect(await failuresTold(told)).toBe(1);
 });
 
-describe("long before the deadline", () => {
+describe("a send with a broken commit long before the deadline", () => {
   beforeAll(async () => {
     await gateway.restart({ WAYGATE_ACK_TIMEOUT: "30s" });
     shop = { ...shop, client: createClient({ baseUrl: gateway.url, apiKey: shop.api_key }) };
   });
 
-  test("a commit that cannot come any more is refused with 503, and nothing is left behind", async () => {
+  test("returns 503 and leaves nothing behind if the commit is impossible", async () => {
     const number = "5511966670038";
     const { answer } = await sendIntoStall(number);
     for (const pid of await hanging())
@@ -177,7 +177,7 @@ describe("long before the deadline", () => {
     expect(rows).toEqual([]);
   });
 
-  test("a commit that comes while it is looked for is answered as any other", async () => {
+  test("returns the normal response if the commit completes during the search for it", async () => {
     const number = "5511966670028";
     const { answer } = await sendIntoStall(number);
     await waitUntil(isAnswering);

@@ -126,7 +126,7 @@ describe("the logs of an instance", () => {
   });
 });
 
-test("the instance status shows yesterday's messages and the time since the last inbound one", async () => {
+test("the status shows the messages of 24 hours, and the time since the last inbound message", async () => {
   const shop = await story.join({ name: "Activity" });
   const status = async () => (await shop.client.getInstanceStatus({ id: shop.id })).data;
   expect(await status()).toMatchObject({

@@ -92,7 +92,7 @@ describe.skipIf(!executablePath)(title, () => {
     await server?.close();
   });
 
-  test.each(PAGES)("the page $name is accessible without external requests", async ({ name, path, looks }) => {
+  test.each(PAGES)("the page $name is accessible without external request", async ({ name, path, looks }) => {
     troubles = [];
     await page.setViewportSize(PHONE);
     await open(path);

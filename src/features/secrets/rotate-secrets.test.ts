@@ -16,7 +16,7 @@ const both = createSecretBox(NEW, OLD);
 const fresh = createSecretBox(NEW);
 let test: TestDatabase;
 
-/** Binary columns that no secret box has sealed: digests, hashes and files. */
+/** Binary columns that contain nothing sealed: digests, hashes and files. */
 const NOT_SEALED = [
   "api_key.digest",
   "audit_seal.hash",
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-it("knows every binary column of the schema as sealed or not", async () => {
+it("key rotation classifies every binary column of the schema as sealed or not", async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
@@ -47,7 +47,7 @@ it("knows every binary column of the schema as sealed or not", async () => {
   expect(rows.map(({ name }) => name).sort()).toEqual(known.sort());
 });
 
-it("seals everything anew, also what changes meanwhile, and keeps what the kept keys have marked", async () => {
+it("key rotation reseals every secret, also those that change during the rotation", async () => {
   const { db } = test.database;
   await db
     .insertInto("secret_check")
@@ -101,14 +101,14 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
   expect(await rotateSecrets(db, fresh)).toEqual({ resealed: {} });
 });
 
-it("stops at a secret of a key that it was not given, and loses nothing", async () => {
+it("key rotation stops at a secret of an unknown key, and loses nothing", async () => {
   const { db } = test.database;
   const third = createSecretBox("Wq5Lk2Rn8Vx3Bp6Mz9Gj4Fd7Tc1Hs0Yb");
   await expect(rotateSecrets(db, third)).rejects.toThrow("is encrypted with another WAYGATE_SECRET_KEY");
   await requireSecretKey(db, fresh);
 });
 
-it("opens only values that name their place once everything was resealed", async () => {
+it("a secret that is not bound to its row is rejected once everything was resealed", async () => {
   const { db } = test.database;
   await db
     .updateTable("instance")
@@ -142,7 +142,7 @@ describe("a gateway's secrets", () => {
   });
   afterAll(() => gateway.stop());
 
-  /** Everything that is sealed, made as users and sessions make it. */
+  /** Every sealed value, created as users and sessions create it. */
   async function fillColumns(): Promise<void> {
     const { db } = gateway.database;
     const { id, client } = await gateway.connectInstance();
@@ -176,7 +176,7 @@ describe("a gateway's secrets", () => {
     await sql`update credential set secret = null where instance_id = ${other.id}`.execute(db);
   }
 
-  it("are sealed for the places at which a rotation looks for them", async () => {
+  it("are sealed for the rows in which a rotation looks for them", async () => {
     await fillColumns();
     const { resealed } = await rotateSecrets(gateway.database.db, both);
     expect(Object.keys(resealed).sort()).toEqual(
@@ -184,7 +184,7 @@ describe("a gateway's secrets", () => {
     );
   });
 
-  it("do not open in another row: that call fails and says so, and everything else goes on", async () => {
+  it("do not open in another row: that request fails with the reason, and other requests work", async () => {
     await gateway.restart({ WAYGATE_SECRET_KEY: NEW });
     const { id, client } = await gateway.connectInstance();
     const add = async (name: string) =>

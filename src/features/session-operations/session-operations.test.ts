@@ -5,7 +5,7 @@ import type { OperationResult } from "../../network/session-operations.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { createSessionOperationRunner } from "./session-operations.ts";
 
-/** A session of a network that can be asked for an invitation, and for nothing else. */
+/** A session of a network that supports only the operation for invitations. */
 function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
   return { groups: { invite: answers } } as unknown as Session;
 }
@@ -21,27 +21,27 @@ function asking(session: Session | undefined) {
 const invite = (answer: OperationResult<string>) =>
   asking(sessionThat(async () => answer))(1, (session) => session.groups.invite("1@g.us" as never));
 
-describe("what is asked of a session", () => {
-  test("is answered with what the network said", async () => {
+describe("a session operation", () => {
+  test("returns the network's result", async () => {
     expect(await invite({ outcome: "done", value: "CODE" })).toBe("CODE");
   });
 
   test.each(["NOT_FOUND", "FORBIDDEN", "RECIPIENT_NOT_FOUND", "VALIDATION_ERROR", "CONFLICT"] as const)(
-    "is refused with the network's reason: %s",
+    "fails with the network's reason: %s",
     async (code) => {
       const refused = invite({ outcome: "refused", code, reason: "It said no." });
       await expect(refused).rejects.toMatchObject({ code, message: "It said no." });
     },
   );
 
-  test("is refused for a while, when the network says for how long", async () => {
+  test("is rejected for a time if the network says for how long", async () => {
     const reason = "Too many questions.";
     await expect(
       invite({ outcome: "refused", code: "RATE_LIMITED", reason, retry_after_seconds: 90 }),
     ).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 90 });
   });
 
-  test("fails when there was no answer, or none in time", async () => {
+  test("fails if the network does not respond, or not in time", async () => {
     await expect(invite({ outcome: "failed", reason: "Cut." })).rejects.toMatchObject({
       code: "SEND_FAILED",
     });
@@ -51,13 +51,13 @@ describe("what is asked of a session", () => {
     });
   });
 
-  test("may be asked again where nothing was done, and is undecided where it may have been", async () => {
+  test("can be repeated if it had no effect, and has an unknown outcome otherwise", async () => {
     const reason = "Gone.";
     await expect(invite({ outcome: "unreachable", reason })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await expect(invite({ outcome: "unknown", reason })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
   });
 
-  test("is NOT_SUPPORTED where the network lacks it", async () => {
+  test("returns NOT_SUPPORTED if the network lacks it", async () => {
     const call = asking(sessionThat(async () => ({ outcome: "done", value: "" })));
     await expect(call(1, (session) => session.profile.get())).rejects.toMatchObject({
       code: "NOT_SUPPORTED",
@@ -65,7 +65,7 @@ describe("what is asked of a session", () => {
     });
   });
 
-  test("needs an instance that is connected, and a session on this node", async () => {
+  test("requires a connected instance, and a session on this node", async () => {
     await expect(asking(undefined)(1, (session) => session.profile.get())).rejects.toMatchObject({
       code: "UNAVAILABLE",
       retryAfterSeconds: 5,

@@ -25,7 +25,7 @@ async function create(body: object = {}): Promise<number> {
   return answer.body.data.id;
 }
 
-// What waits for a QR or for the connection waits as long as a slow machine needs.
+// Waits for a QR or a connection are long enough for a slow machine.
 const post = (id: number, what: string, body: object = {}) =>
   gateway.call(
     `POST /api/v1/instances/${id}/${what}`,
@@ -72,8 +72,8 @@ function record(id: number, event: NetworkEvent) {
   return createConnectionRecorder({ db: db(), engine: gateway.engine }).record(id, event as never);
 }
 
-describe("connecting", () => {
-  it("answers the first QR, as image and as text, and the same again while it lasts", async () => {
+describe("connecting an instance", () => {
+  it("returns the first QR as image and text, and the same QR again while it is valid", async () => {
     const id = await create();
     const { status: code, body } = await post(id, "connect");
     expect(code).toBe(200);
@@ -120,7 +120,7 @@ describe("connecting", () => {
     ]);
   });
 
-  it("is connected once the phone has scanned, and tells who", async () => {
+  it("succeeds once the phone has scanned, and reports the identity", async () => {
     const id = await create();
     const phone = await pair(id);
     const jid = phoneJid(phone);
@@ -159,7 +159,7 @@ describe("connecting", () => {
     expect(await connectionLog(id)).toEqual(["connecting", "qr_pending", "connected"]);
   });
 
-  it("again is answered at once when it is connected already, and changes nothing", async () => {
+  it("that is already connected returns at once, and changes nothing", async () => {
     const id = await create();
     await pair(id);
     const before = await eventNames(id);
@@ -173,7 +173,7 @@ describe("connecting", () => {
     expect(await eventNames(id)).toEqual(before);
   });
 
-  it("with a phone answers a pairing code, the same for the same phone", async () => {
+  it("with a phone returns a pairing code, the same for the same phone", async () => {
     const id = await create();
     const phone = newPhone();
     const { body } = await post(id, "connect", {
@@ -188,14 +188,14 @@ describe("connecting", () => {
     expect((await status(id)).phone).toBe(phone);
   });
 
-  it("changes from QR to pairing code when a phone is named later", async () => {
+  it("changes from QR to pairing code if a phone is given later", async () => {
     const id = await create();
     expect((await post(id, "connect")).body.data.qr_code).toEqual(expect.any(String));
     const { body } = await post(id, "connect", { phone: newPhone() });
     expect(body.data).toMatchObject({ qr: null, pairing_code: expect.any(String) });
   });
 
-  it("does not wait when told so", async () => {
+  it("does not wait if the request says so", async () => {
     const id = await create();
     const { body } = await post(id, "connect", { wait_seconds: 0 });
     expect(["connecting", "qr_pending"]).toContain(body.data.status);
@@ -208,7 +208,7 @@ describe("connecting", () => {
     { phone: "1".repeat(16) },
     { wait_seconds: 61 },
     { wait_seconds: -1 },
-  ])("is refused with %j", async (body) => {
+  ])("is rejected with %j", async (body) => {
     const id = await create();
     expect(await post(id, "connect", body)).toMatchObject({
       status: 400,
@@ -217,7 +217,7 @@ describe("connecting", () => {
     expect((await status(id)).status).toBe("created");
   });
 
-  it("to a network that is not there fails clearly, and can be tried again", async () => {
+  it("to an unreachable network fails with a clear error, and can be repeated", async () => {
     const id = await create({ network: "whatsapp" });
     for (let i = 0; i < 2; i++) {
       const { status: code, body } = await post(id, "connect", { wait_seconds: 40 });
@@ -243,7 +243,7 @@ describe("connecting", () => {
 });
 
 describe("a connection", () => {
-  it("that is lost comes back by itself, and both are reported", async () => {
+  it("reconnects automatically after a loss, and both changes are reported", async () => {
     const id = await create();
     const phone = await pair(id);
     await network.drop(phone);
@@ -261,7 +261,7 @@ describe("a connection", () => {
     await becomes(id, "connected");
   });
 
-  it("that the phone ends is logged out: the identity is gone, and a connect begins with a new QR", async () => {
+  it("becomes logged out when the phone unlinks it, and the next connect shows a new QR", async () => {
     const id = await create();
     const phone = await pair(id);
     await network.unlink(phone);
@@ -279,7 +279,7 @@ describe("a connection", () => {
     });
   });
 
-  it("that the network bans stays so until the customer connects again", async () => {
+  it("stays banned after the network's ban until the customer connects again", async () => {
     const id = await create();
     const phone = await pair(id);
     await network.ban(phone);
@@ -305,7 +305,7 @@ describe("a connection", () => {
     expect((await post(id, "connect")).body.data).toMatchObject({ status: "qr_pending", attempt: 1 });
   });
 
-  it("that needs a passkey says so", async () => {
+  it("reports that it requires a passkey", async () => {
     const id = await create();
     await post(id, "connect");
     const options = { challenge: "9WVUYm9AsQ", rpId: "whatsapp.com" };
@@ -317,7 +317,7 @@ describe("a connection", () => {
     expect(await status(id)).toMatchObject({ status: "passkey_required", reason: "passkey_required" });
   });
 
-  it("keeps the names of opt-in events for those who ask", async () => {
+  it("reports opt-in events under their own names to a webhook that subscribes to them", async () => {
     const id = await create({
       webhook: { url: "https://hook.example", events: ["instance.reconnecting", "instance.logged_out"] },
     });
@@ -329,7 +329,7 @@ describe("a connection", () => {
     await network.unlink(phone);
   });
 
-  it("is recorded by the owner of the lane only", async () => {
+  it("is recorded only by the owner of the lane", async () => {
     const id = await create();
     await pair(id);
     const before = await status(id);
@@ -354,7 +354,7 @@ describe("a connection", () => {
 
   const bare = () => ({ node: gateway.engine.node, wake: () => {}, publish: () => {} });
 
-  it("holds back the deadline of waiting messages for as long as it lasts", async () => {
+  it("extends the deadline of waiting messages by the time of its loss", async () => {
     const id = await create();
     await pair(id);
     const { account_id } = await db()
@@ -416,7 +416,7 @@ describe("a connection", () => {
   });
 });
 
-describe("reconnecting", () => {
+describe("reconnecting an instance", () => {
   it("closes and opens the connection with the same pairing", async () => {
     const id = await create();
     const phone = await pair(id);
@@ -442,7 +442,7 @@ describe("reconnecting", () => {
     expect(row).toEqual({ generation: 1 });
   });
 
-  it("is refused to an instance that was never paired", async () => {
+  it("is rejected for an instance that was never paired", async () => {
     const id = await create();
     const refused = await post(id, "reconnect");
     expect([refused.status, refused.body.code, refused.body.details]).toEqual([
@@ -454,8 +454,8 @@ describe("reconnecting", () => {
   });
 });
 
-describe("logging out", () => {
-  it("unlinks the phone, clears the identity, and says why", async () => {
+describe("logging out an instance", () => {
+  it("unlinks the phone, clears the identity, and reports the reason", async () => {
     const id = await create();
     const phone = await pair(id);
     const { status: code, body } = await post(id, "logout");
@@ -488,7 +488,7 @@ describe("logging out", () => {
     expect(await network.unlink(phone)).toBe(false);
   });
 
-  it("again is answered at once, and pairing anew works", async () => {
+  it("returns at once the second time, and the instance can be paired again", async () => {
     const id = await create();
     await pair(id);
     await post(id, "logout");
@@ -507,7 +507,7 @@ describe("logging out", () => {
     expect(row?.generation).toBeGreaterThan(1);
   });
 
-  it("ends a pairing under way", async () => {
+  it("ends a running pairing", async () => {
     const id = await create();
     const { body } = await post(id, "connect");
     expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
@@ -515,13 +515,13 @@ describe("logging out", () => {
     expect((await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data.qr).toBeNull();
   });
 
-  it("is refused to an instance that was never connected", async () => {
+  it("is rejected for an instance that was never connected", async () => {
     const id = await create();
     const refused = await post(id, "logout");
     expect([refused.status, refused.body.code]).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
   });
 
-  it("of an instance that the network has logged out ends as a logout, without a second event", async () => {
+  it("that the network has already logged out ends as a logout, without a second event", async () => {
     const id = await create();
     await network.unlink(await pair(id));
     await becomes(id, "logged_out");
@@ -530,7 +530,7 @@ describe("logging out", () => {
     expect(await eventNames(id)).toEqual(before);
   });
 
-  it("keeps a connect that comes meanwhile from undoing it", async () => {
+  it("prevents a concurrent connect from undoing it", async () => {
     const id = await create();
     await pair(id);
     const { lane } = await db()
@@ -559,7 +559,7 @@ describe("logging out", () => {
 });
 
 describe("removing an instance", () => {
-  it("unlinks it and takes everything with it", async () => {
+  it("unlinks it and deletes all of its data", async () => {
     const id = await create({ webhook_url: "https://hook.example/in" });
     const phone = await pair(id);
     const { account_id, lane, global_lane } = await db()
@@ -642,7 +642,7 @@ describe("removing an instance", () => {
     expect([gone.status, gone.body.code]).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("ends its key at once, and leaves the other instances alone", async () => {
+  it("ends its key at once, and does not affect other instances", async () => {
     const [first, second] = [
       await gateway.call("POST /api/v1/instances", { name: "a" }, user),
       await create(),
@@ -660,7 +660,7 @@ describe("removing an instance", () => {
     expect([again.status, again.body.code]).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("that was interrupted is finished by the next owner of the lane", async () => {
+  it("that was interrupted is completed by the next owner of the lane", async () => {
     const id = await create({ webhook_url: "https://hook.example/in" });
     await pair(id);
     const { lane } = await db()
@@ -668,7 +668,7 @@ describe("removing an instance", () => {
       .select("lane")
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
-    // As a crash leaves it after the first step: hidden, without webhooks, the job still there.
+    // As a crash after the first step leaves it: hidden, without webhooks, with the job.
     await db()
       .updateTable("instance")
       .set({ wanted: "stopped", removed_at: new Date() })
@@ -687,8 +687,8 @@ describe("removing an instance", () => {
   });
 });
 
-describe("after a restart", () => {
-  it("what was connected comes back with its pairing, and what was pairing shows a new QR or code", async () => {
+describe("an instance after a restart of the gateway", () => {
+  it("reconnects with its pairing, or shows a new QR or code if it was pairing", async () => {
     const [paired, pairing, byPhone, out, fresh] = await Promise.all([
       create(),
       create(),
@@ -719,7 +719,7 @@ describe("after a restart", () => {
     expect((await status(fresh)).status).toBe("created");
   });
 
-  it("what was stopped stays so with its pairing, until it is connected again", async () => {
+  it("that was stopped stays stopped with its pairing, until it is connected again", async () => {
     const [replaced, banned, other] = await Promise.all([create(), create(), create()]);
     const phone = await pair(replaced);
     const bannedPhone = await pair(banned);

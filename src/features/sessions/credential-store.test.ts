@@ -60,8 +60,8 @@ const row = () =>
 const takeOver = (owner: string, epoch: number) =>
   test.database.db.updateTable("lane").set({ owner, epoch }).where("id", "=", lane.id).execute();
 
-describe("the pairing of an instance", () => {
-  it("is none at first, then what was saved last, sealed", async () => {
+describe("the stored pairing of an instance", () => {
+  it("is absent at first, and then returns what was saved last, sealed", async () => {
     const one = store();
     expect(await one.load()).toBeUndefined();
     await one.save(bytes("first"));
@@ -72,7 +72,7 @@ describe("the pairing of an instance", () => {
     expect(secret?.toString("latin1")).not.toContain("second");
   });
 
-  it("begins a new generation with the first save after an erase", async () => {
+  it("starts a new generation with the first save after an erasure", async () => {
     const one = store();
     await one.save(bytes("first"));
     await one.erase();
@@ -83,7 +83,7 @@ describe("the pairing of an instance", () => {
     expect(await text(one.load())).toBe("second");
   });
 
-  it("can be erased when there is none, also twice", async () => {
+  it("can be erased if there is none, also twice", async () => {
     const one = store();
     await one.erase();
     await one.erase();
@@ -93,7 +93,7 @@ describe("the pairing of an instance", () => {
     expect(await one.load()).toBeUndefined();
   });
 
-  it("is neither written nor erased by the store of an older one", async () => {
+  it("is neither written nor erased by the store of an older generation", async () => {
     const [old, next] = [store(), store()];
     await old.save(bytes("old"));
     await next.load();
@@ -104,7 +104,7 @@ describe("the pairing of an instance", () => {
     expect(await text(store().load())).toBe("new");
   });
 
-  it("of two that begin at once has one that holds", async () => {
+  it("is saved by only one of two stores that begin at once", async () => {
     const [one, other] = [store(), store()];
     await Promise.all([one.load(), other.load()]);
     const ends = await Promise.allSettled([one.save(bytes("one")), other.save(bytes("other"))]);
@@ -112,7 +112,7 @@ describe("the pairing of an instance", () => {
     expect(await row()).toMatchObject({ generation: 1 });
   });
 
-  it("is not touched by a process that does not own the lane any more", async () => {
+  it("is not changed by a process that no longer owns the lane", async () => {
     const old = store();
     await old.save(bytes("old"));
     await takeOver("b", 2);
@@ -142,7 +142,7 @@ describe("the pairing of an instance", () => {
     expect(await one.loadRegistration()).toBeUndefined();
   });
 
-  it("does not open the pairing of another instance", async () => {
+  it("cannot be opened by another instance", async () => {
     await store().save(bytes("pairing"));
     const { secret } = (await row()) ?? {};
     const sealed = secret ?? Buffer.alloc(0);
@@ -158,7 +158,7 @@ describe("the pairing of an instance", () => {
     expect(await store().loadRegistration()).toBeUndefined();
   });
 
-  it("knows of no registration that was sealed with a lost key", async () => {
+  it("returns no registration that was sealed with a lost key", async () => {
     await store().saveRegistration(bytes("old"));
     const box = createSecretBox("x".repeat(43));
     const other = createCredentialStore({ db: test.database.db, box, node: "a", lane });
@@ -167,7 +167,7 @@ describe("the pairing of an instance", () => {
     expect(await text(other.loadRegistration())).toBe("new");
   });
 
-  it("takes no registration from a process that does not own the lane any more", async () => {
+  it("accepts no registration from a process that no longer owns the lane", async () => {
     const old = store();
     await old.saveRegistration(bytes("old"));
     await takeOver("b", 2);
@@ -175,7 +175,7 @@ describe("the pairing of an instance", () => {
     expect(await text(store("b", 2).loadRegistration())).toBe("old");
   });
 
-  it("cannot be written by the old owner in the moment of the take-over", async () => {
+  it("cannot be written by the previous owner at the moment of the take-over", async () => {
     const old = store();
     await old.save(bytes("old"));
     const client = await test.database.pool.connect();

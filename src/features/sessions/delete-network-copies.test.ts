@@ -12,7 +12,7 @@ afterAll(() => story.stop());
 const db = () => story.gateway.database.db;
 
 describe("removing an instance that was logged out before", () => {
-  test("drops the sandbox network's copies of what it sent and received, and nothing of others", async () => {
+  test("deletes the sandbox network's copies of its messages, and no other copies", async () => {
     const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
     const customers = ["5511670001101", "5511670001102"];
     for (const [index, { id, client }] of [gone, stays].entries()) {

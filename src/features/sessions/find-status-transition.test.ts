@@ -36,7 +36,7 @@ const COLUMNS = [
   "error",
 ] as const;
 
-/** One row per event, one column per status before; `!`: nothing connects it again by itself. */
+/** One row per event, one column per previous status; `!`: the instance does not reconnect automatically. */
 const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell]> = {
   qr: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-", "-"],
   pairing_code: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-", "-"],
@@ -58,7 +58,7 @@ const shown = (found: ReturnType<typeof findStatusTransition>) =>
   found ? `${found.to}${found.isFinal ? "!" : ""}` : "-";
 
 describe("the status of an instance", () => {
-  it.each(Object.entries(TABLE))("after %s is what the table says", (name, row) => {
+  it.each(Object.entries(TABLE))("changes as the table says after %s", (name, row) => {
     const event = EVENTS[name as keyof typeof EVENTS];
     const after = COLUMNS.map((status) =>
       shown(findStatusTransition({ status, wanted: "connected" }, event)),
@@ -66,7 +66,7 @@ describe("the status of an instance", () => {
     expect(after).toEqual(row);
   });
 
-  it("follows no session any more once the customer has stopped it", () => {
+  it("ignores the session once the customer has stopped the instance", () => {
     for (const event of Object.values(EVENTS)) {
       for (const status of COLUMNS) {
         expect(findStatusTransition({ status, wanted: "stopped" }, event)).toBeUndefined();

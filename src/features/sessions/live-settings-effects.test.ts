@@ -37,13 +37,13 @@ async function messagesIn(chat: string) {
   return rows;
 }
 
-describe("a call", () => {
+describe("an incoming phone call", () => {
   const call = async (from: string) =>
     (await story.sales.client.sandboxCall({ ...sales(), from })) as unknown as { data: { call_id: string } };
   const told = (from: string) =>
     story.receiver.waitFor(({ body }) => body.event === "call.received" && body.data.from.phone === from);
 
-  test("is refused as soon as the setting says so, and the caller is told once", async () => {
+  test("is rejected as soon as the setting says so, and the caller gets the text once", async () => {
     const from = newNumber();
     await set({ reject_calls: true, reject_message: "Please write to us." });
     const { data } = await call(from);
@@ -61,7 +61,7 @@ describe("a call", () => {
     expect(await messagesIn(phoneJid(from))).toHaveLength(1);
   });
 
-  /** The network tells of one call several times. */
+  /** The network reports one phone call several times. */
   async function repeatCall(call_id: string, phone: string): Promise<void> {
     const { db } = story.gateway.database;
     const ref = {
@@ -77,7 +77,7 @@ describe("a call", () => {
     story.gateway.gateway.engine.wake(rows.map(({ lane }) => lane));
   }
 
-  test("rings on where the setting does not refuse it", async () => {
+  test("keeps ringing if the setting does not reject it", async () => {
     const from = newNumber();
     const { data } = await call(from);
     await told(from);
@@ -86,8 +86,8 @@ describe("a call", () => {
   });
 });
 
-describe("messages of groups", () => {
-  test("are neither stored nor reported while they are ignored, and can still be sent", async () => {
+describe("group messages", () => {
+  test("are neither stored nor reported while the setting ignores them, and can still be sent", async () => {
     const from = newNumber();
     await set({ ignore_groups: true });
     const hidden = await story.sales.client.sandboxReceive({
@@ -121,8 +121,8 @@ describe("messages of groups", () => {
   });
 });
 
-describe("what has come in", () => {
-  test("is marked as read by itself, several of a chat together, once the setting says so", async () => {
+describe("an inbound message", () => {
+  test("is marked as read automatically, in batches per chat, once the setting says so", async () => {
     const from = newNumber();
     const before = await story.sales.client.sandboxReceive({ ...sales(), from, text: "Before" });
     await story.event("message.received", before.data.message_id);
@@ -135,7 +135,7 @@ describe("what has come in", () => {
   });
 });
 
-describe("being shown as online", () => {
+describe("the online presence", () => {
   test("follows the setting while the session is connected", async () => {
     const shown = async () =>
       (await story.ledger({ action: "presence", chat: phoneJid(story.sales.phone) })).map(({ kind }) => kind);
@@ -148,7 +148,7 @@ describe("being shown as online", () => {
   });
 });
 
-describe("the pause between sends", () => {
+describe("the delay between sends", () => {
   const sentAt = async (chats: string[]) => {
     const { rows } = await sql<{ at: Date }>`
       select at from sandbox.ledger where action = 'send' and chat = any(${chats}) order by id`.execute(
@@ -157,7 +157,7 @@ describe("the pause between sends", () => {
     return rows.map(({ at }) => at.getTime());
   };
 
-  test("is kept whatever the priority of the sends, who can be seen typing meanwhile", async () => {
+  test("applies to sends of every priority, and shows the typing state meanwhile", async () => {
     await set({ send_delay_min_ms: 2_000, send_delay_max_ms: 2_050 });
     const numbers = Array.from({ length: 4 }, newNumber);
     const chats = numbers.map(phoneJid);
@@ -166,7 +166,7 @@ describe("the pause between sends", () => {
     await waitUntil(async () => (await sentAt(chats)).length === 4);
     const times = await sentAt(chats);
     const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
-    // The network writes down what has come in batches, later than it came on a slow machine.
+    // The network stores inbound messages in batches, with a delay on a slow machine.
     expect(Math.min(...gaps)).toBeGreaterThan(800);
     const typing = await story.ledger({ action: "presence" });
     expect(
@@ -174,7 +174,7 @@ describe("the pause between sends", () => {
     ).toBeGreaterThan(0);
   });
 
-  test("holds up no reaction, and is over when the setting is", async () => {
+  test("does not delay a reaction, and ends when the setting is removed", async () => {
     const number = newNumber();
     const { data } = await story.sales.client.sendText({ ...sales(), number, text: "Hi" });
     await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_600_000 });
@@ -187,7 +187,7 @@ describe("the pause between sends", () => {
     await story.outcome(pendingMessageId);
   });
 
-  test("lets sync sends go first with what waits before them in their chat, and the lowest at every tenth pick", async () => {
+  test("lets sync sends overtake other chats, and the lowest priority run at every tenth send", async () => {
     await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_000_000 });
     const queue = async (number: string) => {
       const answer = await story.sales.client.sendText({ ...sales(), number, text: "Hi", async: true });
@@ -212,13 +212,13 @@ describe("the pause between sends", () => {
     const last = placeOf(others.at(-1) ?? "");
     expect(placeOf(earlier)).toBeLessThan(placeOf(data.message_id ?? ""));
     expect(placeOf(earlier)).toBeLessThan(placeOf(others[3] ?? ""));
-    // Its chat waits for the network's word on the message before; the others need not.
+    // Its chat waits for the acknowledgement of the previous message; the other chats need not wait.
     expect(placeOf(data.message_id ?? "")).toBeLessThan(last);
     expect(placeOf(low)).toBeGreaterThan(0);
     expect(placeOf(low)).toBeLessThan(last);
   });
 
-  /** As those of campaigns stand in the lane. */
+  /** As the sends of campaigns are queued in the lane. */
   async function queueLast(number: string): Promise<string> {
     const { db } = story.gateway.database;
     const { rows } = await sql<{ message_id: string; lane: number }>`

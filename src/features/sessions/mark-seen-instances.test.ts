@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** How many minutes ago the session was seen, after an upkeep that finds it seen so many minutes ago. */
+/** How many minutes ago the session was last seen, after maintenance saw it the given minutes ago. */
 async function seenAfterUpkeep(minutes: number): Promise<number> {
   const { db } = gateway.database;
   await sql`
@@ -24,12 +24,12 @@ async function seenAfterUpkeep(minutes: number): Promise<number> {
   return Math.round((Date.now() - Date.parse(data.last_seen_at ?? "")) / 60_000);
 }
 
-test("last_seen_at moves on while the session is alive, at most every five minutes", async () => {
+test("last_seen_at advances while the session is alive, at most every five minutes", async () => {
   expect(await seenAfterUpkeep(60)).toBe(0);
   expect(await seenAfterUpkeep(4)).toBe(4);
 });
 
-test("last_seen_at stays where the session, or the node that had it, is gone", async () => {
+test("last_seen_at does not advance once the session or its node is gone", async () => {
   const { db } = gateway.database;
   await sql`update instance set status = 'disconnected' where id = ${shop.id}`.execute(db);
   expect(await seenAfterUpkeep(60)).toBe(60);

@@ -26,7 +26,7 @@ function createDeps() {
 const sessions = { open: () => expect.fail("there is nothing to open"), close: async () => {} };
 const instance = { id: 1, network: "sandbox" as const };
 
-it("is retried, and not reported as failed, while the database is unavailable", async () => {
+it("opening a session is retried, but not reported, while the database is unavailable", async () => {
   const { told, deps } = createDeps();
   cable.cut();
   await expect(openSession(deps, sessions, instance)).rejects.toThrow();
@@ -34,7 +34,7 @@ it("is retried, and not reported as failed, while the database is unavailable", 
   expect(told).toEqual([]);
 });
 
-it("is reported as failed when it can never be opened", async () => {
+it("opening a session is reported as failed if it can never succeed", async () => {
   const { told, deps } = createDeps();
   await openSession(deps, sessions, instance);
   expect(told).toEqual([

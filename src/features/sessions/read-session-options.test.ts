@@ -40,7 +40,7 @@ async function setProxy(url: string | null): Promise<void> {
 }
 
 describe("the session of an instance", () => {
-  it("is opened as the customer has set it", async () => {
+  it("is opened with the customer's settings", async () => {
     await setProxy(null);
     const account_id = (await gateway.owner.me()).data.account.id;
     expect(await read()).toEqual({ account_id, markOnline: false });
@@ -54,7 +54,7 @@ describe("the session of an instance", () => {
     expect(await read()).toMatchObject({ proxy: "socks5://me:secret@proxy.example" });
   });
 
-  it("finds the address of its proxy under the rules of outgoing calls, each time anew", async () => {
+  it("resolves the address of its proxy under the outgoing policy, each time again", async () => {
     const find = async (url: string, name: string) => {
       await setProxy(url);
       const { lookup = () => expect.fail("no lookup") } = (await read()) ?? {};
@@ -71,7 +71,7 @@ describe("the session of an instance", () => {
     "http://10.0.0.1:3128",
     "socks4://169.254.169.254",
     "https://proxy.example:5432",
-  ])("is not opened at all when its proxy is %s", async (url) => {
+  ])("is not opened if its proxy is %s", async (url) => {
     await setProxy(url);
     expect(await read()).toBeUndefined();
     const told: ConnectionEvent[] = [];

@@ -18,7 +18,7 @@ const watched = async () => {
   return data.instances.find(({ id }) => id === shop.id);
 };
 
-it("counts the connections that fail until one stands, in the status and in the monitor", async () => {
+it("the status and the monitor count failed connections until one succeeds", async () => {
   const { engine } = gateway.gateway;
   const recorder = createConnectionRecorder({ db: gateway.database.db, engine });
   expect(await attempts()).toBe(0);
@@ -33,11 +33,11 @@ it("counts the connections that fail until one stands, in the status and in the 
   expect(await attempts()).toBe(0);
 });
 
-it("shares what a node has taken of memory since its start among the sessions that it holds", async () => {
+it("a node divides its memory growth since its start among its sessions", async () => {
   const other = await gateway.connectInstance();
   const { pool } = gateway.database;
   await pool.query("update node set memory_at_start = 50 * 1048576 where not dead");
-  // The node goes on writing what it takes.
+  // The node continues to record its memory usage.
   await waitUntil(async () => {
     const { rows } = await pool.query("select memory / 1048576.0 - 50 as taken from node where not dead");
     return (await watched())?.memory_mb === Math.round((rows[0].taken / 2) * 10) / 10;

@@ -64,8 +64,8 @@ const change = (part: Partial<PairingChange>): PairingChange => ({
 const key = (id: string, value: string | null, kind = "session") => ({ kind, id, value });
 const entry = (id: string, is_done = false) => ({ id, is_done, body: `body of ${id}` });
 
-describe("the keys of a pairing", () => {
-  it("are read as they were written last, and are sealed", async () => {
+describe("the stored keys of a pairing", () => {
+  it("are returned as they were last written, and are sealed", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
     await keys.commit(change({ keys: [key("ana.0", "first"), key("bia.0", "other")] }));
@@ -76,7 +76,7 @@ describe("the keys of a pairing", () => {
     expect(rows.map(({ secret }) => secret.toString("latin1")).join()).not.toContain("second");
   });
 
-  it("do not open in the place of another key, and the others are read", async () => {
+  it("do not open in place of another key, and the other keys can be read", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
     await keys.commit(change({ keys: [key("ana.0", "hers"), key("bia.0", "other")] }));
@@ -119,7 +119,7 @@ describe("the keys of a pairing", () => {
     expect((await keys.readJournal()).map(({ id }) => id)).toEqual(["hash"]);
   });
 
-  it("of an earlier pairing are never seen, and cannot be written any more", async () => {
+  it("of an earlier pairing are never returned, and can no longer be written", async () => {
     const old = open();
     await old.save(bytes("old"));
     await old.keys.commit(change({ keys: [key("ana.0", "old")], journal_entries: [entry("old")] }));
@@ -140,7 +140,7 @@ describe("the keys of a pairing", () => {
     expect(left).toEqual([]);
   });
 
-  it("share one statement without getting in each other's way", async () => {
+  it("can be written concurrently in one statement without losing a key", async () => {
     const { save, keys } = open();
     await save(bytes("identity"));
     const ids = Array.from({ length: 250 }, (_, i) => `${i}`);

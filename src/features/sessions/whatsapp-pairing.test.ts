@@ -35,7 +35,7 @@ interface Shop {
   status(): ReturnType<Client["getInstanceStatus"]> extends Promise<{ data: infer Data }>
     ? Promise<Data>
     : never;
-  /** Data of the instance's events of this name, oldest first. */
+  /** Data of the instance's events with this name, oldest first. */
   events(name: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -68,11 +68,11 @@ const raw = createRawCall(() => gateway.url);
 const scan = (shop: Shop, qr: string | null) => network.control.scan(shop.phone, qr ?? "");
 const connected = (shop: Shop) => waitUntil(async () => (await shop.status()).connected);
 
-describe("a pairing code that WhatsApp refuses", () => {
+describe("a pairing code that WhatsApp rejects", () => {
   const ask = ({ id, phone, headers }: Shop) =>
     raw(`POST /api/v1/instances/${id}/connect`, { phone, ...WAIT }, headers);
 
-  test("for some hours is answered with 429 and Retry-After, is in the status, and does not hinder a QR", async () => {
+  test("for some hours returns 429 and Retry-After, is in the status, and does not block a QR", async () => {
     const shop = await openShop();
     const { client, id, phone } = shop;
     const fault = { fault: "code_refused", code: 429, text: "rate-overlimit", phone } as const;
@@ -98,7 +98,7 @@ describe("a pairing code that WhatsApp refuses", () => {
     await connected(shop);
   });
 
-  test("because of the number is the caller's error, with the field", async () => {
+  test("because of the number returns an error of the caller with the field", async () => {
     const shop = await openShop();
     await network.control.fault({ fault: "code_refused", code: 400, text: "bad-request", phone: shop.phone });
     const { status, body } = await ask(shop);
@@ -109,7 +109,7 @@ describe("a pairing code that WhatsApp refuses", () => {
     });
   });
 
-  test("for good points to the QR", async () => {
+  test("permanently recommends the QR", async () => {
     const shop = await openShop();
     await network.control.fault({ fault: "code_refused", code: 403, text: "forbidden", phone: shop.phone });
     const { status, body } = await ask(shop);
@@ -121,8 +121,8 @@ describe("a pairing code that WhatsApp refuses", () => {
   });
 });
 
-describe("a pairing code that is under way", () => {
-  test("stays the code of its phone when connect is called without a phone in the meantime", async () => {
+describe("a valid pairing code", () => {
+  test("remains the code of its phone if connect is called without a phone meanwhile", async () => {
     const { client, id, phone, status } = await openShop();
     await network.control.fault({ fault: "code_delayed", ms: 1_000 });
     await client.connectInstance({ id, phone, wait_seconds: 0 });
@@ -136,8 +136,8 @@ describe("a pairing code that is under way", () => {
   });
 });
 
-describe("a pairing code that is not wanted any more", () => {
-  test("gives way to a QR after logout", async () => {
+describe("an obsolete pairing code", () => {
+  test("is replaced by a QR after logout", async () => {
     const shop = await openShop();
     const { client, id, phone } = shop;
     await client.connectInstance({ id, phone, ...WAIT });
@@ -148,7 +148,7 @@ describe("a pairing code that is not wanted any more", () => {
     await connected(shop);
   });
 
-  test("gives way to a QR once WhatsApp has withdrawn it", async () => {
+  test("is replaced by a QR once WhatsApp has withdrawn it", async () => {
     const shop = await openShop();
     const { client, id, phone } = shop;
     await client.connectInstance({ id, phone, ...WAIT });
@@ -162,7 +162,7 @@ describe("a pairing code that is not wanted any more", () => {
 });
 
 describe("a pairing", () => {
-  test("whose code is entered wrongly says so beside the code, and in an event for who asks for it", async () => {
+  test("with a wrongly entered code reports this beside the code and in an event to subscribers", async () => {
     const shop = await openShop();
     const { client, id, phone } = shop;
     const receiver = await startReceiver();
@@ -187,7 +187,7 @@ describe("a pairing", () => {
     expect((await shop.status()).pairing_error).toBeNull();
   });
 
-  test("whose secret WhatsApp retires asks for one more scan in every answer and in the event", async () => {
+  test("requests one more scan in every response and in the event if its secret is replaced", async () => {
     const shop = await openShop({ device_name: "Acme Support" });
     const { client, id } = shop;
     const { data: first } = await client.connectInstance({ id, ...WAIT });
@@ -221,7 +221,7 @@ describe("a pairing", () => {
     expect(rows).toEqual([{ registration: null }]);
   });
 
-  test("by a QR whose reference is over changes nothing", async () => {
+  test("by an expired QR changes nothing", async () => {
     const shop = await openShop();
     const { data } = await shop.client.connectInstance({ id: shop.id, ...WAIT });
     const before = await shop.status();
