@@ -49,7 +49,7 @@ async function finish(id: number) {
   return data;
 }
 
-/** Chats of these people to which the shop sent. */
+/** Chats with these recipients to which the shop sent. */
 async function reached(...phones: string[]): Promise<string[]> {
   const jids = phones.map((phone) => `${phone}@s.whatsapp.net`);
   const sent = await rows<{ chat: string }>(

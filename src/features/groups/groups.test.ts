@@ -382,7 +382,7 @@ describe("a change in a group", () => {
     expect(await asked("group")).toBe(questions);
   });
 
-  test("is recorded until the instance is removed, and again after the instance is added again", async () => {
+  test("that removes the instance hides the group, which is shown again once it is added", async () => {
     const jid = await otherGroup();
     await getGroup(jid);
     const change = { id: sales.id, from: ADMIN, group_jid: jid, participants: [sales.phone] };

@@ -66,7 +66,7 @@ test("each Postman request has the credential that its route requires", () => {
   }
 });
 
-describe("an example body of the Postman collection is accepted by its route", () => {
+describe("a route accepts its example body of the Postman collection", () => {
   const withBody = routes.filter(([, route]) => itemOf(route)?.request.body?.raw);
 
   test.each(withBody)("%s", (_, route) => {

@@ -162,7 +162,7 @@ describe("an obsolete pairing code", () => {
 });
 
 describe("a pairing", () => {
-  test("with a wrongly entered code reports this beside the code and in an event to subscribers", async () => {
+  test("with a wrongly entered code reports it beside the code, and in an event to subscribers", async () => {
     const shop = await openShop();
     const { client, id, phone } = shop;
     const receiver = await startReceiver();
