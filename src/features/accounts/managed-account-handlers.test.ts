@@ -212,7 +212,7 @@ describe("accounts", () => {
     expect((await test.owner.listAccounts({ search: word, status: "blocked" })).data).toEqual([]);
   });
 
-  it.concurrent("out of service lose sign-in, tokens and keys within 5 s, until they are released", async () => {
+  it.concurrent("out of service lose sign-in, tokens and keys within 5 s, until their release", async () => {
     const statuses = ["paused", "blocked", "expired", "cancelled"] as const;
     const shops = await Promise.all(
       statuses.map(async (status) => {
