@@ -182,7 +182,7 @@ const outcome = (asking: Promise<{ kind: string }>): Promise<string> =>
   );
 
 describe("authorisation by route access", () => {
-  it.each(Object.entries(TABLE))("follows the permission table on a route with access %s", async (name, row) => {
+  it.each(Object.entries(TABLE))("follows the access table on a route with access %s", async (name, row) => {
     const [tenant, owner] = [await makeTenant(), await makeTenant("owner")];
     const met = {
       none: await outcome(ask(name as RouteAccess, undefined, tenant.id)),
