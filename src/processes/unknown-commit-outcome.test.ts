@@ -177,7 +177,7 @@ describe("a send with a broken commit long before the deadline", () => {
     expect(rows).toEqual([]);
   });
 
-  test("returns the normal response if the commit completes during the search for it", async () => {
+  test("returns the normal response if the commit completes while the gateway checks for it", async () => {
     const number = "5511966670028";
     const { answer } = await sendIntoStall(number);
     await waitUntil(isAnswering);

@@ -86,7 +86,7 @@ describe("the administration overview", () => {
     await sql`update message set created_at = created_at + interval '2 minutes'`.execute(db);
   });
 
-  it("counts no failed message, and counts a message with unknown outcome if it was sent", async () => {
+  it("counts no failed message, and counts a pending message once it was delivered", async () => {
     const { db } = test.database;
     const count = async () => {
       await countSentMessages(db);

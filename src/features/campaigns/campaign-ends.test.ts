@@ -141,7 +141,7 @@ describe("a campaign", () => {
     expect((await owner.archiveCampaign({ id, archived: false })).data.archived_at).toBeNull();
   });
 
-  test("can be started as a dry run, separately from the real start", async () => {
+  test("can be simulated by a dry run, which changes nothing", async () => {
     const id = await createCampaign();
     await owner.addRecipients({ id, numbers: [newPhone()] });
     const { message, data } = await owner.startCampaign({ id, dry_run: true });

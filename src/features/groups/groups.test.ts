@@ -349,7 +349,7 @@ describe("group invitations", () => {
   });
 });
 
-describe("a change in a group", () => {
+describe("activity in a group", () => {
   const told = (jid: string, change: string) =>
     story.receiver.waitFor(({ body }) => {
       if (body.event !== "group.updated" || body.data.jid !== jid) return false;
@@ -395,7 +395,7 @@ describe("a change in a group", () => {
     await waitUntil(async () => (await sales.client.listGroups({ id: sales.id })).data[0]?.jid === jid);
   });
 
-  test("that was never reported names the conversation after one request to the network", async () => {
+  test("that was never reported names its conversation after one request to the network", async () => {
     const group_jid = "120363777777770042@g.us";
     const says = async (text: string) => {
       const { data } = await sales.client.sandboxReceive({ id: sales.id, from: ANA, text, group_jid });
@@ -414,7 +414,7 @@ describe("a change in a group", () => {
     expect(await asked("group")).toBe(questions + 1);
   });
 
-  test("of its name updates the name of the conversation", async () => {
+  test("gives the conversation the name of the group", async () => {
     const { jid } = await makeGroup(friend.phone);
     const sent = await friend.client.sendText({ id: friend.id, jid, text: "Hello all" });
     const [event] = await story.receiver.waitFor(
@@ -433,7 +433,7 @@ describe("a change in a group", () => {
     expect(rows).toEqual([{ title: "Named" }]);
   });
 
-  test("is received by both member instances, and never by an unauthorised instance", async () => {
+  test("includes messages to its members, but none of members without permission to send", async () => {
     const { jid } = await makeGroup(friend.phone);
     const sent = await sales.client.sendText({ id: sales.id, jid, text: "From the shop" });
     expect(await story.arrived(String(sent.data.message_id))).toMatchObject({ text: "From the shop", jid });

@@ -516,7 +516,7 @@ describe("a new API key", () => {
     expect(await status(id, key)).toBe(200);
   });
 
-  it("is generated only once for concurrent requests", async () => {
+  it("leaves only one valid key after concurrent requests", async () => {
     const { user } = await gateway.account();
     const { id } = await create(user);
     await Promise.all(Array.from({ length: 6 }, () => regenerate(id, user)));
@@ -549,7 +549,7 @@ describe("the routes without a version", () => {
     expect(JSON.stringify(bearer.body)).not.toContain(a.api_key);
   });
 
-  it("repeat the response with the new key only to the API key that created the instance", async () => {
+  it("repeat the response with the new key only for the key of the requesting instance", async () => {
     const { user } = await gateway.account();
     const [one, other] = [await create(user), await create(user)];
     const make = async (key: string) => {
