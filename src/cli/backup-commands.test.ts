@@ -27,7 +27,7 @@ describe("the database of `waygate restore`", () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("is requested if the standard input is empty or never ends", async () => {
+  test("is requested by an error message if the standard input is empty or never ends", async () => {
     await expect(restore("-", "\n")).rejects.toThrow("reads the address of the database");
     await expect(
       restore(

@@ -343,7 +343,7 @@ describe("group invitations", () => {
     }
   });
 
-  test("are needed to send to a group, and an unknown group accepts no message", async () => {
+  test("cannot be bypassed: a send to an unknown group fails", async () => {
     const { body, status } = await call("POST send-text", { jid: "120363999999999999@g.us", text: "Hi" });
     expect([status, body.code]).toEqual([502, "SEND_FAILED"]);
   });
@@ -501,7 +501,7 @@ describe("the list of groups", () => {
     expect(second.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
   });
 
-  test("is available while the instance is disconnected, but not after another pairing", async () => {
+  test("is unavailable after a logout, and shows no group of an earlier pairing", async () => {
     const jid = await groupOf("Kept");
     await list();
     await shop.client.logoutInstance({ id: shop.id });
@@ -512,7 +512,7 @@ describe("the list of groups", () => {
     await expect(shop.client.getGroup({ id: shop.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("sends a limited number of requests to the network, and then returns the stored groups", async () => {
+  test("limits its requests to the network, rejects more with 429, and still returns known groups", async () => {
     const jid = await groupOf("Asked");
     await shop.client.getGroup({ id: shop.id, jid });
     const refusals = await Promise.all(
@@ -555,7 +555,7 @@ describe("access to groups", () => {
     await expect(client.listGroups({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
   });
 
-  test("ends when the instance is removed", async () => {
+  test("ends when the instance is removed, and the stored groups are deleted", async () => {
     const { id, client } = await story.join({ name: "Leaving" });
     await client.sandboxGroup({ id, from: ADMIN, subject: "Gone" });
     await client.listGroups({ id });

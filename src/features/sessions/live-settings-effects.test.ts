@@ -166,7 +166,7 @@ describe("the delay between sends", () => {
     await waitUntil(async () => (await sentAt(chats)).length === 4);
     const times = await sentAt(chats);
     const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
-    // The network stores inbound messages in batches, with a delay on a slow machine.
+    // The network records the messages that it received in batches, later on a slow machine.
     expect(Math.min(...gaps)).toBeGreaterThan(800);
     const typing = await story.ledger({ action: "presence" });
     expect(
