@@ -107,7 +107,7 @@ describe("signing in", () => {
     (email: string) => ({ username: email, senha: PASSWORD }),
     (email: string) => ({ login: email, password: PASSWORD }),
     (email: string) => ({ email: `  ${email.toUpperCase()} `, password: PASSWORD }),
-  ])("accepts other spellings of the fields (%#)", async (spelling) => {
+  ])("accepts other names and formats of the fields (%#)", async (spelling) => {
     const { email } = await makeAccount();
     expect((await served.call("POST /api/auth/login", spelling(email))).status).toBe(200);
   });

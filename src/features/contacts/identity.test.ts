@@ -241,7 +241,7 @@ describe("concurrent writers on two nodes", () => {
     ]);
   });
 
-  test("do not use a merged conversation forever", async () => {
+  test("leave no merged conversation behind an hour after the merge", async () => {
     const bia = newPerson();
     await here.getOrCreate(byLid(bia));
     await here.getOrCreate(byBoth(bia));

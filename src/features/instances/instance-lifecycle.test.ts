@@ -184,7 +184,7 @@ describe("a proxy of an instance", () => {
 });
 
 describe("removing an instance", () => {
-  test("deletes the log of its deliveries with the receivers' addresses, and no other log", async () => {
+  test("deletes its delivery log with the receivers' addresses, but no log of another instance", async () => {
     const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
     for (const { id, client } of [gone, stays]) {
       const hook = { id, name: "Hook", url: "http://127.0.0.1:1/secret-path" };

@@ -190,7 +190,7 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
-  test("the link page offers a manual way without the extension, and explains a wrong response", async () => {
+  test("the link page offers a manual procedure without the extension, and explains an error", async () => {
     const link = await newLink();
     const page = await openPage(link.url);
     await page.getByRole("button", { name: "Show a QR code" }).click();

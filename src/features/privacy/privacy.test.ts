@@ -298,7 +298,7 @@ describe("anonymisation", () => {
     expect(suppressed.rows).toHaveLength(1);
   });
 
-  it("cancels queued sends first, and reports each cancellation once without the text", async () => {
+  it("cancels queued sends first, and reports each cancellation once without its text", async () => {
     const tenant = await makeTenant();
     const { id, client } = await connect(tenant);
     await client.createWebhook({ id, name: "W", url: receiver.url, events: ["message.failed"] });

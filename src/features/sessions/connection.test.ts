@@ -530,7 +530,7 @@ describe("logging out an instance", () => {
     expect(await eventNames(id)).toEqual(before);
   });
 
-  it("prevents a concurrent connect from undoing it", async () => {
+  it("rejects a connect and a reconnect while the logout is pending", async () => {
     const id = await create();
     await pair(id);
     const { lane } = await db()
