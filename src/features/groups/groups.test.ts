@@ -512,7 +512,7 @@ describe("the list of groups", () => {
     await expect(shop.client.getGroup({ id: shop.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("limits its requests to the network, rejects more with 429, and still shows known groups", async () => {
+  test("limits its requests to the network, rejects more with 429, but shows known groups", async () => {
     const jid = await groupOf("Asked");
     await shop.client.getGroup({ id: shop.id, jid });
     const refusals = await Promise.all(
