@@ -4,7 +4,7 @@ import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { createBatchLoader } from "./batch-loader.ts";
 
-describe("a loader on the database", async () => {
+describe("a batch loader on the database", async () => {
   const { database, drop } = await createTestDatabase();
   afterAll(drop);
 
@@ -32,7 +32,7 @@ describe("a loader on the database", async () => {
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
 
-  it("reads a key again that is asked for while an earlier read of it is under way", async () => {
+  it("reads a key again that is requested while an earlier read of it is in progress", async () => {
     const gate = createGate();
     let reads = 0;
     const loader = createBatchLoader<number, number>({

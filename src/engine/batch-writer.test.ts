@@ -4,8 +4,8 @@ import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 
-describe("a writer", () => {
-  it("writes one batch at a time, in the order of arrival, with what came meanwhile in the next", async () => {
+describe("a batch writer", () => {
+  it("writes one batch at a time in order of arrival; later items form the next batch", async () => {
     const gate = createGate();
     const batches: number[][] = [];
     let inFlight = 0;
@@ -30,7 +30,7 @@ describe("a writer", () => {
     ]);
   });
 
-  it("writes in the next turn, without any delay of its own", async () => {
+  it("writes in the next event-loop turn, without any delay of its own", async () => {
     let isWriting = false;
     const writer = createBatchWriter<number, number>({
       async write(items) {
@@ -43,7 +43,7 @@ describe("a writer", () => {
     expect(isWriting).toBe(true);
   });
 
-  it("never puts more into a batch than allowed", async () => {
+  it("never puts more items into a batch than allowed", async () => {
     const sizes: number[] = [];
     const writer = createBatchWriter<number, number>({
       maxBatch: 3,
@@ -56,7 +56,7 @@ describe("a writer", () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it("refuses what is more than may wait, and takes again when there is room", async () => {
+  it("rejects items beyond the queue limit, and accepts items again when the queue has space", async () => {
     const gate = createGate();
     const writer = createBatchWriter<number, number>({
       maxWaiting: 2,
@@ -91,7 +91,7 @@ describe("a writer", () => {
     expect(writes).toBe(1);
   });
 
-  it("stops single attempts when the database becomes unavailable meanwhile", async () => {
+  it("stops single attempts when the database becomes unavailable between them", async () => {
     let writes = 0;
     const writer = createBatchWriter<number, number>({
       async write(items) {
@@ -106,17 +106,17 @@ describe("a writer", () => {
     expect(writes).toBe(3);
   });
 
-  it("takes a wrong number of results for a bug", async () => {
+  it("treats a wrong number of results as a bug", async () => {
     const writer = createBatchWriter<number, number>({ write: async () => [] });
     await expect(writer.write(1)).rejects.toThrow("a batch of 1 items returned 0 results");
   });
 });
 
-describe("a writer on the database", async () => {
+describe("a batch writer on the database", async () => {
   const { database, drop } = await createTestDatabase();
   afterAll(drop);
 
-  it("lets only the guilty caller fail when one row of a batch is bad", async () => {
+  it("fails only the caller with the bad row when one row of a batch is bad", async () => {
     await database.pool.query("create table word (id serial, text text)");
     const writer = createBatchWriter<string, number>({
       async write(words) {

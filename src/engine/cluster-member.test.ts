@@ -63,7 +63,7 @@ async function owns(engine: Engine, key: string): Promise<void> {
 }
 
 describe("a node that dies", () => {
-  it("is found dead by the others, who take its lanes and do their work", async () => {
+  it("is declared dead by the other nodes, which claim its lanes and run its jobs", async () => {
     const cable = await layCableToNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
     const engineA = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
@@ -79,7 +79,7 @@ describe("a node that dies", () => {
     expect(a.ran).toEqual([]);
   });
 
-  it("has closed its lanes by itself before another can take them", async () => {
+  it("has closed its lanes by itself before another node can claim them", async () => {
     const cable = await layCableToNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
     const happened: string[] = [];
@@ -94,7 +94,7 @@ describe("a node that dies", () => {
     expect(engineA.isSafe()).toBe(false);
   });
 
-  it("starts as a new boot when it finds itself declared dead, with nothing of what it held", async () => {
+  it("starts as a new boot without its earlier lanes when it finds itself declared dead", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
     const engineA = await story.start("a", [a.kind]);
     engineA.wake([await story.lane("k", "one")]);
@@ -110,7 +110,7 @@ describe("a node that dies", () => {
     expect(engineB.isSafe()).toBe(true);
   });
 
-  it("claims its own lanes again, under a new epoch, if no other node has", async () => {
+  it("claims its own lanes again, under a new epoch, if no other node has claimed them", async () => {
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind]);
     const lane = await story.lane("k", "one");
@@ -123,7 +123,7 @@ describe("a node that dies", () => {
     await expect.poll(() => a.ran).toEqual(["a one"]);
   });
 
-  it("is alive for the others as long as it sends heartbeats, whatever its clock shows", async () => {
+  it("counts as alive as long as it sends heartbeats, whatever its clock shows", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
     const engineA = await story.start("a", [a.kind], QUICK);
     engineA.wake([await story.lane("k", "one")]);
@@ -138,8 +138,8 @@ describe("a node that dies", () => {
   });
 });
 
-describe("a node that lost sight of the database", () => {
-  it("closes all lanes at the moment at which its last successful heartbeat is too old", async () => {
+describe("a node that lost the connection to the database", () => {
+  it("closes all lanes when its last successful heartbeat is too old", async () => {
     const cable = await layCableToNode();
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
@@ -156,7 +156,7 @@ describe("a node that lost sight of the database", () => {
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
-  it("gives up what waits for a database that is silent, and goes on as soon as it answers", async () => {
+  it("fails statements that wait for a silent database, and continues when it responds", async () => {
     const cable = await layCableToNode();
     const { pool } = cable.database;
     const a = createLedger("a", async () => {
@@ -195,7 +195,7 @@ describe("a node that lost sight of the database", () => {
     }
   });
 
-  it("runs no job twice whose end it could not write meanwhile", async () => {
+  it("runs no job twice if its result could not be written during the loss", async () => {
     const cable = await layCableToNode();
     const gate = createGate();
     const a = createLedger("a", async () => {
@@ -217,7 +217,7 @@ describe("a node that lost sight of the database", () => {
     expect(a.ran).toHaveLength(2);
   });
 
-  it("logs one line when it goes and one when it is back, and neither crashes nor spins", async () => {
+  it("logs one line at the loss and one at the recovery, and neither crashes nor spins", async () => {
     const cable = await layCableToNode();
     const a = createLedger("a", async () => {
       await cable.database.pool.query("select 1");
@@ -252,7 +252,7 @@ describe("a node that lost sight of the database", () => {
     expect(rows).toEqual([{ sum: 0 }]);
   });
 
-  it("goes on when the database ends all its connections", async () => {
+  it("continues when the database ends all its connections", async () => {
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind]);
     const lane = await story.lane("k", "one");
@@ -291,7 +291,7 @@ describe("several nodes", () => {
     expect(b.ran).toEqual([]);
   });
 
-  it("receive what one of them publishes", async () => {
+  it("receive the notifications that one of them publishes", async () => {
     const [engineA, engineB] = [await story.start("a", []), await story.start("b", [])];
     const heard: string[] = [];
     engineA.subscribe("outcome", (key) => heard.push(`a ${key}`));
@@ -302,7 +302,7 @@ describe("several nodes", () => {
     await expect.poll(() => heard).toEqual(["a 7", "b 7"]);
   });
 
-  it("get the lanes of one that stops at once, in good order and without a job run twice", async () => {
+  it("claim the lanes of a node that stops at once, and run no job twice", async () => {
     const slow = { heartbeatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
     const gate = createGate();
     const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
@@ -330,7 +330,7 @@ describe("several nodes", () => {
     expect(await nodeRow("a")).toMatchObject({ dead: true });
   });
 
-  it("get the idle lanes of one that stops while a job of another lane takes its time", async () => {
+  it("claim the idle lanes of a stopping node while a job of another lane is still running", async () => {
     const gate = createGate();
     const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
     const engineA = await story.start("a", [a.kind]);
@@ -349,7 +349,7 @@ describe("several nodes", () => {
     expect([a.ran, a.lost.toSorted(), await story.jobsLeft()]).toEqual([["a busy"], ["busy", "idle"], 0]);
   });
 
-  it("do not wait for a job that outlasts the grace of a stop, and do not accept its end", async () => {
+  it("do not wait for a job that outlasts the shutdown grace period, and reject its result", async () => {
     const gate = createGate();
     const [a, b] = [
       createLedger("a", () => gate.opened.then(() => DONE)),
@@ -385,7 +385,7 @@ describe("several nodes", () => {
 });
 
 describe("the lanes of an earlier boot", () => {
-  it("are taken at the start at once when the predecessor is gone for sure", async () => {
+  it("are claimed at once at the start when the predecessor is proven dead", async () => {
     await story.lane("k", "one", [{}]);
     await database.pool.query("insert into node (id, boot, roles) values ('a', 4, '{}')");
     await database.pool.query("update lane set owner = 'a', epoch = 9");
@@ -396,7 +396,7 @@ describe("the lanes of an earlier boot", () => {
     expect(await laneRow("one")).toEqual({ owner: "a", epoch: 10 });
   });
 
-  it("are left alone until a predecessor would have closed itself when it may still run", async () => {
+  it("are not claimed before a predecessor that may still run would have closed itself", async () => {
     await story.lane("k", "one", [{}]);
     await database.pool.query("update lane set owner = 'a', epoch = 9");
     const a = createLedger("a");
@@ -408,7 +408,7 @@ describe("the lanes of an earlier boot", () => {
 });
 
 describe("a node that starts with fewer roles than before", () => {
-  it("gives back the lanes for which it has no use any more", async () => {
+  it("releases the lanes that its roles no longer need", async () => {
     await story.lane("k", "one", [{}]);
     await database.pool.query("update lane set owner = 'a', epoch = 9");
     await story.start("a", [createLedger("a").kind], { roles: ["api"] });
@@ -418,7 +418,7 @@ describe("a node that starts with fewer roles than before", () => {
   });
 });
 
-describe("the start", () => {
+describe("the start of a node", () => {
   it("fails completely when the database is unavailable", async () => {
     const cable = await layCableToNode();
     cable.cut();

@@ -45,7 +45,7 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("finds a job by its poll without a notification, even if the insert races with the emptying of the lane", async () => {
+  it("finds a job by polling without a notification, even if the insert races with the emptying of the lane", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
     const lane = await story.lane("k", "one");
@@ -86,7 +86,7 @@ describe("the engine", () => {
     expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
   });
 
-  it("lets an urgent job overtake the others", async () => {
+  it("lets an urgent job overtake the other jobs", async () => {
     const gate = createGate();
     const order: number[] = [];
     const run = async (job: Job): Promise<JobResult> => {
@@ -148,7 +148,7 @@ describe("the engine", () => {
     for (const n of range(5)) expect(done.get(`g${n}`)).toEqual(range(12).map((turn) => turn * 5 + n));
   });
 
-  it("lets the rest of a group move on past a job that is parked", async () => {
+  it("runs the rest of a group while one of its jobs is parked", async () => {
     const order: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos} ${job.grp === "g" ? "g" : "own"}`);
@@ -169,7 +169,7 @@ describe("the engine", () => {
     await expect.poll(() => order).toEqual(["0 g", "1 g", "2 g", "0 own"]);
   });
 
-  it("starts nothing of a lane during its pause", async () => {
+  it("starts no job of a lane during its pause", async () => {
     const startedAt: number[] = [];
     const run = async (): Promise<JobResult> => {
       startedAt.push(performance.now());
@@ -255,7 +255,7 @@ describe("the engine", () => {
 });
 
 describe("a job that fails", () => {
-  it("is tried again later when it throws, with the bug in the log", async () => {
+  it("is retried later when it throws, and the error is logged", async () => {
     const attempts: number[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       attempts.push(job.attempts);
@@ -268,7 +268,7 @@ describe("a job that fails", () => {
     expect(story.lines.find((line) => line.level === 50)?.err?.message).toBe("a bug of ours");
   });
 
-  it("is parked, not given up, when it has thrown as often as it may", async () => {
+  it("is parked, not abandoned, when it has thrown the maximum number of times", async () => {
     const ran: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       // Its next try, a second later, must not change what is looked at below.
@@ -300,7 +300,7 @@ describe("a job that fails", () => {
 });
 
 describe("many lanes", () => {
-  it("all get their turn: 250 busy ones do not starve 750", async () => {
+  it("all get their turn: 250 busy lanes do not starve 750 others", async () => {
     const gate = createGate();
     const order: { key: number; pos: number }[] = [];
     const run = async (job: Job): Promise<JobResult> => {
@@ -326,7 +326,7 @@ describe("many lanes", () => {
     expect(Math.max(...done.values())).toBeLessThan(12);
   });
 
-  it("go on while the jobs of lanes that have not proved themselves hang, on a quarter of the budget", async () => {
+  it("continue while the jobs of unproven lanes hang, which get a quarter of the concurrency budget", async () => {
     const gate = createGate();
     let hanging = 0;
     let ran = 0;
@@ -361,7 +361,7 @@ describe("many lanes", () => {
     await expect.poll(() => hanging).toBe(80);
   });
 
-  it("of an unproven receiver have one slot, then `width`, and one again after a failure", async () => {
+  it("to an unproven receiver have one slot, then `width`, and one again after a failure", async () => {
     const gates = range(12).map(() => createGate());
     const running: number[] = [];
     const run = async (job: Job): Promise<JobResult> => {
@@ -420,7 +420,7 @@ describe("owning a lane", () => {
     expect(engine.findOwnedLane("k", "one")).toBeUndefined();
   });
 
-  it("begins anew after `laneLost`, and not before the last job of the old ownership has ended", async () => {
+  it("starts anew after `laneLost`, but only after the last job of the old ownership has ended", async () => {
     const gate = createGate();
     const running: number[] = [];
     let ended = 0;
@@ -460,7 +460,7 @@ describe("owning a lane", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("is not sought while this process lags behind", async () => {
+  it("is not attempted while this process lags behind", async () => {
     const opened: number[] = [];
     const onClaimed: LaneKind["onClaimed"] = async (lane) => void opened.push(lane.id);
     // A process that lags for long can miss its beats; only what it is asked for makes it look here.

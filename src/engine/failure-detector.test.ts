@@ -27,7 +27,7 @@ describe("the failure detector", () => {
     expect(suspects[12]).toEqual(["b"]);
   });
 
-  it("finds a death at the fourth look after the first still one, however quickly looks follow and answers take", () => {
+  it("declares a death at the fourth poll after the first unchanged one, however short or slow the polls are", () => {
     const { heartbeatMs, deadAfterMs, selfFenceMs } = NODE_TIMING;
     const watch = new FailureDetector("a", deadAfterMs);
     const look = (n: number) => watch.observe([other(7)], n * heartbeatMs, n * heartbeatMs + 900).length;
@@ -39,7 +39,7 @@ describe("the failure detector", () => {
     expect(watchFor([5, 4, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10]).suspects.flat()).toEqual([]);
   });
 
-  it("starts anew after a time without working readings", () => {
+  it("starts anew after a time in which polls failed", () => {
     const watch = new FailureDetector("a", 12_000);
     watch.observe([other(1)], 0, 0);
     expect(watch.observe([other(1)], 60_000, 60_000)).toEqual([]);
@@ -48,7 +48,7 @@ describe("the failure detector", () => {
     expect(watch.observe([other(1)], 72_000, 72_000)).toEqual([]);
   });
 
-  it("counts until the sending of a reading, not until its late answer", () => {
+  it("counts until the sending of a poll, not until its late response", () => {
     const watch = new FailureDetector("a", 12_000);
     watch.observe([other(1)], 0, 0);
     watch.observe([other(1)], 5_000, 5_000);
@@ -61,7 +61,7 @@ describe("the failure detector", () => {
     expect(watch.observe([other(1, { boot: 2 })], 14_000, 14_000)).toEqual([]);
   });
 
-  it("never suspects itself or the dead", () => {
+  it("never suspects its own node or a node that is dead already", () => {
     const watch = new FailureDetector("a", 12_000);
     const rows = [other(1, { id: "a" }), other(1, { dead: true })];
     for (let at = 0; at <= 30_000; at += 3_000) expect(watch.observe(rows, at, at)).toEqual([]);
@@ -69,7 +69,7 @@ describe("the failure detector", () => {
     expect(watch.alive(30_000)).toEqual([]);
   });
 
-  it("knows who is alive with which role", () => {
+  it("knows which nodes are alive with which role", () => {
     const { watch } = watchFor([1, 2, 3]);
     expect(watch.alive(3_000)).toHaveLength(1);
     expect(watch.alive(3_000, "worker")).toHaveLength(1);

@@ -61,7 +61,7 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
     expect(await positions(order(1, { only: ["a", "c"], skip: ["c"] }))).toEqual([9, 5]);
   });
 
-  it("include the head of a group that is not due, but no row of its own group that is not due", async () => {
+  it("include the head of a group that is not due, but no job without a group that is not due", async () => {
     await addJobs(db, [
       job(1, 1, "a", { run_at: inAMinute() }),
       job(1, 2, singleJobGroup(7), { run_at: inAMinute() }),
@@ -92,7 +92,7 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
 });
 
 describe("jobs", () => {
-  it("of several lanes are read in one statement, each with its own wish", async () => {
+  it("of several lanes are read in one statement, each with its own limits", async () => {
     await addJobs(db, [job(1, 1, "a"), job(1, 2, "b"), job(2, 1, "a"), job(2, 2, "b"), job(3, 1, "a")]);
     const rows = await fetchJobs(db, [order(1, { limit: 1 }), order(2, { skip: ["a"] })]);
     expect(rows.map((row) => [row.lane, row.pos]).sort()).toEqual([
@@ -102,7 +102,7 @@ describe("jobs", () => {
     expect(rows[0]).toMatchObject({ attempts: 0, max_attempts: null, ref: { pos: 1 } });
   });
 
-  it("say of idle lanes whether there is something to look at", async () => {
+  it("report for idle lanes whether there is a job to read", async () => {
     await addJobs(db, [
       job(1, 1, "a"),
       job(2, 1, singleJobGroup(1), { run_at: inAMinute() }),

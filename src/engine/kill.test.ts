@@ -52,7 +52,7 @@ async function enqueue(first: number, last: number): Promise<void> {
 }
 
 describe("a node that is killed", () => {
-  it("loses no job, repeats at most what was in flight, and puts no group out of order", async () => {
+  it("loses no job, repeats at most the jobs in flight, and keeps every group in order", async () => {
     const nodeConcurrency = 32;
     await pool.query("insert into lane (kind, key) select 'k', n::text from generate_series(1, 60) n");
     await enqueue(1, 8);
@@ -74,7 +74,7 @@ describe("a node that is killed", () => {
     expect((await pool.query("select distinct node from ledger order by node")).rows).toHaveLength(2);
   });
 
-  it("uses up no attempt of a job, even when the same job sees it die 20 times", {
+  it("uses up no attempt of a job, even when the same job is running at 20 kills", {
     timeout: 300_000,
   }, async () => {
     await story.lane("k", "one", [{ max_attempts: 3 }]);

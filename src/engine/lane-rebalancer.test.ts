@@ -52,7 +52,7 @@ describe("a node that joins", () => {
     expect(doubles).toEqual([]);
   });
 
-  it("gets further lanes when it claims the first ones", async () => {
+  it("gets further lanes after it has claimed the first ones", async () => {
     const keys = Array.from({ length: 60 }, (_, n) => `lane ${n}`);
     for (const key of keys) await story.lane("k", key);
     const heldOf = (engine: Engine) => keys.filter((key) => engine.findOwnedLane("k", key)).length;
@@ -63,7 +63,7 @@ describe("a node that joins", () => {
     expect(heldOf(first)).toBe(33);
   });
 
-  it("gets no lane in which something runs, and no job is lost or done twice", async () => {
+  it("gets no lane with a running job, and no job is lost or run twice", async () => {
     const ran: string[] = [];
     const gate = createGate();
     const run = async ({ lane }: Job): Promise<JobResult> => {
@@ -85,8 +85,8 @@ describe("a node that joins", () => {
   });
 });
 
-describe("lanes that were given to a node that joined", () => {
-  it("are taken again by their owner when the database refused to free them", async () => {
+describe("lanes that were handed over to a node that joined", () => {
+  it("are claimed again by their owner when the database rejected their release", async () => {
     const lost: string[] = [];
     onTestFinished(async () => void (await database.pool.query("drop function refuse cascade")));
     await database.pool.query(`
@@ -98,7 +98,7 @@ describe("lanes that were given to a node that joined", () => {
     await expect.poll(() => heldBy(first).length).toBe(LANES.length);
   });
 
-  it("are not followed by more if no node claimed them, until another node joins", async () => {
+  it("are not followed by more lanes if no node claimed them, until another node joins", async () => {
     const lost: string[] = [];
     const first = await startWithAll(kindOf({ onLost: async ({ key }) => void lost.push(key) }), BRIEFLY);
     // As with a version that does not know this kind yet.

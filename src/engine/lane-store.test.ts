@@ -52,14 +52,14 @@ async function addJob(lane: number): Promise<number> {
 }
 
 describe("lanes", () => {
-  it("are made once per kind and key, however many ask at the same time", async () => {
+  it("are created once per kind and key, however many nodes ask at the same time", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => addLane(db, "k", "same")));
     expect(new Set(ids).size).toBe(1);
     expect(await addLane(db, "k", "other")).not.toBe(ids[0]);
     expect(await addLane(db, "other", "same")).not.toBe(ids[0]);
   });
 
-  it("are gone when they are removed", async () => {
+  it("are deleted when they are removed", async () => {
     await removeLane(db, await addLane(db, "k", "1"));
     expect((await pool.query("select from lane")).rowCount).toBe(0);
   });
@@ -74,7 +74,7 @@ describe("lanes", () => {
     expect(again.map((lane) => lane.epoch)).toEqual([2, 2]);
   });
 
-  it("are left alone when their kind, their id or their owner is not asked for", async () => {
+  it("are not claimed when the request excludes their kind, their id or their owner", async () => {
     await addLanes(2, "living");
     const foreign = await addLane(db, "foreign kind", "1");
     const free = await addLane(db, "k", "free");
@@ -91,7 +91,7 @@ describe("lanes", () => {
   });
 });
 
-describe("two who take over the lanes of a dead node", () => {
+describe("two nodes that claim the lanes of a dead node", () => {
   it("never both get a lane, even when one commits between the snapshot and the row lock of the other", async () => {
     await addNode("gone", true);
     await addLanes(10, "gone");
@@ -125,7 +125,7 @@ describe("two who take over the lanes of a dead node", () => {
     }
   });
 
-  it("share the lanes without a double or a rest, however they race", async () => {
+  it("claim every lane exactly once, however they race", async () => {
     await addNode("gone", true);
     await addLanes(400, "gone");
     const got: number[] = [];
@@ -141,7 +141,7 @@ describe("two who take over the lanes of a dead node", () => {
     expect((await pool.query("select distinct epoch from lane")).rows).toEqual([{ epoch: 1 }]);
   });
 
-  it("get nothing of a node that has started again", async () => {
+  it("get no lane of a node that has started again", async () => {
     await addNode("gone", true);
     await addLanes(3, "gone");
     await pool.query("update node set dead = false, boot = 2");
@@ -150,7 +150,7 @@ describe("two who take over the lanes of a dead node", () => {
 });
 
 describe("the fence", () => {
-  it("refuses the write of an owner whose lane was taken, and of an old epoch beside a new one", async () => {
+  it("rejects the write of an owner that lost its lane, and of an old epoch beside a new one", async () => {
     await addLanes(2);
     const [first, second] = await claimLanes(db, order("a"));
     if (!first || !second) throw new Error("no lanes");
@@ -183,7 +183,7 @@ describe("the fence", () => {
     ]);
   });
 
-  it("keeps a lane from being taken until the write of its owner is committed", async () => {
+  it("keeps a lane from being claimed until the write of its owner is committed", async () => {
     await addNode("a", true);
     await addLanes(1);
     const [lane] = await claimLanes(db, order("a"));
@@ -204,7 +204,7 @@ describe("the fence", () => {
     expect(await lockOwnedLanes("a", [lane]).execute(db)).toMatchObject({ rows: [] });
   });
 
-  it("lets batches over the same lanes in any order pass without a deadlock, beside take-overs and releases", async () => {
+  it("lets batches over the same lanes in any order commit without a deadlock, beside claims and releases", async () => {
     await addLanes(200);
     let owner = "a";
     let lanes = await claimLanes(db, order(owner, { limit: 200 }));
@@ -232,15 +232,15 @@ describe("the fence", () => {
   });
 });
 
-describe("what is left of nodes", () => {
-  it("lets the lanes of an owner without a row be taken", async () => {
+describe("the row of a node that is gone", () => {
+  it("may be missing: the lanes of an owner without a row can be claimed", async () => {
     await addLanes(2, "vanished");
     await deleteStaleNodes(db);
     expect((await pool.query("select id, dead from node")).rows).toEqual([{ id: "vanished", dead: true }]);
     expect(await claimLanes(db, order("a", { dead: ["vanished"] }))).toHaveLength(2);
   });
 
-  it("is removed a day after the last start, when no lane names it any more", async () => {
+  it("is deleted a day after the node's last start, once no lane names the node", async () => {
     for (const id of ["old", "old with a lane", "living", "young"]) await addNode(id, id !== "living");
     await pool.query("update node set started_at = now() - interval '25 hours' where id <> 'young'");
     await addLanes(1, "old with a lane");

@@ -24,8 +24,8 @@ function heardBy(notifications: NotificationBus, topic: string): string[] {
   return keys;
 }
 
-describe("hints", () => {
-  it("reach the own listeners at once, and only once", async () => {
+describe("notifications", () => {
+  it("reach the subscribers of their own node at once, and only once", async () => {
     const { a } = createPair();
     const keys = heardBy(a, "outcome");
     a.publish("outcome", "1");
@@ -34,7 +34,7 @@ describe("hints", () => {
     expect(keys).toEqual(["1"]);
   });
 
-  it("reach the others in one notice for all that was said within 10 ms", async () => {
+  it("that are published within 10 ms reach the other nodes in one notice", async () => {
     const { a, b, sent } = createPair();
     const outcomes = heardBy(b, "outcome");
     const events = heardBy(b, "event");
@@ -44,7 +44,7 @@ describe("hints", () => {
     expect([outcomes, events]).toEqual([["1", "2"], ["x"]]);
   });
 
-  it("gather while a notice is on its way, and leave together in the next one", async () => {
+  it("gather while a notice is being sent, and leave together in the next one", async () => {
     const gates: (() => void)[] = [];
     const sent: string[] = [];
     const log = pino({ level: "silent" });
@@ -69,7 +69,7 @@ describe("hints", () => {
     ]);
   });
 
-  it("that came during a notice leave by themselves after it, also when it was lost", async () => {
+  it("that arrive during a notice are sent by themselves after it, even when it was lost", async () => {
     const losses: ((error: Error) => void)[] = [];
     const sent: string[] = [];
     const slow = new NotificationBus({
@@ -90,7 +90,7 @@ describe("hints", () => {
       .toEqual([[["outcome", ["1"]]], [["outcome", ["2"]]]]);
   });
 
-  it("say 'look at everything' when they would not fit into a notice", async () => {
+  it("become one 'check everything' when they would not fit into a notice", async () => {
     const { a, b, sent } = createPair();
     const keys = heardBy(b, "outcome");
     for (let n = 0; n < 5_000; n++) a.publish("outcome", `message-${n}`);
@@ -99,21 +99,21 @@ describe("hints", () => {
     expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
   });
 
-  it("are not sent without another node", async () => {
+  it("are not sent when there is no other node", async () => {
     const { a, sent } = createPair(false);
     a.publish("outcome", "1");
     await a.flush();
     expect(sent).toEqual([]);
   });
 
-  it("have every listener look at everything when some may have been missed", () => {
+  it("make every subscriber check everything when some notifications may have been missed", () => {
     const { b } = createPair();
     const keys = heardBy(b, "outcome");
     b.notifyAll();
     expect(keys).toEqual([ALL_KEYS]);
   });
 
-  it("outlive strange payloads and listeners that throw", () => {
+  it("continue after malformed payloads and after subscribers that throw", () => {
     const { b } = createPair();
     b.subscribe("outcome", () => {
       throw new Error("a bug");

@@ -53,14 +53,14 @@ function startAll(work: OwnedLane): number[] {
   return started;
 }
 
-describe("the work of one lane", () => {
+describe("the dispatch of one lane", () => {
   it("starts at most `width` jobs, one of each group, oldest first", () => {
     const work = createWork({ prefetch: 20 });
     answer(work, [row(2, "b"), row(1, "a"), row(3, "a"), row(4, "c"), row(5, "d"), row(6, "e")]);
     expect(startAll(work)).toEqual([1, 2, 4, 5]);
   });
 
-  it("leaves out the groups that are busy, waiting or read already", () => {
+  it("skips the groups that are busy, waiting or read already", () => {
     const work = createWork({ prefetch: 3 });
     answer(work, [row(1, "busy"), row(2, "waiting", { wait_ms: 5_000 }), row(3, "busy")]);
     expect(startAll(work)).toEqual([1]);
@@ -69,14 +69,14 @@ describe("the work of one lane", () => {
     expect(order.limit).toBe(3);
   });
 
-  it("makes a group wait whose first row is not due, and passes none of its rows by", () => {
+  it("makes a group wait if its first job is not due, and starts none of its later jobs", () => {
     const work = createWork({ prefetch: 10 });
     answer(work, [row(1, "a", { wait_ms: 5_000 }), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([3]);
     expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 4_000);
   });
 
-  it("does not start a row behind another that is not due", () => {
+  it("does not start a job behind another one that is not due", () => {
     const work = createWork({ prefetch: 10 });
     answer(work, [row(1, "a"), row(2, "a", { wait_ms: 5_000 }), row(3, "a")]);
     expect(startAll(work)).toEqual([1]);
@@ -85,7 +85,7 @@ describe("the work of one lane", () => {
     expect(work.needsFetch()).toBe(true);
   });
 
-  it("believes nothing that a reading says of a group that was started meanwhile", () => {
+  it("ignores what a read returns of a group that was started during the read", () => {
     const work = createWork({ prefetch: 4, laneConcurrency: 2 });
     const rows = [row(1, "a"), row(2, "a"), row(3, "a"), row(4, "a")];
     answer(work, rows);
@@ -99,7 +99,7 @@ describe("the work of one lane", () => {
     expect(startAll(work)).toEqual([3, 5]);
   });
 
-  it("does not lose a wake-up that comes while a reading is under way", () => {
+  it("does not lose a wake-up that arrives while a read is in progress", () => {
     const work = createWork();
     const order = work.beginFetch();
     work.wake();
@@ -109,7 +109,7 @@ describe("the work of one lane", () => {
     expect(work.isRunnable()).toBe(false);
   });
 
-  it("reads again what was changed while a reading was under way", () => {
+  it("reads jobs again that changed while a read was in progress", () => {
     const work = createWork();
     const order = work.beginFetch();
     work.wake(true);
@@ -118,7 +118,7 @@ describe("the work of one lane", () => {
     expect(work.needsFetch()).toBe(true);
   });
 
-  it("drops what it has read of a group when its job is to be tried again", () => {
+  it("drops the jobs it has read of a group when a job of the group is to be retried", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 2 });
     answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([1, 3]);
@@ -128,7 +128,7 @@ describe("the work of one lane", () => {
     expect(work.beginFetch().skip).toEqual(["a"]);
   });
 
-  it("goes on with what it has read when a job is done", () => {
+  it("continues with the jobs it has read when a job is done", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 2 });
     answer(work, [row(1, "a"), row(2, "a")]);
     work.startNextJob();
@@ -137,7 +137,7 @@ describe("the work of one lane", () => {
     expect(work.startNextJob()?.pos).toBe(2);
   });
 
-  it("without lookahead keeps nothing that an urgent job could overtake", () => {
+  it("without lookahead holds no job that an urgent job could overtake", () => {
     const work = createWork();
     answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     expect(work.startNextJob()?.pos).toBe(1);
@@ -146,7 +146,7 @@ describe("the work of one lane", () => {
     expect(work.needsFetch()).toBe(true);
   });
 
-  it("gives every tenth pick to the lowest priority", () => {
+  it("gives every tenth start to the lowest priority", () => {
     const work = createWork({ laneConcurrency: 1 });
     const urgent = Array.from({ length: 25 }, (_, pos) => row(pos, `u${pos}`, { prio: 0 }));
     const bulk = [row(100, "bulk", { prio: 2 }), row(101, "bulk", { prio: 2 })];
@@ -166,7 +166,7 @@ describe("the work of one lane", () => {
     ]);
   });
 
-  it("has one slot until it is proven", () => {
+  it("has one slot until its receiver is proven healthy", () => {
     const work = createWork({ slowStart: true, prefetch: 10 });
     answer(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
     expect(startAll(work)).toEqual([1]);
@@ -196,7 +196,7 @@ describe("the work of one lane", () => {
     expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 59_000);
   });
 
-  it("runs only the groups that no pause concerns while it is paused, and all of them after it", () => {
+  it("runs only the groups outside the pause while it is paused, and all of them afterwards", () => {
     const work = createWork({ unpausedGroups: ["urgent"] });
     answer(work, [row(1, "a"), row(2, "urgent")]);
     work.pause(60_000);
@@ -212,14 +212,14 @@ describe("the work of one lane", () => {
     expect(startAll(work)).toEqual([1]);
   });
 
-  it("runs no group during a pause that is not open", () => {
+  it("runs no closed group during a pause", () => {
     const work = createWork({ unpausedGroups: ["urgent"] });
     work.limitToGroups(["a"]);
     work.pause(60_000);
     expect(work.isRunnable()).toBe(false);
   });
 
-  it("keeps over a pause what was read for the tenth pick", () => {
+  it("keeps the jobs read for the tenth start over a pause", () => {
     const work = createWork({ unpausedGroups: ["urgent"], laneConcurrency: 12 });
     const lowest = row(99, "campaign", { prio: 2, lowest: true });
     answer(work, [...Array.from({ length: 11 }, (_, n) => row(n + 1, `chat ${n}`)), lowest]);
@@ -231,7 +231,7 @@ describe("the work of one lane", () => {
     expect(work.startNextJob()?.pos).toBe(99);
   });
 
-  it("waits at the tenth pick for the reading that brings the lowest", () => {
+  it("waits at the tenth start for the read that brings the lowest priority", () => {
     const work = createWork({ laneConcurrency: 12 });
     answer(
       work,
@@ -245,7 +245,7 @@ describe("the work of one lane", () => {
     expect(work.startNextJob()?.pos).toBe(99);
   });
 
-  it("goes on at once when what it waits for was changed", () => {
+  it("continues at once when a job that it waits for was changed", () => {
     const work = createWork({ prefetch: 10 });
     work.pause(60_000);
     work.wake(true);

@@ -4,7 +4,7 @@ import { createEngineStory } from "../../test/engine-story.ts";
 const story = await createEngineStory();
 afterAll(() => story.close());
 
-it("opens many lanes a few at a time, and all of them", async () => {
+it("all lanes of a node open, a few at a time", async () => {
   const keys = Array.from({ length: 50 }, (_, n) => String(n));
   for (const key of keys) await story.lane("test", key);
   const opened = new Set<string>();

@@ -4,7 +4,7 @@ import { RebalanceBackoff } from "./rebalance-backoff.ts";
 const MINUTE = 60_000;
 
 describe("the rebalance back-off", () => {
-  it("are followed at once when they were taken", () => {
+  it("ends at once when a node claimed the released lanes", () => {
     const gifts = new RebalanceBackoff();
     expect(gifts.mayHandOver("k", ["b 1"], 0)).toBe(true);
     gifts.recordHandover("k", [1, 2], ["b 1"], 0);
@@ -29,7 +29,7 @@ describe("the rebalance back-off", () => {
     expect(gifts.mayHandOver("k", ["b 1", "c 1"], now + MINUTE)).toBe(true);
   });
 
-  it.each([[["b 2"]], [["b 1", "c 1"]]])("are followed at once when the others are %j now", (others) => {
+  it.each([[["b 2"]], [["b 1", "c 1"]]])("ends at once when the other nodes are %j", (others) => {
     const gifts = new RebalanceBackoff();
     gifts.recordHandover("k", [1], ["b 1"], 0);
     gifts.recordHandover("k", [1], ["b 1"], MINUTE);
@@ -38,7 +38,7 @@ describe("the rebalance back-off", () => {
     expect(gifts.mayHandOver("k", others, 2 * MINUTE)).toBe(true);
   });
 
-  it("of one kind say nothing of another", () => {
+  it("of one kind of lane does not affect another kind", () => {
     const gifts = new RebalanceBackoff();
     gifts.recordHandover("k", [1], ["b 1"], 0);
     expect(gifts.mayHandOver("other", ["b 1"], 0)).toBe(true);

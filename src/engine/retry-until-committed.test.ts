@@ -21,13 +21,13 @@ test.each([
   ["the disk of the database is full", "53100"],
   ["the database restarts", "57P01"],
   ["somebody else holds the row", "55P03"],
-])("what a job has done is written as soon as it can be, while %s", async (_, code) => {
+])("the result of a job is written as soon as possible while %s", async (_, code) => {
   const write = failing(code);
   expect(await retryUntilCommitted({ findOwnedLane: () => lane }, lane, write)).toBe("written");
   expect(write).toHaveBeenCalledTimes(2);
 });
 
-test("an error that will not pass is thrown at once", async () => {
+test("a permanent error is thrown at once", async () => {
   const write = failing("23505");
   await expect(retryUntilCommitted({ findOwnedLane: () => lane }, lane, write)).rejects.toMatchObject({
     code: "23505",
@@ -35,7 +35,7 @@ test("an error that will not pass is thrown at once", async () => {
   expect(write).toHaveBeenCalledTimes(1);
 });
 
-test("no attempt is repeated once the lane has another owner", async () => {
+test("a write is not retried once the lane has another owner", async () => {
   const write = failing("53100");
   await expect(retryUntilCommitted({ findOwnedLane: () => undefined }, lane, write)).rejects.toMatchObject({
     code: "53100",

@@ -36,7 +36,7 @@ async function runAts(): Promise<Record<string, Date>> {
 }
 
 describe("schedules", () => {
-  it("run once per interval on however many nodes", async () => {
+  it("run once per interval on any number of nodes", async () => {
     const runs: number[] = [];
     const tick = { name: "tick", everyMs: 200, run: async () => void runs.push(performance.now()) };
     const startedAt = performance.now();
@@ -47,7 +47,7 @@ describe("schedules", () => {
     expect(Object.keys(await runAts())).toEqual(["tick"]);
   });
 
-  it("are added also when another node takes longer over it than a batch may wait", async () => {
+  it("are added even when another node takes longer to add them than a batch may wait", async () => {
     const impatient = openDatabase(story.url, { lockTimeoutMs: 100 });
     const other = await database.pool.connect();
     await other.query("begin");
@@ -63,7 +63,7 @@ describe("schedules", () => {
     await impatient.close();
   });
 
-  it("go on elsewhere when their node stops", async () => {
+  it("continue on another node when their node stops", async () => {
     const runs: string[] = [];
     const tickOn = (id: string): Schedule => ({
       name: "tick",
@@ -77,7 +77,7 @@ describe("schedules", () => {
     await expect.poll(() => runs.at(-1)).toBe("b");
   });
 
-  it("go on after a run that throws, which is logged, and do not hold up each other", async () => {
+  it("continue after a run that throws and is logged, and do not delay each other", async () => {
     const runs: string[] = [];
     await startNode("a", [
       {
@@ -96,7 +96,7 @@ describe("schedules", () => {
     expect(story.lines.filter((line) => line.err?.message === "a bug of ours").length).toBeGreaterThan(1);
   });
 
-  it("do not make up for missed runs, and keep to a shorter interval from the next start on", async () => {
+  it("do not make up for missed runs, and keep a shorter interval from the next start on", async () => {
     const quiet = (everyMs: number): Schedule => ({ name: "tick", everyMs, run: async () => {} });
     const first = await startNode("a", [quiet(3_600_000)]);
     await expect.poll(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
@@ -114,7 +114,7 @@ describe("schedules", () => {
     expect(runs).toHaveLength(1);
   });
 
-  it("of another version are left in peace", async () => {
+  it("of another version are not changed", async () => {
     const first = await startNode("a", [{ name: "theirs", everyMs: 3_600_000, run: async () => {} }]);
     await expect.poll(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
     await first.stop();

@@ -4,8 +4,8 @@ import { ConnectionRateLimiter } from "./connection-rate-limiter.ts";
 
 const turn = () => new Promise((done) => setTimeout(done, 5));
 
-describe("connections that open together", () => {
-  it("begin with those that were used last, a few at a time", async () => {
+describe("connections that open at the same time", () => {
+  it("start with the most recently used ones, a few at a time", async () => {
     const queue = new ConnectionRateLimiter({ maxConcurrent: 2, jitterMs: 0, collectMs: 5 });
     const begun: (number | undefined)[] = [];
     const leaves: (() => void)[] = [];
@@ -27,7 +27,7 @@ describe("connections that open together", () => {
     await eventually(() => expect(begun).toEqual([5, 4, 3, 9, 1]));
   });
 
-  it("begin no more often than so many times a second, also when each is open at once", async () => {
+  it("start at most at the given rate per second, even when each one opens at once", async () => {
     const queue = new ConnectionRateLimiter({ maxConcurrent: 10, jitterMs: 0, collectMs: 0, perSecond: 100 });
     const began = performance.now();
     await Promise.all(

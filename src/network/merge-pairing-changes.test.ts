@@ -16,7 +16,7 @@ test("A merged change has the last value of each key, also of a deleted one, and
   expect(merged).toEqual({ ...NOTHING, credentials: newer, keys: [key("1", null), key("2", "c")] });
 });
 
-test("A key of another kind with the same id stays apart", () => {
+test("A key of another kind with the same id stays separate", () => {
   const other = { kind: "sender-key", id: "1", value: "b" };
   expect(mergePairingChanges([{ keys: [key("1", "a")] }, { keys: [other] }]).keys).toEqual([
     key("1", "a"),

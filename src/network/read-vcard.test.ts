@@ -4,7 +4,7 @@ import { readVcard } from "./read-vcard.ts";
 
 const card = (...lines: string[]) => ["BEGIN:VCARD", "VERSION:3.0", ...lines, "END:VCARD"].join("\r\n");
 
-describe("a vCard is read", () => {
+describe("a vCard is parsed", () => {
   test.each<[string, string, object]>([
     [
       "with a WhatsApp number",
@@ -80,7 +80,7 @@ describe("a vCard is read", () => {
   });
 });
 
-describe("a hostile vCard costs a few milliseconds", () => {
+describe("a hostile vCard is parsed within a few milliseconds", () => {
   test.each([
     "TEL\n",
     "FN\n",
@@ -95,7 +95,7 @@ describe("a hostile vCard costs a few milliseconds", () => {
     "a.",
     "BEGIN:VCARD\n",
     " ",
-  ])("of 1 MB of %j", (unit) => {
+  ])("with 1 MB of %j", (unit) => {
     const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
     for (const given of [text, `FN${text}`, `BEGIN:VCARD\n${text}\nEND:VCARD`])
       expect(leastCpuMs(3, () => readVcard(given))).toBeLessThan(50);

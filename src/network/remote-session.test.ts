@@ -47,7 +47,7 @@ function ask(session: object, name: string, ...args: unknown[]): Promise<unknown
 }
 
 describe("a session of another process", () => {
-  test("answers a call as the session does", async () => {
+  test("returns from an operation what the session returns", async () => {
     const block = { outcome: "done", value: null } as const;
     const asked: unknown[] = [];
     const contacts = {
@@ -81,7 +81,7 @@ describe("a session of another process", () => {
     expect(await session.profile.setPicture(null)).toEqual({ name: "profile.setPicture", args: [null] });
   });
 
-  test("knows which operations are for a session in pairing", () => {
+  test("knows which operations a session in pairing allows", () => {
     expect(NAMES.filter(isPairingOperation)).toEqual([
       "passkey.submitAssertion",
       "passkey.confirm",
@@ -89,7 +89,7 @@ describe("a session of another process", () => {
     ]);
   });
 
-  test("runs nothing that is not declared", async () => {
+  test("runs only declared operations", async () => {
     const session = { logout: () => expect.fail("was called"), contacts: {} } as unknown as Session;
     for (const call of [
       "logout",
@@ -103,13 +103,13 @@ describe("a session of another process", () => {
     }
   });
 
-  test("is unreachable while its process is", async () => {
+  test("is unreachable while its process is unreachable", async () => {
     const away = createRemoteSession(7, async () => ({ outcome: "unreachable", reason: "no answer" }));
     expect(await away.contacts.blocked()).toEqual({ outcome: "unreachable", reason: "no answer" });
     expect(await away.setPresence("typing", BIA)).toEqual({ outcome: "not_sent", reason: "no answer" });
   });
 
-  test("has perhaps done what its process did not answer", async () => {
+  test("reports an unknown outcome when its process does not respond", async () => {
     const torn = createRemoteSession(7, async () => ({ outcome: "unknown", reason: "cut" }));
     expect(await torn.contacts.setBlocked(BIA, true)).toEqual({ outcome: "unknown", reason: "cut" });
     expect(await torn.setPresence("typing", BIA)).toEqual({ outcome: "unknown", reason: "cut" });

@@ -37,7 +37,7 @@ function setUp() {
   return { sessions, opened, disconnected, reported };
 }
 
-describe("sessions", () => {
+describe("the session registry", () => {
   it("opens one session per instance", () => {
     const { sessions, opened } = setUp();
     const session = sessions.open(1, "sandbox", OF_ACCOUNT);
@@ -53,7 +53,7 @@ describe("sessions", () => {
     expect(reported).toEqual([[7, EVENT]]);
   });
 
-  it("refuses a late event of a closed session, so that the network keeps it", async () => {
+  it("rejects a late event of a closed session, so that the network redelivers it", async () => {
     const { sessions, opened, reported } = setUp();
     sessions.open(1, "sandbox", OF_ACCOUNT);
     await sessions.close(1);
@@ -63,7 +63,7 @@ describe("sessions", () => {
     expect(reported).toHaveLength(1);
   });
 
-  it("closes a session once, and no other", async () => {
+  it("closes a session once, and no other session", async () => {
     const { sessions, opened, disconnected } = setUp();
     sessions.open(1, "sandbox", OF_ACCOUNT);
     const other = sessions.open(2, "sandbox", OF_ACCOUNT);
@@ -73,7 +73,7 @@ describe("sessions", () => {
     expect([sessions.get(1), sessions.get(2)]).toEqual([undefined, other]);
   });
 
-  it("knows only the networks it was given", () => {
+  it("knows only its configured networks", () => {
     const { sessions } = setUp();
     expect(() => sessions.open(1, "whatsapp", OF_ACCOUNT)).toThrow("whatsapp");
     expect(sessions.get(1)).toBeUndefined();

@@ -27,8 +27,8 @@ const failing = (code: string): string[] => [
   `${code} false`,
 ];
 
-describe("a session whose library cannot be loaded", () => {
-  it("reports why from the first try on, ends after a few, and starts again on demand", async () => {
+describe("a session for which Baileys cannot be loaded", () => {
+  it("reports the reason from the first attempt, stops after a few, and starts again on demand", async () => {
     let isBroken = true;
     let loads = 0;
     const listener = stage.open({
@@ -51,7 +51,7 @@ describe("a session whose library cannot be loaded", () => {
     await listener.waitForEvent("qr");
   });
 
-  it("connects when the library can be loaded after all, and counts later failures anew", async () => {
+  it("connects when Baileys can be loaded after all, and counts later failures anew", async () => {
     let left = startAttempts - 1;
     const load: typeof loadBaileys = async (options) => {
       if (left-- > 0) throw new Error("not yet");
@@ -73,8 +73,8 @@ describe("a session whose library cannot be loaded", () => {
   });
 });
 
-describe("a session whose socket cannot be made", () => {
-  it("ends with the code session_failed, also while it pairs", async () => {
+describe("a session whose socket cannot be created", () => {
+  it("ends with the code session_failed, also during a pairing", async () => {
     const listener = stage.open({ socket: { waWebSocketUrl: "nowhere" } });
     listener.session.connect();
     await vi.waitFor(() => expect(codes(listener)).toEqual(failing("session_failed")), 60_000);
@@ -85,7 +85,7 @@ describe("a session whose credentials cannot be read", () => {
   it.each([
     ["are not what the driver wrote", async () => Buffer.from("{")],
     ["cannot be decrypted", async () => Promise.reject(new Error("Unsupported state"))],
-  ])("ends with a code, and keeps them: they %s", async (_, broken) => {
+  ])("ends with a code, and retains them: they %s", async (_, broken) => {
     const listener = stage.open();
     await listener.pair(stage.phone);
     await listener.session.disconnect();
@@ -101,14 +101,14 @@ describe("a session whose credentials cannot be read", () => {
   });
 });
 
-describe("a session whose store is away", () => {
+describe("a session whose store is unavailable", () => {
   const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   const SHORTAGE = Object.assign(new Error("too many open files"), { code: "EMFILE" });
 
   it.each([
     ["the database is unavailable", AWAY],
     ["the machine has no file handles left", SHORTAGE],
-  ])("is started again for as long as %s, with growing waits", async (_, fault) => {
+  ])("is started again for as long as %s, with growing delays", async (_, fault) => {
     const failures = 2 * startAttempts;
     let loads = 0;
     const waits: number[] = [];

@@ -49,7 +49,7 @@ async function ledger(what: string): Promise<Record<string, unknown>[]> {
 }
 
 describe("the token of a device", () => {
-  it("stands in no table of the network", async () => {
+  it("is not stored in any table of the network", async () => {
     const me = await network.pair();
     const token = tokenOf((await me.credentials.load()) ?? new Uint8Array());
     const { rows } = await network.pool.query<{ row: string }>(
@@ -62,7 +62,7 @@ describe("the token of a device", () => {
 });
 
 describe("fixed behaviours by the last four digits", () => {
-  it("delivers to every other number, and it is read", async () => {
+  it("delivers to every other number, and the message is read", async () => {
     const me = await network.pair();
     const { id, result } = send(me, to("1234"));
     expect(await result).toMatchObject({ outcome: "accepted" });
@@ -72,12 +72,12 @@ describe("fixed behaviours by the last four digits", () => {
   it.each([
     ["0000", "RECIPIENT_NOT_FOUND"],
     ["0001", "SEND_FAILED"],
-  ])("refuses %s for good", async (last, code) => {
+  ])("refuses %s permanently", async (last, code) => {
     const me = await network.pair();
     expect(await send(me, to(last)).result).toMatchObject({ outcome: "refused", code, retryable: false });
   });
 
-  it("never answers for 0002; the outcome is unknown once the connection is gone", async () => {
+  it("never acknowledges a message to 0002; its outcome is unknown after a disconnect", async () => {
     const me = await network.pair();
     const silent = send(me, to("0002"));
     let answer: SendResult | undefined;
@@ -99,14 +99,14 @@ describe("fixed behaviours by the last four digits", () => {
     expect(statusesOf(me, unread.id)).toEqual(["delivered"]);
   });
 
-  it("answers from 0004 with what it was told", async () => {
+  it("replies from 0004 with the text that it received", async () => {
     const me = await network.pair();
     await send(me, to("0004"), "ping").result;
     const { message } = await me.waitForEvent("message");
     expect(message).toMatchObject({ chat: to("0004"), from_me: false, content: text("echo: ping") });
   });
 
-  it("takes its time with the ack of 0005", async () => {
+  it("delays the acknowledgement of 0005", async () => {
     const me = await network.pair();
     const startedAt = performance.now();
     const { id, result } = send(me, to("0005"));
@@ -115,7 +115,7 @@ describe("fixed behaviours by the last four digits", () => {
     await eventually(() => expect(statusesOf(me, id)).toEqual(["delivered", "read"]));
   });
 
-  it("knows a person by the LID too", async () => {
+  it("accepts the LID of a contact too", async () => {
     const me = await network.pair();
     const other = await network.pair("5511977770002");
     const { result } = send(me, lidOf("5511977770002"), "by LID");
@@ -124,7 +124,7 @@ describe("fixed behaviours by the last four digits", () => {
     expect(await send(me, "12345@lid" as Jid).result).toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
   });
 
-  it("gives out a number of its own to each phone that names none", async () => {
+  it("assigns a number of its own to each phone that names none", async () => {
     const listeners = [await network.pair(), await network.pair(), await network.pair()];
     const numbers = await Promise.all(
       listeners.map(async (one) => (await one.waitForEvent("connected")).me.phone),
@@ -134,8 +134,8 @@ describe("fixed behaviours by the last four digits", () => {
   });
 });
 
-describe("ledger", () => {
-  it("enters every arrival, also of a repeated id, but delivers it once", async () => {
+describe("the ledger of the sandbox", () => {
+  it("records every arrival, also of a repeated id, but delivers it once", async () => {
     const me = await network.pair();
     const other = await network.pair("5511977771000");
     const id = newMessageId();
@@ -151,7 +151,7 @@ describe("ledger", () => {
     expect(other.countEvents(id)).toBe(1);
   });
 
-  it("enters logins and ends, and how many sockets were open", async () => {
+  it("records logins, closed connections and the number of open sockets", async () => {
     const me = await network.pair();
     await me.session.disconnect();
     me.session.connect();
@@ -187,7 +187,7 @@ describe("ledger", () => {
     ]);
   });
 
-  it("takes nothing from a session that another process has replaced", async () => {
+  it("accepts nothing from a session that another process has replaced", async () => {
     const me = await network.pair("5511977773000");
     const thief = network.startProcess().open(me.credentials);
     thief.session.connect();
@@ -201,8 +201,8 @@ describe("ledger", () => {
   });
 });
 
-describe("several processes", () => {
-  it("tells a session in another process what happened", async () => {
+describe("several processes on the sandbox network", () => {
+  it("report to a session in another process what happened", async () => {
     const me = await network.pair("5511977773000");
     const { control } = network.startProcess();
     const id = await control.receive("5511977773000", { from: "5511966661111", content: text("from afar") });
@@ -211,7 +211,7 @@ describe("several processes", () => {
     await me.waitForEvent("disconnected");
   });
 
-  it("delivers again what a killed process had not stored", async () => {
+  it("deliver again what a killed process had not stored", async () => {
     const process = network.startProcess();
     const me = await process.pair("5511977773000");
     me.gate = () => new Promise(() => undefined);
@@ -222,7 +222,7 @@ describe("several processes", () => {
     expect((await again.waitForEvent("message")).message).toMatchObject({ id, offline: true });
   });
 
-  it("scans no QR of a process that is gone", async () => {
+  it("scan no QR code of a process that is gone", async () => {
     const process = network.startProcess();
     const waiting = process.open();
     waiting.session.connect();
@@ -231,7 +231,7 @@ describe("several processes", () => {
     expect(await network.control.scan(qr)).toEqual({ outcome: "not_found" });
   });
 
-  it("goes on when the database has cut every connection", async () => {
+  it("continue when the database has cut every connection", async () => {
     const me = await network.pair("5511977773000");
     // The one that ends them goes last, and is heard of by its error.
     const all = "from pg_stat_activity where datname = current_database()";
@@ -244,8 +244,8 @@ describe("several processes", () => {
   });
 });
 
-describe("mailbox", () => {
-  it("empties a backlog of several chats, each in order", async () => {
+describe("the inbox of a sandbox device", () => {
+  it("delivers a backlog of several chats, each in order", async () => {
     const me = await network.pair("5511977773000");
     await me.session.disconnect();
     const writers = ["5511966661111", "5511966662222", "5511966663333"];
@@ -266,7 +266,7 @@ describe("mailbox", () => {
     await eventually(async () => expect(await ledger("from sandbox.inbox")).toEqual([]));
   });
 
-  it("lets the other chats go on while one cannot be stored", async () => {
+  it("delivers the other chats while a message of one chat cannot be stored", async () => {
     const me = await network.pair("5511977773000");
     me.gate = async (event) => {
       if (event.type === "message" && event.message.chat === phoneJid("5511966661111")) throw new Error("no");
@@ -281,7 +281,7 @@ describe("mailbox", () => {
     await me.waitForEvent("message", 2);
   });
 
-  it("says until it is heard that the session is connected", async () => {
+  it("reports that the session is connected until a listener receives it", async () => {
     const me = network.open();
     let failures = 0;
     me.gate = async (event) => {
@@ -291,7 +291,7 @@ describe("mailbox", () => {
     expect(failures).toBe(2);
   });
 
-  it("shows what one device of a phone sent to the phone's other devices", async () => {
+  it("reports what one device of a phone sent to the phone's other devices", async () => {
     const one = await network.pair("5511977773000");
     const other = await network.pair("5511977773000");
     const { id } = send(one, to("1234"), "from the first");
@@ -299,7 +299,7 @@ describe("mailbox", () => {
     expect(message).toMatchObject({ from_me: true, chat: to("1234"), sender: { phone: "5511977773000" } });
   });
 
-  it("refuses only the message that it cannot read", async () => {
+  it("rejects only the message that it cannot read", async () => {
     const me = await network.pair();
     const results = await Promise.all(
       ["fine", "a\u0000b", "fine too"].map((words) => send(me, to("1234"), words).result),

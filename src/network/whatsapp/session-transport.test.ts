@@ -34,11 +34,11 @@ function open(url: string, lookup = toLoopback): RecordingSession {
   return stage.open({}, { proxy: url, lookup });
 }
 
-describe("a session without a proxy of its own, where the gateway has one", () => {
+describe("a session without a proxy of its own on a gateway with a proxy", () => {
   const openBehind = ({ port }: ProxyServer, session: object = {}): RecordingSession =>
     stage.open({ egress: { proxy: `http://gateway:p%40ss@127.0.0.1:${port}` } }, session);
 
-  it("goes through the gateway's proxy with everything, from the pairing on", async () => {
+  it("sends everything through the gateway's proxy, from the pairing on", async () => {
     proxy = await startHttpProxy();
     const one = openBehind(proxy);
     await one.pair(stage.phone);
@@ -53,7 +53,7 @@ describe("a session without a proxy of its own, where the gateway has one", () =
     expect([...new Set(proxy.users)]).toEqual(["gateway:p@ss"]);
   });
 
-  it("never goes straight when the gateway's proxy is gone", async () => {
+  it("never connects directly when the gateway's proxy is unavailable", async () => {
     const gone = await startHttpProxy();
     await gone.close();
     const one = openBehind(gone);
@@ -65,7 +65,7 @@ describe("a session without a proxy of its own, where the gateway has one", () =
     expect((await stage.control.ledger()).sockets).toEqual([]);
   });
 
-  it("leaves the gateway's proxy alone once it has one of its own", async () => {
+  it("no longer uses the gateway's proxy once it has its own", async () => {
     proxy = await startHttpProxy();
     const gateways = await startHttpProxy();
     const one = openBehind(gateways, { proxy: `http://127.0.0.1:${proxy.port}`, lookup: toLoopback });
@@ -84,7 +84,7 @@ describe("a session with a proxy", () => {
     ["socks5://127.0.0.1", startSocksProxy, []],
     ["socks5://me:p%40ss@127.0.0.1", startSocksProxy, ["me:p@ss"]],
     ["socks4://me@127.0.0.1", startSocksProxy, ["me"]],
-  ])("such as %s goes through it with everything", async (url, start, reported) => {
+  ])("such as %s sends everything through it", async (url, start, reported) => {
     proxy = await start();
     const { targets, users, port } = proxy;
     const one = open(`${url}:${port}`);
@@ -105,7 +105,7 @@ describe("a session with a proxy", () => {
   it.each([
     ["http", startHttpProxy],
     ["socks5", startSocksProxy],
-  ])("finds the address of its %s proxy as it is told to", async (scheme, start) => {
+  ])("resolves the address of its %s proxy as configured", async (scheme, start) => {
     proxy = await start();
     const one = open(`${scheme}://proxy.example:${proxy.port}`);
     one.session.connect();
@@ -113,7 +113,7 @@ describe("a session with a proxy", () => {
     expect(proxy.targets).toEqual([new URL(stage.server.url).host]);
   });
 
-  it.each(["http", "socks5"])("never goes straight when its %s proxy is gone", async (scheme) => {
+  it.each(["http", "socks5"])("never connects directly when its %s proxy is unavailable", async (scheme) => {
     const gone = await startHttpProxy();
     await gone.close();
     const one = open(`${scheme}://127.0.0.1:${gone.port}`);

@@ -42,7 +42,7 @@ describe("the end of a connection", () => {
     [500, "connection_lost"],
     [503, "connection_lost"],
     [515, "restart_required"],
-  ] as const)("by %s is got over", async (code, reason) => {
+  ] as const)("by %s is followed by a reconnect", async (code, reason) => {
     const listener = await pair();
     await stage.control.end(stage.phone.number, code);
     const lost = await listener.waitForEvent("disconnected");
@@ -72,7 +72,7 @@ describe("the end of a connection", () => {
     expect((await Promise.all(kept)).map((one) => one !== undefined)).toEqual([false, true, true]);
   });
 
-  it.each([405, 409])("by %i says that this client is too old, and is not tried again", async (reason) => {
+  it.each([405, 409])("by %i reports an outdated client version, and is not retried", async (reason) => {
     const listener = await pair();
     await listener.session.disconnect();
     listener.events.length = 0;
@@ -98,7 +98,7 @@ describe("the end of a connection", () => {
     expect(await listener.credentials.load()).toBeDefined();
   });
 
-  it("is tried again and again, and says which try it is", async () => {
+  it("is followed by retries, each reported with its number", async () => {
     const listener = await pair();
     await stage.control.fault({ fault: "login", reason: 503, times: 2 });
     await stage.phone.drop();
@@ -113,7 +113,7 @@ describe("the end of a connection", () => {
     ["no handshake", { fault: "no_hello" }],
     ["no answer to the login", { fault: "login_silence" }],
     ["a certificate of somebody else", { fault: "untrusted_root" }],
-  ] as const)("comes for certain: %s", async (_, fault) => {
+  ] as const)("is always detected: %s", async (_, fault) => {
     const listener = await pair({ timing: { connectMs: 2_500 } });
     await stage.control.fault(fault);
     await stage.phone.drop();
@@ -122,7 +122,7 @@ describe("the end of a connection", () => {
     expect(listener.all("qr")).toHaveLength(1);
   });
 
-  it("of a deaf connection is our own doing, and heals it", async () => {
+  it("of an unresponsive connection is caused by the gateway, which then reconnects", async () => {
     const listener = await pair({ timing: { pingMs: 200, silentSocketMs: 1_500 } });
     await stage.control.end(stage.phone.number, "silent");
     const { detail } = await listener.waitForEvent("disconnected");
@@ -133,7 +133,7 @@ describe("the end of a connection", () => {
     expect((await stage.control.person(stage.phone.number)).devices).toHaveLength(1);
   });
 
-  it("comes soon when there is no pairing and no network", async () => {
+  it("comes soon when there is neither a pairing nor a network", async () => {
     await stage.control.fault({ fault: "upgrade", status: 503, times: 100 });
     const listener = stage.open({ timing: { pairingAttempts: 3 } });
     listener.session.connect();
@@ -146,7 +146,7 @@ describe("the end of a connection", () => {
 });
 
 describe("a session", () => {
-  it("logs in as the version that it is told to be", async () => {
+  it("logs in as the configured version", async () => {
     const versions = {
       current: () => [2, 3000, 7] as const,
       reportRejected: async () => ({ canRetry: false, message: "", action: "" }),
@@ -156,7 +156,7 @@ describe("a session", () => {
     expect(new Set(sockets.map(({ version }) => version))).toEqual(new Set(["2.3000.7"]));
   });
 
-  it.each([true, false])("shows the account as online only when it is told to: %s", async (markOnline) => {
+  it.each([true, false])("shows the account as online only when it is configured to: %s", async (markOnline) => {
     const listener = stage.open({}, { markOnline });
     await listener.pair(stage.phone);
     await send(listener, "after it");
@@ -167,8 +167,8 @@ describe("a session", () => {
   });
 });
 
-describe("a session whose pairing has another owner by now", () => {
-  it("ends without a word, and has receipted nothing", async () => {
+describe("a session whose pairing has another owner now", () => {
+  it("ends without a report, and has sent no receipts", async () => {
     const listener = await pair();
     await settle(listener);
     const { keys } = listener.credentials as MemoryCredentials;
@@ -186,7 +186,7 @@ describe("a session whose pairing has another owner by now", () => {
   });
 });
 
-describe("a session that is closed while its store does not answer", () => {
+describe("a session that is closed while its store does not respond", () => {
   const isOffline = () =>
     eventually(async () => {
       const { sockets } = await stage.control.ledger();
@@ -222,8 +222,8 @@ describe("a session that is closed while its store does not answer", () => {
   });
 });
 
-describe("who may speak for the network or the phone", () => {
-  it("not a server with a root of its own", async () => {
+describe("a sender that may speak for the network or the phone", () => {
+  it("is not a server with a root certificate of its own", async () => {
     await stage.control.fault({ fault: "untrusted_root", times: 100 });
     const listener = stage.open({ timing: { pairingAttempts: 2 } });
     listener.session.connect();
@@ -232,7 +232,7 @@ describe("who may speak for the network or the phone", () => {
     expect(listener.all("qr")).toEqual([]);
   });
 
-  it.each(["signature", "hmac"] as const)("not somebody with a forged %s", async (forge) => {
+  it.each(["signature", "hmac"] as const)("is not a peer with a forged %s", async (forge) => {
     const listener = stage.open();
     listener.session.connect();
     const { qr } = await listener.waitForEvent("qr");
@@ -244,7 +244,7 @@ describe("who may speak for the network or the phone", () => {
     expect(listener.all("connected")).toEqual([]);
   });
 
-  it("what WhatsApp demands of a linked session is told, from WhatsApp alone", async () => {
+  it("is WhatsApp alone: only its requests to a linked session are reported", async () => {
     const listener = await pair();
     await settle(listener);
     const demand = (from: string, op_name: string) => ({
@@ -265,8 +265,8 @@ describe("who may speak for the network or the phone", () => {
   });
 });
 
-describe("connections that open together", () => {
-  it("log in one after the other, the most recently used first", async () => {
+describe("connections that open at the same time", () => {
+  it("log in sequentially, the most recently used first", async () => {
     const identities = [];
     for (const at of [2, 3, 1]) identities.push({ at, phone: (await stage.control.addPerson()).phone });
     const paired = await Promise.all(

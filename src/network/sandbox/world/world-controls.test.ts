@@ -38,8 +38,8 @@ async function rolesIn(member: RecordingSession, jid: Jid): Promise<Record<strin
   return Object.fromEntries(found.value.participants.map((one) => [one.phone, one.admin]));
 }
 
-describe("a group", () => {
-  it("is one for all processes, and is there after a kill", async () => {
+describe("a sandbox group", () => {
+  it("is the same one for all processes, and still exists after a kill", async () => {
     const other = network.startProcess();
     const [ana, bia] = [await network.pair(ANA), await other.pair(BIA)];
     const jid = await makeGroup(ana, BIA);
@@ -54,7 +54,7 @@ describe("a group", () => {
     await eventually(() => expect(ana.all("message_status").map((one) => one.status)).toContain("delivered"));
   });
 
-  it("brings what one writes to all others, and a quote with its writer", async () => {
+  it("delivers a member's message to all other members, and a quote with its author", async () => {
     const [ana, bia, cid] = [await network.pair(ANA), await network.pair(BIA), await network.pair(CID)];
     const jid = await makeGroup(ana, BIA, CID);
     const id = newMessageId();
@@ -67,7 +67,7 @@ describe("a group", () => {
     expect(bia.countEvents(id)).toBe(0);
   });
 
-  it("goes to who has been in it longest when its last admin leaves, and ends with its last member", async () => {
+  it("passes to its oldest member when its last admin leaves, and ends with its last member", async () => {
     const [ana, bia] = [await network.pair(ANA), await network.pair(BIA)];
     const jid = await makeGroup(ana, BIA, CID);
     await ana.session.groups?.leave(jid);
@@ -85,7 +85,7 @@ describe("a group", () => {
     expect(await bia.session.groups?.get(jid)).toMatchObject({ outcome: "refused", code: "NOT_FOUND" });
   });
 
-  it("takes no message of who is not in it, nor of who may not write", async () => {
+  it("accepts no message from a non-member, or from a member who may not write", async () => {
     const [ana, bia] = [await network.pair(ANA), await network.pair(BIA)];
     const jid = await makeGroup(ana, CID);
     const write = () => bia.session.send(jid, text("Hello?"), { id: newMessageId() });
@@ -98,7 +98,7 @@ describe("a group", () => {
     expect(await write()).toMatchObject({ outcome: "accepted" });
   });
 
-  it("holds 1024 people", async () => {
+  it("holds 1,024 members", async () => {
     const ana = await network.pair(ANA);
     const people = Array.from({ length: 1024 }, (_, n) => phoneJid(`55119${70_000_000 + n * 10 + 1}`));
     const made = await ana.session.groups?.create("Full", people);
@@ -108,8 +108,8 @@ describe("a group", () => {
   });
 });
 
-describe("somebody who is blocked", () => {
-  it("writes in vain, and is heard again later", async () => {
+describe("a sender whom the receiver has blocked", () => {
+  it("reaches the receiver only after the block is removed", async () => {
     const [ana, bia] = [await network.pair(ANA), await network.pair(BIA)];
     const write = async (words: string) => {
       const id = newMessageId();

@@ -23,7 +23,7 @@ describe("a receipt that is not stored", () => {
     ["hangs", "is killed"],
     ["fails", "is closed"],
     ["hangs", "is closed"],
-  ])("comes again: the store %s, the session %s", async (how, end) => {
+  ])("is delivered again: the store %s, the session %s", async (how, end) => {
     const credentials = keepInMemory();
     const driver = createDriver(stage.server, { timing: { finishMs: 200, closeMs: 200 } });
     const before = new RecordingSession(driver, credentials);

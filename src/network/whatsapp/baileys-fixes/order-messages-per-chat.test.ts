@@ -29,7 +29,7 @@ const heard = () =>
 
 describe("messages of a chat keep their order", () => {
   it.each([false, true])(
-    "when keys are looked up slower for some than for others, group: %s",
+    "when key lookups are slower for some than for others, group: %s",
     async (group) => {
       let reads = 0;
       credentials.beforeRead = () => new Promise((done) => setTimeout(done, reads++ === 0 ? 60 : 2));
@@ -38,7 +38,7 @@ describe("messages of a chat keep their order", () => {
     },
   );
 
-  it("when new ones come while the network's queue is still being emptied", async () => {
+  it("when new messages arrive while the network's queue is still being emptied", async () => {
     await listener.session.disconnect();
     await say(words("waited"));
     credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 5));
@@ -50,7 +50,7 @@ describe("messages of a chat keep their order", () => {
     expect(offline).toEqual([...words("waited").map(() => true), ...words("live").map(() => false)]);
   });
 
-  it("when they are reported only after a new start", async () => {
+  it("when they are reported only after a restart", async () => {
     listener.gate = async (event) => {
       if (event.type === "message") throw new Error("not now");
     };

@@ -5,8 +5,8 @@ import { patchAsyncLocalStorage, withPooledStorages } from "./patch-async-local-
 /** What all storages that are in use have written into the resource of the moment. */
 const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
 
-describe("storages of async contexts", () => {
-  it("burden a resource with one entry at most, however many sockets are open", () => {
+describe("the AsyncLocalStorage patch", () => {
+  it("adds one entry at most to a resource, however many sockets are open", () => {
     patchAsyncLocalStorage();
     const before = burden();
     const storages = withPooledStorages(() =>
@@ -16,7 +16,7 @@ describe("storages of async contexts", () => {
     expect(during() - before).toBeLessThanOrEqual(1);
   });
 
-  it("are pooled for the client library only", () => {
+  it("pools the storages of Baileys only", () => {
     patchAsyncLocalStorage(true);
     const [pooled, other] = withPooledStorages(() => [new AsyncLocalStorage(), new AsyncLocalStorage()]);
     const real = new AsyncLocalStorage();
@@ -24,7 +24,7 @@ describe("storages of async contexts", () => {
     expect(real).toBeInstanceOf(AsyncLocalStorage);
   });
 
-  it("keep apart what belongs to each, also over awaits and within each other", async () => {
+  it("keeps the values of each storage separate, also over awaits and in nested runs", async () => {
     const [one, other] = withPooledStorages(() => [
       new AsyncLocalStorage<string>(),
       new AsyncLocalStorage<string>(),

@@ -15,7 +15,7 @@ describe("the console", () => {
   });
   afterAll(() => stage.stop());
 
-  it("never gets a key: libsignal is silent, everybody else is heard", async () => {
+  it("never prints a key: libsignal is silenced, all other output is printed", async () => {
     const listener = new RecordingSession(stage.driver, stage.credentials());
     await listener.pair(stage.phone);
     const { SessionRecord } = createRequire(import.meta.resolve("baileys"))("libsignal") as {

@@ -110,7 +110,7 @@ const uploadByBaileys = async (transport: SessionTransport, host: string, path: 
   return done === undefined ? 0 : 200;
 };
 
-describe.each(WAYS)("a file that goes %s", (_, transport) => {
+describe.each(WAYS)("a file that is transferred %s", (_, transport) => {
   it.each([
     ["our downloads", fetchOurs],
     ["downloads of Baileys", fetchByBaileys],
@@ -122,7 +122,7 @@ describe.each(WAYS)("a file that goes %s", (_, transport) => {
   });
 });
 
-it("goes through the gateway's proxy where one is set, and through the session's in place of it", async () => {
+it("a file goes through the session's proxy, or through the gateway's where the session has none", async () => {
   const [before, beforeSocks] = [httpProxy.targets.length, socksProxy.targets.length];
   const egress = { proxy: `http://127.0.0.1:${httpProxy.port}` };
   await fetchOurs(open({}, egress), hostOf(files), "/x");
@@ -133,12 +133,12 @@ it("goes through the gateway's proxy where one is set, and through the session's
   expect(socksProxy.targets).toHaveLength(beforeSocks + 1);
 });
 
-it("is cut when it is longer than what Baileys may hold in memory", async () => {
+it("a file is cut when it is longer than what Baileys may hold in memory", async () => {
   const reading = fetchByBaileys(open(), hostOf(files), "/endless");
   await expect(reading).rejects.toThrow();
 });
 
-it("does not go to a name of WhatsApp's that leads to a refused address", async () => {
+it("a file is not sent to a WhatsApp host name that resolves to a refused address", async () => {
   const asked: string[] = [];
   const lookup: LookupFunction = (name, _, callback) => {
     asked.push(name);

@@ -34,13 +34,13 @@ async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
 
 const fetchFile = (ref: unknown) => downloadWhole(listener.session, ref);
 
-describe("a file that was sent to us", () => {
-  it.each([0, 1, 15, 16, 17, 300_000])("of %i bytes comes whole, piece by piece", async (length) => {
+describe("a received file", () => {
+  it.each([0, 1, 15, 16, 17, 300_000])("of %i bytes arrives complete, chunk by chunk", async (length) => {
     const bytes = randomBytes(length);
     expect(await fetchFile(await receive(bytes))).toEqual(bytes);
   });
 
-  it("waits for whoever takes the pieces, and stops when he throws", async () => {
+  it("waits for the reader of its chunks, and stops when the reader throws", async () => {
     const ref = await receive(randomBytes(400_000));
     const pieces: number[] = [];
     let isBusy = false;
@@ -61,12 +61,12 @@ describe("a file that was sent to us", () => {
   it.each([
     ["hash", { sha256: Buffer.alloc(32).toString("base64") }],
     ["key", { key: Buffer.alloc(32).toString("base64") }],
-  ])("is refused when its %s is another one", async (_, change) => {
+  ])("is refused when its %s does not match", async (_, change) => {
     const ref = { ...(await receive(randomBytes(1_000))), ...change };
     await expect(fetchFile(ref)).rejects.toThrow();
   });
 
-  it("is refused when its seal is broken", async () => {
+  it("is refused when its authentication code does not match", async () => {
     const bytes = randomBytes(1_000);
     const ref = await receive(bytes);
     await stage.control.fault({ fault: "broken_seal" });
@@ -74,11 +74,11 @@ describe("a file that was sent to us", () => {
     expect(await fetchFile(ref)).toEqual(bytes);
   });
 
-  it("is no file when the reference is none", async () => {
+  it("is reported as missing when its reference is invalid", async () => {
     await expect(fetchFile({ some: "thing" })).rejects.toThrow("not a file of the WhatsApp network");
   });
 
-  it("may fail for now, and be fetched later", async () => {
+  it("may fail temporarily, and be fetched later", async () => {
     const bytes = randomBytes(100);
     const ref = await receive(bytes);
     await stage.control.fault({ fault: "media", method: "download", status: 500 });
@@ -87,7 +87,7 @@ describe("a file that was sent to us", () => {
   });
 });
 
-describe("a file that the network has no longer", () => {
+describe("a file that the network no longer has", () => {
   it.each([403, 404, 410])("and answers %i for is uploaded again by the phone", async (status) => {
     const bytes = randomBytes(5_000);
     const ref = await receive(bytes);
@@ -96,19 +96,19 @@ describe("a file that the network has no longer", () => {
     expect(await fetchFile(ref)).toEqual(bytes);
   });
 
-  it("is gone when the phone has it no longer either", async () => {
+  it("is reported as gone when the phone no longer has it either", async () => {
     const ref = await receive(randomBytes(10));
     await stage.control.expireMedia({ phones: true });
     expect(await fetchFile(ref)).toBeUndefined();
   });
 
-  it("is gone when nobody knows its message, as of one that was sent from here", async () => {
+  it("is reported as gone when its message is unknown, as with one sent from here", async () => {
     const { message: _, ...ref } = await receive(randomBytes(10));
     await stage.control.expireMedia();
     expect(await fetchFile(ref)).toBeUndefined();
   });
 
-  it("may come later when the phone does not answer now", async () => {
+  it("may be fetched later when the phone does not respond now", async () => {
     const bytes = randomBytes(10);
     const ref = await receive(bytes);
     await stage.control.expireMedia();
@@ -117,7 +117,7 @@ describe("a file that the network has no longer", () => {
     expect(await fetchFile(ref)).toEqual(bytes);
   });
 
-  it("is not waited for beyond the end of the connection", async () => {
+  it("is not waited for after the connection has ended", async () => {
     const ref = await receive(randomBytes(10));
     await stage.control.expireMedia();
     await stage.control.fault({ fault: "receipt_lost" });

@@ -100,20 +100,20 @@ const PATHS: [string, (host: string) => string][] = [
   ["3,000 characters", () => `/${"x".repeat(3_000)}`],
 ];
 
-describe("a file that a contact sends with an address of his own", () => {
-  it.each(FIELDS)("is not fetched from there: %s", async (field) => {
+describe("a file that a contact sends with an address of the contact's choice", () => {
+  it.each(FIELDS)("is not fetched from that address: %s", async (field) => {
     const path = `/v/${newMessageId()}`;
     const address = { url: `https://${host}/x`, ...sealed(path), thumbnailDirectPath: `@${host}/x` };
     await expectUnfetched(await receive({ [field]: address }));
   });
 
-  it.each(PATHS)("is not fetched from there: a path that is %s", async (_, pathAt) => {
+  it.each(PATHS)("is not fetched from that address: a path that is %s", async (_, pathAt) => {
     await expectUnfetched(
       await receive({ imageMessage: { url: `https://${host}/x`, ...sealed(pathAt(host)) } }),
     );
   });
 
-  it("is not fetched from where a redirect leads", async () => {
+  it("is not fetched from the target of a redirect", async () => {
     await stage.control.fault({
       fault: "media",
       method: "download",
@@ -124,7 +124,7 @@ describe("a file that a contact sends with an address of his own", () => {
     await expect(listener.session.downloadMedia?.(ref, () => {})).rejects.toThrow("redirect");
   });
 
-  it.each(PATHS)("is not fetched from where the phone says that it is now: %s", async (_, pathAt) => {
+  it.each(PATHS)("is not fetched from the new address that the phone reports: %s", async (_, pathAt) => {
     await stage.control.fault({ fault: "media_retry_path", path: pathAt(host) });
     await expectUnfetched(await receive({ imageMessage: sealed(`/v/${newMessageId()}`) }));
   });
@@ -146,7 +146,7 @@ describe("a file that a contact sends with an address of his own", () => {
   });
 });
 
-describe("what Baileys fetches by itself", () => {
+describe("a file that Baileys fetches by itself", () => {
   const chats = (id: string) => [
     { chat: stage.contact.number, messages: [{ id, text: "Before", at: Date.now() - 1_000 }] },
   ];
@@ -161,7 +161,7 @@ describe("what Baileys fetches by itself", () => {
     await eventually(() => expect(names).toEqual(["mmg.whatsapp.net"]));
   });
 
-  it.each(PATHS)("is not fetched from elsewhere: history with a path that is %s", async (_, pathAt) => {
+  it.each(PATHS)("is not fetched from another host: history with a path that is %s", async (_, pathAt) => {
     const at = { url: `https://${host}/x`, directPath: pathAt(host) };
     await stage.control.sendHistoryFile(stage.phone.number, chats(newMessageId()), at);
     await resolved();
@@ -171,7 +171,7 @@ describe("what Baileys fetches by itself", () => {
     ["url", () => ({ url: `https://${host}/x` })],
     ["user name", () => ({ directPath: `@${host}/x` })],
     ["name", () => ({ directPath: ".attacker.example/x" })],
-  ] as const)("is not fetched from elsewhere: settings by their %s", async (_, at) => {
+  ] as const)("is not fetched from another host: settings by their %s", async (_, at) => {
     const { control, phone } = stage;
     await control.fault({ fault: "external_snapshot", at: at(), times: 5 });
     await control.changeSetting(phone.number, { archive: true, lastMessages: [] }, stage.contact.jid);
@@ -179,7 +179,7 @@ describe("what Baileys fetches by itself", () => {
   });
 });
 
-describe("a file that is sent", () => {
+describe("a file that the gateway uploads", () => {
   const send = (to: Jid) => {
     const bytes = randomBytes(100);
     const file = {
@@ -192,7 +192,7 @@ describe("a file that is sent", () => {
     return listener.session.send(to, file, { id: newMessageId() });
   };
 
-  it("does not go to where a redirect leads", async () => {
+  it("is not sent to the target of a redirect", async () => {
     const location = `https://${host}/x`;
     await stage.control.fault({ fault: "media", method: "upload", status: 302, location, times: 3 });
     expect(await send(stage.contact.jid)).toMatchObject({
@@ -200,7 +200,7 @@ describe("a file that is sent", () => {
     });
   });
 
-  it("does not go to a host that is not the network's", async () => {
+  it("is not sent to a host that is not the network's", async () => {
     await stage.control.fault({ fault: "media_host", host: "attacker.example", times: 3 });
     const other = stage.open({ egress: { lookup } });
     await other.pair(stage.phone);

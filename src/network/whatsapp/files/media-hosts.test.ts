@@ -4,7 +4,7 @@ import { MediaHosts } from "./media-hosts.ts";
 const TEST_SERVER = "ws://127.0.0.1:4000/ws/chat";
 const allows = (hosts: MediaHosts, url: string) => hosts.allows(new URL(url));
 
-describe("a host of files", () => {
+describe("a media host", () => {
   it.each([
     ["https://mmg.whatsapp.net/v/x", true],
     ["https://media-gru1-1.cdn.whatsapp.net/v/x", true],
@@ -30,12 +30,12 @@ describe("a host of files", () => {
     ["that server has named none yet", TEST_SERVER, undefined, false],
     ["WhatsApp itself names it", undefined, "127.0.0.1:4001", false],
     ["a server elsewhere names it", "wss://chat.example/ws", "127.0.0.1:4001", false],
-  ])("on this machine counts when %s", (_, networkUrl, named, isAllowed) => {
+  ])("on this machine is accepted when %s", (_, networkUrl, named, isAllowed) => {
     const hosts = new MediaHosts({ ...(networkUrl && { networkUrl }), named: () => named });
     expect(allows(hosts, "https://127.0.0.1:4001/v/x")).toBe(isAllowed);
   });
 
-  it("elsewhere is not taken from a test server", () => {
+  it("on another machine is not accepted from a test server", () => {
     const hosts = new MediaHosts({ networkUrl: TEST_SERVER, named: () => "attacker.example" });
     expect(allows(hosts, "https://attacker.example/v/x")).toBe(false);
     expect(hosts.urlOf("/v/x")?.href).toBe("https://mmg.whatsapp.net/v/x");
@@ -60,7 +60,7 @@ describe("the address of a file", () => {
     expect(new MediaHosts({ named: () => "mmg.whatsapp.net" }).urlOf(path)?.href).toBe(url);
   });
 
-  it("is at the host that the network names", () => {
+  it("is on the host that the network names", () => {
     const hosts = new MediaHosts({ named: () => "media-gru1-1.cdn.whatsapp.net" });
     expect(hosts.urlOf("/v/x")?.href).toBe("https://media-gru1-1.cdn.whatsapp.net/v/x");
   });

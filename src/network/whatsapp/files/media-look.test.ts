@@ -31,13 +31,13 @@ async function send(media_type: MediaType, mime_type: string, bytes: Buffer, loo
   return { id, content: seen?.type === "message" ? seen.content : undefined };
 }
 
-it("a voice note arrives with its waveform and its seconds", async () => {
+it("a voice note arrives with its waveform and its length in seconds", async () => {
   const look = { waveform: Array.from({ length: 64 }, (_, n) => n), seconds: 7 };
   const { content } = await send("ptt", "audio/ogg; codecs=opus", SAMPLE.opus, look);
   expect(content).toMatchObject({ media_type: "ptt", mime_type: "audio/ogg; codecs=opus", ...look });
 });
 
-it("a voice note and a video of which nothing is known arrive without", async () => {
+it("a voice note and a video without known metadata arrive without it", async () => {
   const note = await send("ptt", "audio/ogg; codecs=opus", SAMPLE.opus, { seconds: 1 });
   const video = await send("video", "video/mp4", SAMPLE.mp4, {});
   for (const field of ["waveform", "thumbnail", "width", "gif_playback"]) {
@@ -46,14 +46,14 @@ it("a voice note and a video of which nothing is known arrive without", async ()
   }
 });
 
-it("a video arrives with its size, its seconds and its small picture, and as a GIF where it is one", async () => {
+it("a video arrives with its size, length and thumbnail, and as a GIF where it is one", async () => {
   const thumbnail = SAMPLE.jpeg.toString("base64");
   const look = { width: 640, height: 360, seconds: 12, thumbnail, gif_playback: true };
   const { content } = await send("video", "video/mp4", SAMPLE.mp4, look);
   expect(content).toMatchObject({ media_type: "video", ...look });
 });
 
-it("a sticker that moves arrives as one", async () => {
+it("an animated sticker arrives as an animated sticker", async () => {
   const look = { width: 512, height: 512, is_animated: true };
   const { content } = await send("sticker", "image/webp", SAMPLE.webp, look);
   expect(content).toMatchObject({ media_type: "sticker", ...look });
@@ -64,7 +64,7 @@ it.each([
   ["video", "video/mp4", SAMPLE.mp4],
   ["document", "application/pdf", SAMPLE.pdf],
 ] as const)(
-  "an edit of the caption of an own %s arrives as one of such a file",
+  "an edited caption of an own %s arrives as an edit of such a file",
   async (type, mime_type, bytes) => {
     const { id } = await send(type, mime_type, bytes, { caption: "Helo", file_name: "a" });
     const target = { chat: stage.contact.jid, id, from_me: true };

@@ -19,8 +19,8 @@ beforeEach(async () => {
 
 afterEach(() => stage.stop());
 
-describe("what arrives", () => {
-  it("from our own phone is from us, in the chat that it went to", async () => {
+describe("an inbound message", () => {
+  it("from the user's own phone is marked as own, in the chat to which it was sent", async () => {
     const listener = await pair();
     const id = await stage.control.say(stage.phone.number, stage.contact.number, "from the phone");
     expect(await listener.message(id as never)).toMatchObject({
@@ -30,7 +30,7 @@ describe("what arrives", () => {
     });
   });
 
-  it("is of one chat, by phone and by LID", async () => {
+  it("belongs to one chat, whether addressed by phone or by LID", async () => {
     const listener = await pair();
     const chats: string[] = [];
     for (const addressing of ["lid", "pn", "lid"] as const) {
@@ -43,7 +43,7 @@ describe("what arrives", () => {
     expect(new Set(chats)).toEqual(new Set([`${stage.contact.jid} ${stage.contact.number} true`]));
   });
 
-  it("of kinds that are not known here shows that it came; polls are text", async () => {
+  it("of an unsupported kind is reported as received; a poll is reported as text", async () => {
     const listener = await pair();
     const raw = (message: Record<string, unknown>) =>
       stage.control.say(stage.contact.number, stage.phone.number, { kind: "raw", message });

@@ -154,7 +154,7 @@ describe("messages from the network", () => {
     ["of one person", false, 11],
     ["of a group", true, 12],
   ])(
-    "%s are all there once, wherever the process is killed",
+    "%s are all stored once, wherever the process is killed",
     { timeout: ROUNDS * 15_000 },
     async (_, group, seed) => {
       const below = sequence(seed);
@@ -184,7 +184,7 @@ describe("messages from the network", () => {
     },
   );
 
-  it("are there once after the database was away for a while, and not receipted before", async () => {
+  it("are stored once after the database was unavailable, and get no receipt before", async () => {
     let isAway = true;
     gateway.credentials.beforeCommit = async () => {
       if (isAway) throw new Error("the database is unavailable");
@@ -201,7 +201,7 @@ describe("messages from the network", () => {
     expect(gateway.refused).toBe(0);
   });
 
-  it("that cannot be read leave a trace, and are there when they come again", async () => {
+  it("that cannot be decrypted leave a record, and are stored when they are sent again", async () => {
     const id = await stage.control.say(stage.contact.number, stage.phone.number, "Olá", { corrupt: true });
     const traces: boolean[] = [];
     await eventually(() => {
@@ -235,7 +235,7 @@ describe("messages to the network", () => {
     ["a person", false],
     ["a group", true],
   ])(
-    "to %s can all be read, also those after a kill at the wire",
+    "to %s can all be decrypted, also after a kill during the send",
     { timeout: 180_000 },
     async (_, isGroup) => {
       const { contact, control, phone } = stage;
@@ -267,7 +267,7 @@ describe("messages to the network", () => {
     },
   );
 
-  it("to several people share their commits, and none is on the wire before its own", async () => {
+  it("to several contacts share their commits, and none is sent before its own commit", async () => {
     const { control } = stage;
     const identities = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
     const sendAll = () =>
@@ -299,8 +299,8 @@ describe("messages to the network", () => {
   });
 });
 
-describe("both sides at once", () => {
-  it("open a conversation anew without tearing the one that was", { timeout: 180_000 }, async () => {
+describe("a session that both contacts establish at once", () => {
+  it("starts a new conversation without breaking the existing one", { timeout: 180_000 }, async () => {
     const stage = await startWhatsAppStage();
     const gateway = new Gateway(stage);
     await gateway.pair();
@@ -328,8 +328,8 @@ describe("both sides at once", () => {
   });
 });
 
-describe("first conversations that both sides begin at the same moment", () => {
-  it("go on both ways, and nobody has to ask for anything again", { timeout: 180_000 }, async () => {
+describe("first conversations that both contacts start at the same moment", () => {
+  it("continue in both directions, and neither side has to request a message again", { timeout: 180_000 }, async () => {
     const stage = await startWhatsAppStage();
     const gateway = new Gateway(stage);
     await gateway.pair();
@@ -372,7 +372,7 @@ describe("first conversations that both sides begin at the same moment", () => {
 });
 
 describe("several instances with one contact", () => {
-  it("never keep a message without its ratchet, however slow the keys are read", {
+  it("never store a message without its Signal session state, however slow the key reads are", {
     timeout: 180_000,
   }, async () => {
     const stage = await startWhatsAppStage();

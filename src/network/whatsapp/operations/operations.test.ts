@@ -35,10 +35,10 @@ afterEach(async () => {
   await stage.stop();
 });
 
-describe("people", () => {
+describe("contacts", () => {
   beforeEach(pair);
 
-  it("who are businesses show what the network vouches for", async () => {
+  it("that are businesses show what the network has verified about them", async () => {
     const { phone } = await stage.control.addPerson({
       business: {
         verified_name: "Padaria Real",
@@ -68,20 +68,20 @@ describe("people", () => {
     });
   });
 
-  it("are found under another spelling of their number", async () => {
+  it("are found under another variant of their number", async () => {
     await stage.control.addPerson({ phone: "553188887777", aliases: ["5531988887777"] });
     const [found] = done(await session.contacts.check(["5531988887777"]));
     expect(found).toMatchObject({ number: "5531988887777", jid: "553188887777@s.whatsapp.net" });
   });
 
-  it("whose number is not known cannot be blocked, and a group is nobody", async () => {
+  it("with an unknown number cannot be blocked, and neither can a group", async () => {
     const stranger = "123456789012377@lid" as Jid;
     const refusal = { outcome: "refused", code: "VALIDATION_ERROR" };
     expect(await session.contacts.setBlocked(stranger, true)).toMatchObject(refusal);
     expect(await session.contacts.info(groupJid("120363000000000001"))).toMatchObject(refusal);
   });
 
-  it("are told once by their names, however much they write, and without a question", async () => {
+  it("are reported once with their names, however much they write, and without a query", async () => {
     await stage.control.say(stage.contact.number, stage.phone.number, "one");
     await heardWhere("contact_updated", { contact: expect.objectContaining({ push_name: "Ana" }) });
     await stage.control.forget();
@@ -97,7 +97,7 @@ describe("people", () => {
     expect(kinds.filter((kind) => kind.startsWith("iq") && !isAboutSettings(kind))).toEqual([]);
   });
 
-  it("who are quoted are named by their numbers", async () => {
+  it("that are quoted are identified by their numbers", async () => {
     const me = await stage.control.person(stage.phone.number);
     const id = newMessageId();
     await session.send(stage.contact.jid, text("Red or blue?"), { id });
@@ -106,7 +106,7 @@ describe("people", () => {
     expect(content.quoted).toEqual({ id, from_me: true, sender: me.jid, text: "Red or blue?" });
   });
 
-  it("who are mentioned are named by their numbers here, and by their LIDs in a group that names its members so", async () => {
+  it("that are mentioned are identified by number here, and by LID in a group that uses LIDs", async () => {
     const bia = await stage.control.addPerson({ name: "Bia" });
     const team = await stage.control.addGroup("Team", [stage.contact.number, stage.phone.number, bia.phone]);
     done(await session.contacts.check([bia.phone]));
@@ -127,7 +127,7 @@ describe("people", () => {
     });
   });
 
-  it("see us typing, recording and pausing", async () => {
+  it("see when the instance is typing, recording or pausing", async () => {
     for (const presence of ["typing", "recording", "paused"] as const) {
       const shown = await session.setPresence(presence, stage.contact.jid);
       expect(shown.outcome).toBe("accepted");
@@ -139,8 +139,8 @@ describe("people", () => {
   });
 });
 
-describe("what the phone tells at the pairing", () => {
-  it("holds names, both addresses of people, and what was made of chats", async () => {
+describe("the history sync of the phone at the pairing", () => {
+  it("contains names, both addresses of contacts, and the state of chats", async () => {
     const { control, phone, contact } = stage;
     const { lid } = await control.person(contact.number);
     const bia = await control.addPerson({ name: "Bia" });
@@ -179,10 +179,10 @@ describe("what the phone tells at the pairing", () => {
   });
 });
 
-describe("settings of chats", () => {
+describe("chat settings", () => {
   beforeEach(pair);
 
-  it("reach the chat under the address that the network gives it", async () => {
+  it("are applied to the chat under the address that the network gives it", async () => {
     const { control, phone, contact } = stage;
     const { lid } = await control.person(contact.number);
     await listener.message((await control.say(contact.number, phone.number, "Oi")) as never);
@@ -199,7 +199,7 @@ describe("settings of chats", () => {
     });
   });
 
-  it("are made again when the phone was faster", async () => {
+  it("are applied again when the phone changed them first", async () => {
     await stage.control.fault({ fault: "setting_conflict", times: 2 });
     done(await session.chats.setState(stage.contact.jid, { pinned: true }));
     expect(await stage.world.chat(stage.contact.jid)).toEqual({ pinned: true });
@@ -210,7 +210,7 @@ describe("settings of chats", () => {
     expect(await stage.world.chat(stage.contact.jid)).toEqual({ pinned: false });
   });
 
-  it("know a mute without an end", async () => {
+  it("support a mute without an end", async () => {
     const { control, phone, contact } = stage;
     const forever = new Date("9999-12-31T00:00:00Z");
     done(await session.chats.setState(contact.jid, { muted_until: forever }));
@@ -225,7 +225,7 @@ describe("settings of chats", () => {
 describe("groups", () => {
   beforeEach(pair);
 
-  it("are listed by one question, and remembered for what is sent to them", async () => {
+  it("are listed by one query, and cached for later sends", async () => {
     const { control, phone, contact } = stage;
     for (let i = 0; i < 20; i++) await control.addGroup(`Group ${i}`, [phone.number, contact.number]);
     await control.forget();
@@ -240,7 +240,7 @@ describe("groups", () => {
     expect(listener.all("group_updated")).toEqual([]);
   });
 
-  it("that the network asks to look at again are told as a whole", async () => {
+  it("are reported completely when the network asks for a new read", async () => {
     const { control, phone, contact } = stage;
     const { jid } = await control.addGroup("Team", [contact.number, phone.number]);
     await control.push(phone.number, {
@@ -255,7 +255,7 @@ describe("groups", () => {
     expect(listener.all("group_updated")).toHaveLength(1);
   });
 
-  it("into which somebody put us when they made them are told as a whole", async () => {
+  it("are reported completely when a contact creates them with the instance as member", async () => {
     const { control, phone, contact } = stage;
     const { jid, subject } = await control.addGroup("New", [contact.number, phone.number]);
     await control.push(phone.number, {
@@ -288,10 +288,10 @@ describe("groups", () => {
   });
 });
 
-describe("the network's answer", () => {
+describe("a network response", () => {
   beforeEach(pair);
 
-  it("that it wants fewer questions is told with a pause", async () => {
+  it("that asks for fewer queries is reported with a pause", async () => {
     await stage.control.fault({ fault: "iq_error", xmlns: "w:g2", code: 429 });
     expect(await session.groups.list()).toMatchObject({
       outcome: "refused",
@@ -312,12 +312,12 @@ describe("the network's answer", () => {
     [409, { outcome: "refused", code: "CONFLICT" }],
     [471, { outcome: "refused", code: "SEND_FAILED" }],
     [503, { outcome: "failed" }],
-  ])("%i has a name of ours", async (code, expected) => {
+  ])("%i has an error code of the gateway", async (code, expected) => {
     await stage.control.fault({ fault: "iq_error", xmlns: "status", code });
     expect(await session.profile.setAbout("Hello")).toMatchObject(expected);
   });
 
-  it("that does not come is waited for no longer than the connection lasts", async () => {
+  it("that does not arrive is awaited no longer than the connection lasts", async () => {
     await stage.control.fault({ fault: "iq_silence", xmlns: "w:g2" });
     const asked = session.groups.list();
     await eventually(async () =>

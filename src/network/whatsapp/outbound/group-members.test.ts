@@ -53,7 +53,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     await listener.message(said);
   });
 
-  it("a reply and its mentions name a member so, in the text too, also when the message is asked for again", async () => {
+  it("a reply and its mentions use that address, also in the text and when the message is requested again", async () => {
     const quoted = { id: said, from_me: false, sender: ana.jid as Jid, text: "Who comes?" };
     const id = await send(group, {
       kind: "text",
@@ -74,7 +74,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     expect(await received(id)).toMatchObject(wire);
   });
 
-  it("a reply to an own message names the instance so", async () => {
+  it("a reply to an own message uses that address for the instance", async () => {
     const quoted = { id: newMessageId(), from_me: true, text: "Me" };
     const id = await send(group, { kind: "text", text: "As I said", quoted });
     expect(await received(id)).toMatchObject({
@@ -82,7 +82,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
-  it("a reaction and a read mark name the author so", async () => {
+  it("a reaction and a read mark use that address for the author", async () => {
     const target = { chat: group, id: said, from_me: false, sender: ana.jid as Jid };
     const id = newMessageId();
     expect(await listener.session.react?.(target, "👍", { id })).toMatchObject({ outcome: "accepted" });
@@ -96,14 +96,14 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
-  it("a deletion by an admin names the author so", async () => {
+  it("a deletion by an admin uses that address for the author", async () => {
     const target = { chat: group, id: said, from_me: false, sender: ana.jid as Jid };
     const id = newMessageId();
     expect(await listener.session.deleteForEveryone?.(target, { id })).toMatchObject({ outcome: "accepted" });
     expect(await received(id)).toMatchObject({ protocolMessage: { key: { participant: nameOf(ana) } } });
   });
 
-  it("a mention that comes in is told with the phone and with what the text calls the member", async () => {
+  it("an inbound mention is reported with the phone and with the text's name for the member", async () => {
     const name = nameOf(me);
     const text = `@${name.split("@")[0]} you come?`;
     const id = await stage.control.say(ana.phone, group, { kind: "text", text, mentions: [name] });
@@ -115,7 +115,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
-  it("an edit names the mentioned members so, in the text too", async () => {
+  it("an edit uses that address for the mentioned members, also in the text", async () => {
     const mentions = [ana.jid as Jid];
     const id = await send(group, { kind: "text", text: `@${ana.phone}, come`, mentions });
     const edit = { id: newMessageId(), mentions };
@@ -136,7 +136,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
-  it("receipts tell which member has received and read a message, also when the network puts several together", async () => {
+  it("receipts show which member has received and read a message, also when the network combines them", async () => {
     const id = await send(group, { kind: "text", text: "Lunch?" });
     const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
     expect(await listener.waitForEvent("message_status")).toMatchObject({
@@ -171,7 +171,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     expect(listener.all("message_status")).toHaveLength(2);
   });
 
-  it("no key message goes to the device that writes", async () => {
+  it("no key message goes to the sending device", async () => {
     await send(group, { kind: "text", text: "one" });
     await send(group, { kind: "text", text: "two" });
     expect(await stage.control.unhandled()).toEqual([]);
@@ -184,7 +184,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
   });
 });
 
-it("a mention of a member whom the session has never met is told with the phone from the group's members", async () => {
+it("a mention of a member unknown to the session is reported with the phone from the group's members", async () => {
   const bia = await stage.control.addPerson({ name: "Bia" });
   const { jid } = await stage.control.addGroup("Team", [ana.phone, me.phone, bia.phone], {
     addressing: "lid",

@@ -49,7 +49,7 @@ describe("a send", () => {
     expect(stanzas.filter(([kind]) => isForIt(kind))).toEqual([["message", 1]]);
   });
 
-  it("costs no question after a start either", async () => {
+  it("costs no query after a restart either", async () => {
     const before = await pair();
     await send(before, "first");
     await before.waitForEvent("message_status");
@@ -64,7 +64,7 @@ describe("a send", () => {
     expect([message, asked]).toEqual([1, 0]);
   });
 
-  it("into a new chat may be refused for a while, and says how long", async () => {
+  it("to a new chat may be refused for a while, and the error says for how long", async () => {
     const listener = await pair();
     const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
     await stage.control.restrictNewChats(stage.phone.number, until.getTime());
@@ -82,7 +82,7 @@ describe("a send", () => {
     expect((await send(listener, "Hi")).outcome).toBe("accepted");
   });
 
-  it("whose ack is lost stays open until the connection ends, and may be repeated", async () => {
+  it("with a lost ack stays open until the connection ends, and may be repeated", async () => {
     const listener = await pair();
     const id = newMessageId();
     await stage.control.fault({ fault: "ack_lost" });
@@ -103,7 +103,7 @@ describe("a send", () => {
     });
   });
 
-  it("that the recipient could not read goes out again, from the log of the gateway", async () => {
+  it("that the recipient could not decrypt is sent again from the gateway's log", async () => {
     const listener = await pair();
     const asked: string[] = [];
     const session = createDriver(stage.server, {}).open({
@@ -132,9 +132,9 @@ describe("a send", () => {
     });
 });
 
-describe("a file", () => {
+describe("a file of a message", () => {
   it.each(["video", "audio", "ptt", "document", "sticker"] as const)(
-    "of kind %s goes both ways",
+    "of kind %s can be sent and received",
     async (kind) => {
       const listener = await pair();
       const bytes = new Uint8Array([0x52, 0x49, 0x46, 0x46, 1]);

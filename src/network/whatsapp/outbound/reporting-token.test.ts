@@ -48,7 +48,7 @@ const KINDS: [string, Content][] = [
   ["a contact", { kind: "contact", name: "Ana", phone: "5511999990001" }],
 ];
 
-it.each(KINDS)("%s goes out without a reporting token, to a person and to a group", async (_, content) => {
+it.each(KINDS)("%s goes out without a reporting token, to a contact and to a group", async (_, content) => {
   for (let i = 0; i < TIMES; i++) await send(i % 2 ? group : stage.contact.jid, content);
   expect(await withToken()).toEqual([]);
 });
@@ -67,7 +67,7 @@ it("edits, reactions and deletions go out without a reporting token", async () =
   expect(await withToken()).toEqual([]);
 });
 
-it("a message goes out without a reporting token when its recipient asks for it again", async () => {
+it("a message goes out without a reporting token when its recipient requests it again", async () => {
   for (const chat of [stage.contact.jid, group]) {
     const id = await send(chat, { kind: "text", text: "Hello" });
     await stage.control.askAgain(stage.contact.number, id);

@@ -41,7 +41,7 @@ async function acks(): Promise<(string | undefined)[]> {
 }
 
 describe("a pairing code", () => {
-  it("has 180 seconds from its generation, and is told with that moment", async () => {
+  it("is valid for 180 seconds after its generation, and is reported with that time", async () => {
     expect(WHATSAPP_TIMING).toMatchObject({ codeMs: 180_000, codeEntries: 3, codes: 3 });
     await stage.control.fault({ fault: "code_delayed", ms: 300 });
     const before = Date.now();
@@ -73,14 +73,14 @@ describe("a pairing code", () => {
     expect(listener.all("pairing_code")).toEqual([]);
   });
 
-  it("is not shown when WhatsApp never answers", async () => {
+  it("is not shown when WhatsApp never responds", async () => {
     await stage.control.fault({ fault: "code_delayed", ms: 3_600_000 });
     const { listener } = ask({ timing: { queryMs: 50 } });
     expect((await listener.waitForEvent("disconnected")).error?.code).toBe("pairing_unavailable");
     expect(listener.all("pairing_code")).toEqual([]);
   });
 
-  it("outlives the time of all QRs, and expires at its own", async () => {
+  it("outlives the time of all QR codes, and expires at its own time", async () => {
     const timing = { firstQrMs: 20, laterQrMs: 20, codeMs: 600 };
     const { listener, code } = ask({ timing });
     await code();
@@ -92,7 +92,7 @@ describe("a pairing code", () => {
     expect((await stage.control.ledger()).sockets).toHaveLength(1);
   });
 
-  it("ends with its connection, and the next connection draws another", async () => {
+  it("ends with its connection, and the next connection generates another one", async () => {
     const { listener, code } = ask();
     const first = await code();
     await stage.control.endRegistrations();
@@ -104,7 +104,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("is drawn three times at most while connections are lost", async () => {
+  it("is generated three times at most while connections are lost", async () => {
     const { listener, code } = ask();
     for (let nth = 1; nth <= 3; nth++) {
       await code(nth);
@@ -116,7 +116,7 @@ describe("a pairing code", () => {
     expect(listener.all("pairing_code")).toHaveLength(3);
   });
 
-  it("that is entered wrongly can be entered again, and the failure is told", async () => {
+  it("that is entered wrongly can be entered again, and the failure is reported", async () => {
     const { listener, code } = ask();
     const shown = await code();
     await expect(enter(OTHER_CODE)).rejects.toThrow("the code is wrong");
@@ -126,7 +126,7 @@ describe("a pairing code", () => {
     expect(listener.all("pairing_code")).toHaveLength(1);
   });
 
-  it("is over after three wrong entries", async () => {
+  it("expires after three wrong entries", async () => {
     const { listener, code } = ask();
     await code();
     for (let entry = 0; entry < 3; entry++) await expect(enter(OTHER_CODE)).rejects.toThrow();
@@ -135,7 +135,7 @@ describe("a pairing code", () => {
     expect(listener.all("pairing_failed")).toHaveLength(2);
   });
 
-  it("whose last step WhatsApp refuses counts as wrong", async () => {
+  it("with a last step that WhatsApp refuses counts as wrong", async () => {
     await stage.control.fault({ fault: "finish_refused", code: 404, text: "item-not-found" });
     const { listener, code } = ask();
     await expect(enter(await code())).rejects.toThrow("refused the last step");
@@ -146,7 +146,7 @@ describe("a pairing code", () => {
     [429, "rate-overlimit"],
     [500, "internal-server-error"],
   ])(
-    "whose last step WhatsApp cannot do for another reason, %i %s, is not called wrong",
+    "with a last step that fails at WhatsApp for another reason, %i %s, is not called wrong",
     async (code, text) => {
       await stage.control.fault({ fault: "finish_refused", code, text });
       const { listener, code: shown } = ask();
@@ -160,7 +160,7 @@ describe("a pairing code", () => {
     },
   );
 
-  it("that comes with the reference of another pairing is not answered", async () => {
+  it("with the reference of another pairing gets no response", async () => {
     const { listener, store, code } = ask();
     const shown = await code();
     const before = readSecret(await store.loadRegistration());
@@ -183,7 +183,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("that is entered twice is answered twice, and links under the later agreement", async () => {
+  it("that is entered twice gets two responses, and links with the later key agreement", async () => {
     await stage.control.fault({ fault: "consent_held", times: 2 });
     const { listener, store, code } = ask();
     const shown = await code();
@@ -200,7 +200,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("that the phone takes in silence names the limit of devices, and a late consent still links", async () => {
+  it("that the phone accepts silently names the limit of devices, and a late consent still links", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, code } = ask({ timing: { consentMs: 100 } });
     void enter(await code());
@@ -214,7 +214,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("that the phone took in silence ends with that reason when its time is over", async () => {
+  it("that the phone accepted silently ends with that reason when its time is over", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, code } = ask({ timing: { consentMs: 100, codeMs: 1_500 } });
     void enter(await code());
@@ -222,7 +222,7 @@ describe("a pairing code", () => {
     expect([reason, error?.code]).toEqual(["pairing_failed", "link_not_completed"]);
   });
 
-  it("is not spoilt by a phone's message that cannot be read", async () => {
+  it("is not invalidated by a phone's message that cannot be read", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, store, code } = ask();
     void enter(await code());
@@ -250,7 +250,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("is replaced by another when WhatsApp asks for that", async () => {
+  it("is replaced by another when WhatsApp requests that", async () => {
     const { listener, code } = ask();
     const first = await code();
     await stage.control.refreshCode(stage.phone.number);
@@ -260,7 +260,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("is over when WhatsApp wants the user to ask again, but not for the reference of another", async () => {
+  it("expires when WhatsApp wants the user to try again, but not for another pairing's reference", async () => {
     const { listener, code } = ask();
     await code();
     await stage.control.refreshCode(stage.phone.number, { manual: true, ref: "ref-of-another" });
@@ -288,7 +288,7 @@ describe("a pairing code", () => {
 });
 
 describe("a pairing secret that WhatsApp retires while a code is shown", () => {
-  it("is rotated before the code is entered, which links all the same", async () => {
+  it("is rotated before the code is entered, and the code still links", async () => {
     const { listener, store, code } = ask();
     const shown = await code();
     const before = readSecret(await store.loadRegistration());
@@ -311,7 +311,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("stays for a consent that may be on its way", async () => {
+  it("is not rotated while a consent may be in transit", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, store, code } = ask();
     void enter(await code());
@@ -324,7 +324,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("is rotated after that when WhatsApp withdraws the code", async () => {
+  it("is rotated later when WhatsApp withdraws the code", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, store, code } = ask();
     const shown = await code();
@@ -338,7 +338,7 @@ describe("a pairing secret that WhatsApp retires while a code is shown", () => {
     expect(readSecret(await store.loadRegistration())).not.toBe(agreed);
   });
 
-  it("is rotated after a kill that came before the consent", async () => {
+  it("is rotated after a kill that happened before the consent", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, store, code } = ask();
     void enter(await code());

@@ -7,19 +7,19 @@ const section = page.split("## What can go wrong")[1]?.split("\n## ")[0] ?? "";
 const table = [...section.matchAll(/^\| `([a-z_]+)` \|[^|]+\|[^|]+\|$/gm)].map(([, code]) => code);
 
 describe("a pairing that failed", () => {
-  it.each(PAIRING_ERROR_CODES)("says in whole sentences what happened and what to do: %s", (code) => {
+  it.each(PAIRING_ERROR_CODES)("explains in whole sentences what happened and what to do: %s", (code) => {
     const { message, action, retry_at } = pairingError(code);
     for (const words of [message, action]) expect(words).toMatch(/^[A-Z].{10,}\.$/);
     expect(retry_at).toBeUndefined();
   });
 
-  it("by code whose consent is refused does not speak of a scanned QR alone", () => {
+  it("by code with a refused consent does not mention a scanned QR code alone", () => {
     const { message, action } = pairingError("phone_refused");
     expect(message).toContain("QR code or a pairing code");
     expect(action).toContain("Scan or enter");
   });
 
-  it("has each of its codes in the table of the guide, and no other", () => {
+  it("has each of its codes in the table of the guide, and the table has no other", () => {
     expect(table.slice(1).sort()).toEqual([...PAIRING_ERROR_CODES].sort());
   });
 });

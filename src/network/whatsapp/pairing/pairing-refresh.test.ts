@@ -63,9 +63,9 @@ async function hasArrived(): Promise<void> {
 
 const PINGS = { timing: { pingMs: 20 } };
 
-describe("a QR whose secret WhatsApp retires during the scan", () => {
+describe("a QR code whose secret WhatsApp retires during the scan", () => {
   it.each(["companion_reg_refresh", "pair-device-rotate-qr"] as const)(
-    "is drawn again with the same reference and another secret after %s, and links the phone",
+    "is generated again with the same reference and another secret after %s, and links the phone",
     async (child) => {
       const { listener, qr } = await show();
       const id = await stage.control.refreshRegistration({ child });
@@ -92,7 +92,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     },
   );
 
-  it("is refused when the phone scans the text from before, and nothing is kept", async () => {
+  it("is refused when the phone scans the earlier text, and nothing is stored", async () => {
     const { listener, store, qr } = await show();
     await stage.control.refreshRegistration();
     const after = await qr(2);
@@ -115,7 +115,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("stays as it is when the notification has neither child", async () => {
+  it("does not change when the notification has neither child", async () => {
     const { listener, qr } = await show();
     const ignored = await stage.control.refreshRegistration({ child: "none" });
     await acked(await stage.control.refreshRegistration());
@@ -124,7 +124,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     expect(await acks(ignored)).toEqual([]);
   });
 
-  it("stays as it is when the notification is not from WhatsApp", async () => {
+  it("does not change when the notification is not from WhatsApp", async () => {
     const { listener, qr } = await show();
     await stage.control.push("unpaired", {
       tag: "notification",
@@ -136,7 +136,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     expect(listener.all("qr")).toHaveLength(2);
   });
 
-  it("gives way to the next reference when too little time is left to scan it", async () => {
+  it("is replaced by the next reference when too little time is left to scan it", async () => {
     const { qr } = await show({ timing: { scanMs: 3_600_000 } });
     await stage.control.refreshRegistration();
     const [before, after] = [await qr(1), await qr(2)];
@@ -144,7 +144,7 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
     expect(after).toMatchObject({ reason: "refreshed", attempt: 1 });
   });
 
-  it("leaves all attempts, and later QRs carry the new secret", async () => {
+  it("does not use up attempts, and later QR codes carry the new secret", async () => {
     const { listener, qr } = await show({ timing: { firstQrMs: 800, laterQrMs: 60, scanMs: 10 } });
     await stage.control.refreshRegistration();
     await listener.waitForEvent("qr_expired");
@@ -156,8 +156,8 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
   });
 });
 
-describe("a QR whose connection ends while it is being stored", () => {
-  it("is stored before the end of the connection is", async () => {
+describe("a QR code whose connection ends while it is being stored", () => {
+  it("is stored before the end of the connection is stored", async () => {
     const listener = stage.open({ timing: { closeMs: 60_000 } });
     let answer = () => {};
     const answered = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ describe("a QR whose connection ends while it is being stored", () => {
     expect(listener.events.map(({ type }) => type)).toEqual(["qr", "disconnected", "qr"]);
   });
 
-  it("is not stored any more when the database failed until then", async () => {
+  it("is no longer stored when the database failed until then", async () => {
     const listener = stage.open();
     let [tries, isOver] = [0, false];
     listener.gate = async ({ type }) => {
@@ -197,7 +197,7 @@ describe("a QR whose connection ends while it is being stored", () => {
   });
 });
 
-describe("a session that is linked by QR", () => {
+describe("a session that is linked by QR code", () => {
   it.each([
     ["Acme Support", "Acme Support"],
     [undefined, "Mac OS"],
@@ -208,8 +208,8 @@ describe("a session that is linked by QR", () => {
   });
 });
 
-describe("a QR whose reference is over", () => {
-  it("is refused by WhatsApp, and the session stays as it was", async () => {
+describe("a QR code whose reference has expired", () => {
+  it("is refused by WhatsApp, and the session does not change", async () => {
     const { listener, store, qr } = await show();
     await stage.control.expireReferences();
     await expect(scan((await qr(1)).text)).rejects.toThrow("the QR is not valid any more");
@@ -250,7 +250,7 @@ describe("the pairing secret", () => {
     expect(await store.loadRegistration()).toBeUndefined();
   });
 
-  it("of a process that dies before the commit is the old one, and nothing was acknowledged", async () => {
+  it("is still the old one after a process dies before the commit, and nothing was acknowledged", async () => {
     const { listener, store, qr } = await show(PINGS);
     let isAsked = false;
     store.beforeRegistration = () => {
@@ -267,7 +267,7 @@ describe("the pairing secret", () => {
     expect(await acks(id)).toEqual([]);
   });
 
-  it("is left alone once the phone has consented, and the notification is acknowledged", async () => {
+  it("is not rotated once the phone has consented, and the notification is acknowledged", async () => {
     await stage.control.fault({ fault: "restart_delayed", ms: 500 });
     const { listener, store, qr } = await show();
     const save = store.save;
@@ -292,7 +292,7 @@ describe("the pairing secret", () => {
     expect(listener.all("qr")).toHaveLength(1);
   });
 
-  it("is written again when the store fails, and acknowledged after that", async () => {
+  it("is written again when the store fails, and acknowledged afterwards", async () => {
     const { store, qr } = await show();
     let tries = 0;
     store.beforeRegistration = async () => {

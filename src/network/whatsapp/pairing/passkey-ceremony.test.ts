@@ -130,7 +130,7 @@ describe("a passkey ceremony", () => {
     rehearsal = new Rehearsal();
   });
 
-  it("links with the secret that took the place of the scanned one, and asks nobody to compare codes", async () => {
+  it("links with the secret that replaced the scanned one, and requires no comparison of codes", async () => {
     const device = rehearsal.scan();
     expect(await rehearsal.ceremony.submitAssertion(await rehearsal.sign())).toEqual({
       outcome: "done",
@@ -145,7 +145,7 @@ describe("a passkey ceremony", () => {
     expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
   });
 
-  it("has a person compare the code when the proof of the scan is too old", async () => {
+  it("requires a user to compare the code when the proof of the scan is too old", async () => {
     rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
     const device = rehearsal.scan();
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
@@ -184,7 +184,7 @@ describe("a passkey ceremony", () => {
   });
 
   it.each(["short_key", "long_nonce", "weak_key"] as const)(
-    "ends when the phone answers with %s",
+    "ends when the phone responds with %s",
     async (answer) => {
       void rehearsal.scan({ answer });
       await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
@@ -197,7 +197,7 @@ describe("a passkey ceremony", () => {
     },
   );
 
-  it.each(["absent", "broken"] as const)("asks for the options when they are %s", async (options) => {
+  it.each(["absent", "broken"] as const)("requests the options when they are %s", async (options) => {
     const device = rehearsal.scan({ options });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     expect(await device).toBe(1);
@@ -208,14 +208,14 @@ describe("a passkey ceremony", () => {
     await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
   });
 
-  it("takes a phone that answers twice for one that answers once", async () => {
+  it("treats two responses of a phone as one", async () => {
     const device = rehearsal.scan({ answer: "twice" });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     expect(await device).toBe(1);
     expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
   });
 
-  it("acknowledges a repeated demand and keeps the challenge and the secret", async () => {
+  it("acknowledges a repeated request and keeps the challenge and the secret", async () => {
     void rehearsal.scan();
     await rehearsal.untilStage("required");
     rehearsal.ask();
@@ -223,7 +223,7 @@ describe("a passkey ceremony", () => {
     expect([rehearsal.states.length, rehearsal.secrets.length]).toEqual([1, 2]);
   });
 
-  it("proves the scan with the scanned secret when WhatsApp makes a second demand", async () => {
+  it("proves the scan with the scanned secret when WhatsApp sends a second request", async () => {
     const device = rehearsal.scan();
     await rehearsal.untilStage("required");
     await rehearsal.demand(rehearsal.states[0]?.options ?? {});
@@ -234,7 +234,7 @@ describe("a passkey ceremony", () => {
     expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
   });
 
-  it("asks for another signature when a second demand overtakes the first one", async () => {
+  it("requests another signature when a second request overtakes the first one", async () => {
     void rehearsal.scan({ answer: "never" });
     const submitted = rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     await rehearsal.demand({ challenge: "bmV3" });
@@ -242,7 +242,7 @@ describe("a passkey ceremony", () => {
     expect(rehearsal.states.at(-1)).toMatchObject({ stage: "required", options: { challenge: "bmV3" } });
   });
 
-  it("forgets the code of the first demand with the second one", async () => {
+  it("discards the code of the first request at the second one", async () => {
     rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
     void rehearsal.scan();
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
@@ -255,7 +255,7 @@ describe("a passkey ceremony", () => {
     expect(codes).not.toContainEqual(["awaiting_phone", true]);
   });
 
-  it("confirms no code while another demand takes the place of the secret", async () => {
+  it("confirms no code while another request replaces the secret", async () => {
     rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
     void rehearsal.scan();
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
@@ -276,7 +276,7 @@ describe("a passkey ceremony", () => {
     expect(rehearsal.states.at(-1)?.stage).toBe("required");
   });
 
-  it("takes options that are nested too deep for options that are broken", async () => {
+  it("treats options that are nested too deep as invalid", async () => {
     const deep = `{"challenge":"b2xk","extensions":${"[".repeat(4_000)}${"]".repeat(4_000)}}`;
     void rehearsal.scan();
     await rehearsal.untilStage("required");
@@ -285,14 +285,14 @@ describe("a passkey ceremony", () => {
     expect(rehearsal.states.at(-1)).toMatchObject({ stage: "required", options: { challenge } });
   });
 
-  it("ends with words about the phone when it does not answer", async () => {
+  it("ends with a message about the phone when the phone does not respond", async () => {
     rehearsal = new Rehearsal({ passkeyResponseMs: 20 });
     void rehearsal.scan({ answer: "never" });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_no_answer" }]);
   });
 
-  it("ends when nobody confirms the code", async () => {
+  it("ends when no user confirms the code", async () => {
     rehearsal = new Rehearsal({ passkeyHandoffMs: 0, passkeyConfirmMs: 20 });
     void rehearsal.scan();
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
@@ -300,7 +300,7 @@ describe("a passkey ceremony", () => {
     expect(await rehearsal.ceremony.confirm()).toMatchObject({ code: "CONFLICT" });
   });
 
-  it("ends when it is cancelled, once", async () => {
+  it("ends once when it is cancelled", async () => {
     void rehearsal.scan();
     await rehearsal.untilStage("required");
     expect(await rehearsal.ceremony.cancel()).toEqual({ outcome: "done", value: null });
@@ -325,7 +325,7 @@ describe("a passkey ceremony", () => {
       "whatsapp.com",
       inResponse({ authenticatorData: "A".repeat(50) }),
     ],
-  ])("refuses %s without a word to WhatsApp", async (_, code, words, change) => {
+  ])("refuses %s without sending anything to WhatsApp", async (_, code, words, change) => {
     void rehearsal.scan();
     const assertion = await rehearsal.sign();
     const result = await rehearsal.ceremony.submitAssertion(change(assertion));
@@ -345,7 +345,7 @@ describe("a passkey ceremony", () => {
     expect(await rehearsal.ceremony.submitAssertion(stale)).toMatchObject({ code: "CONFLICT" });
   });
 
-  it("refuses everything before WhatsApp has asked", async () => {
+  it("refuses everything before WhatsApp has sent a request", async () => {
     const assertion = rehearsal.person.passkey.sign({ challenge: "b2xk" });
     for (const asked of [
       rehearsal.ceremony.submitAssertion(assertion),

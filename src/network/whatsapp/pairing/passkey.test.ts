@@ -37,7 +37,7 @@ async function sign(listener: RecordingSession) {
   return stage.control.signPasskey(stage.phone.number, options ?? {});
 }
 
-describe("an account that wants its passkey", () => {
+describe("an account that requires its passkey", () => {
   it.each(["sent", "absent", "broken"] as const)(
     "is linked by QR when its options are %s, and is online after that",
     async (options) => {
@@ -81,7 +81,7 @@ describe("an account that wants its passkey", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("shows no further QR while it waits, and outlives the time of all QRs", async () => {
+  it("shows no further QR code while it waits, and outlives the time of all QR codes", async () => {
     const { listener, linked, passkey } = await scanned({}, { firstQrMs: 50, laterQrMs: 50 });
     const assertion = await sign(listener);
     const shown = listener.all("qr").length;
@@ -107,7 +107,7 @@ describe("an account that wants its passkey", () => {
     ["gets a short key", { answer: "short_key" }, {}, "passkey_failed"],
     ["gets a long nonce", { answer: "long_nonce" }, {}, "passkey_failed"],
     ["gets a key that is none", { answer: "weak_key" }, {}, "passkey_failed"],
-  ])("ends with words when it %s, and can begin again", async (_, demand, timing, code) => {
+  ])("ends with an explanation when it %s, and can start again", async (_, demand, timing, code) => {
     const { listener, passkey } = await scanned(demand, timing);
     await passkey.submitAssertion(await sign(listener));
     const ended = await listener.waitForEvent("disconnected");
@@ -118,7 +118,7 @@ describe("an account that wants its passkey", () => {
     await listener.waitForEvent("qr", 2);
   });
 
-  it("ends with words when the connection ends before anybody signs, and when it is cancelled", async () => {
+  it("ends with an explanation when the connection ends before a signature, and on cancel", async () => {
     const { listener, passkey } = await scanned();
     await comesTo(listener, "required");
     await stage.control.endRegistrations();
@@ -136,7 +136,7 @@ describe("an account that wants its passkey", () => {
     expect(await passkey.confirm()).toMatchObject({ outcome: "refused", code: "CONFLICT" });
   });
 
-  it("ignores the demand of somebody else than WhatsApp", async () => {
+  it("ignores a request that does not come from WhatsApp", async () => {
     const listener = stage.open();
     listener.session.connect();
     const { qr } = await listener.waitForEvent("qr");
@@ -147,7 +147,7 @@ describe("an account that wants its passkey", () => {
     expect(stages(listener)).toEqual([]);
   });
 
-  it("keeps the secret that the phone has been given when WhatsApp retires it meanwhile", async () => {
+  it("keeps the secret that the phone has received when WhatsApp retires it meanwhile", async () => {
     const { listener, linked, passkey } = await scanned();
     const assertion = await sign(listener);
     const submitted = passkey.submitAssertion(assertion);

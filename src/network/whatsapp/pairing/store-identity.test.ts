@@ -50,7 +50,7 @@ function fail(
 }
 
 describe("the identity of a new pairing", () => {
-  it("is stored once the database works again, and the phone is linked", async () => {
+  it("is stored once the database is available again, and the phone is linked", async () => {
     const { listener, store, scan } = await show();
     const errors = [AWAY, AWAY];
     fail(store, "save", errors);
@@ -60,7 +60,7 @@ describe("the identity of a new pairing", () => {
     expect(listener.all("disconnected")).toEqual([]);
   });
 
-  it("counts as stored when only the answer of its commit was lost", async () => {
+  it("counts as stored when only the confirmation of its commit was lost", async () => {
     const { listener, store, scan } = await show();
     fail(store, "save", [OTHER_OWNER], "after");
     const errors = [AWAY];
@@ -71,7 +71,7 @@ describe("the identity of a new pairing", () => {
     expect(listener.all("disconnected")).toEqual([]);
   });
 
-  it("that cannot be stored ends the pairing with words, and the phone is refused", async () => {
+  it("that cannot be stored ends the pairing with an explanation, and the phone is refused", async () => {
     const { listener, store, scan } = await show();
     fail(store, "save", [OTHER_OWNER]);
     await expect(scan()).rejects.toThrow("the client refused the pairing: 500 internal-server-error");
@@ -80,7 +80,7 @@ describe("the identity of a new pairing", () => {
     expect(await store.load()).toBeUndefined();
   });
 
-  it("is not that of another pairing which the store holds by then", async () => {
+  it("does not replace that of another pairing which is stored by then", async () => {
     const { listener, store, scan } = await show();
     const other = Buffer.from("another pairing");
     store.save = () => Promise.reject(OTHER_OWNER);
@@ -89,7 +89,7 @@ describe("the identity of a new pairing", () => {
     expect((await listener.waitForEvent("disconnected")).error?.code).toBe("not_stored");
   });
 
-  it("is given up when the connection ends while the database is away", async () => {
+  it("is discarded when the connection ends while the database is unavailable", async () => {
     const { listener, store, scan } = await show();
     let tries = 0;
     store.save = () => {

@@ -22,7 +22,7 @@ describe("a contact card of 224 KB", () => {
   const fill = (unit: string) => unit.repeat(Math.ceil((224 * 1024) / unit.length));
 
   it.each(["TEL\n", "FN\n", "item1.", "waid=", "TEL;waid=1:\n"])(
-    "full of %j does not hold up the session",
+    "full of %j does not block the session",
     async (unit) => {
       const cpuMs = await cpuMsOf(async () => {
         const message = await listener.message(await stage.contact.sendMessage(says(fill(unit))));
@@ -35,7 +35,7 @@ describe("a contact card of 224 KB", () => {
     },
   );
 
-  it("shows the name and the phone that stand before its picture", async () => {
+  it("shows the name and the phone that precede its picture", async () => {
     const vcard = `BEGIN:VCARD\nFN:Bia\nTEL;waid=5511988887777:+55 11\nPHOTO;ENCODING=b:${fill("A")}\nEND:VCARD`;
     const { content } = await listener.message(await stage.contact.sendMessage(says(vcard)));
     expect(content).toEqual({ kind: "contact", name: "Bia", phone: "5511988887777", vcard });

@@ -22,8 +22,8 @@ async function received(message: Record<string, unknown>): Promise<Content> {
 const vcardOf = (name: string, phone: string) =>
   `BEGIN:VCARD\nVERSION:3.0\nFN:${name}\nTEL;waid=${phone}:+${phone}\nEND:VCARD`;
 
-describe("an inbound message", () => {
-  it("with several cards tells each of them, but no card without bound", async () => {
+describe("an inbound message with details", () => {
+  it("with several cards reports each of them, up to a limit", async () => {
     const cards = [
       { displayName: "Bia", vcard: vcardOf("Bia", "5511988887777") },
       { displayName: "Caio", vcard: vcardOf("Caio", "5511988886666") },
@@ -38,7 +38,7 @@ describe("an inbound message", () => {
     });
   });
 
-  it("with hundreds of cards tells fifty", async () => {
+  it("with hundreds of cards reports fifty", async () => {
     const contacts = Array.from({ length: 300 }, (_, i) => ({
       displayName: `P${i}`,
       vcard: vcardOf("P", "55"),
@@ -109,11 +109,11 @@ describe("an inbound message", () => {
         },
       },
     ],
-  ])("that answers with %s tells what was chosen", async (_, message, content) => {
+  ])("that replies with %s reports what was chosen", async (_, message, content) => {
     expect(await received(message)).toEqual({ kind: "text", ...content });
   });
 
-  it("tells the advertisement that it comes from, with bounded words", async () => {
+  it("reports the advertisement that it comes from, with texts of limited length", async () => {
     const externalAdReply = {
       title: "Sale",
       body: "b".repeat(9_000),
@@ -150,7 +150,7 @@ describe("an inbound message", () => {
     expect(await received({ extendedTextMessage: { text: "Look", contextInfo } })).not.toHaveProperty("ad");
   });
 
-  it("tells that it was forwarded, and how often", async () => {
+  it("reports that it was forwarded, and how often", async () => {
     const contextInfo = { isForwarded: true, forwardingScore: 5 };
     expect(await received({ extendedTextMessage: { text: "News", contextInfo } })).toMatchObject({
       forwarded: { score: 5 },

@@ -85,7 +85,7 @@ const KINDS: [string, Content, Record<string, unknown>][] = [
 ];
 
 describe("a reply", () => {
-  it.each(KINDS)("that quotes %s shows it, and never how its file is opened", async (_, content, wire) => {
+  it.each(KINDS)("that quotes %s shows it, and never the key of its file", async (_, content, wire) => {
     const context = await quoteOnTheWire(content);
     expect(context).toMatchObject({ quotedMessage: wire });
     expect(context).not.toHaveProperty("remoteJid");
@@ -112,7 +112,7 @@ describe("a reply", () => {
     });
   });
 
-  it("that comes in tells what it quotes", async () => {
+  it("is reported with what it quotes when it is inbound", async () => {
     const quotedMessage = { audioMessage: { mimetype: "audio/ogg; codecs=opus", seconds: 4, ptt: true } };
     const contextInfo = { stanzaId: "3EB0AA", participant: stage.contact.jid, quotedMessage };
     const id = await stage.control.say(stage.contact.number, stage.phone.number, {

@@ -5,20 +5,20 @@ import { messageErrorReasonOf } from "./whatsapp-error.ts";
 /** As the client library tells of an error answer. */
 const libraryError = (text: string, data: number) => Object.assign(new Error(text), { data });
 
-describe("a refusal of the network", () => {
+describe("an error of the network", () => {
   it.each([
     ["forbidden", 403, "FORBIDDEN", "member"],
     ["item-not-found", 404, "NOT_FOUND", "does not know"],
     ["not-acceptable", 406, "VALIDATION_ERROR", "values"],
     ["conflict", 409, "CONFLICT", "another device"],
     ["resource-limit", 419, "CONFLICT", "full"],
-  ])("%s (%s) of a call has a code and words of ours", (text, number, code, word) => {
+  ])("%s (%s) of an operation has a code and a text of the gateway", (text, number, code, word) => {
     const reported = toFailedResult(libraryError(text, number));
     expect(reported).toEqual({ outcome: "refused", code, reason: expect.stringContaining(word) });
     expect(JSON.stringify(reported)).not.toContain(text);
   });
 
-  it("that nobody knows keeps its number, and trouble of the network's own is no refusal", () => {
+  it("with an unknown number keeps it, and a network failure is not reported as a refusal", () => {
     expect(toFailedResult(libraryError("strange", 487))).toMatchObject({
       code: "SEND_FAILED",
       reason: "The network refused the request (487).",
@@ -26,7 +26,7 @@ describe("a refusal of the network", () => {
     expect(toFailedResult(libraryError("internal-server-error", 500))).toMatchObject({ outcome: "failed" });
   });
 
-  it("of a message is told in words, with its number behind them", () => {
+  it("of a message is explained in a sentence, followed by its number", () => {
     expect(messageErrorReasonOf("403")).toBe(
       "The network does not allow the instance to send to this chat (403).",
     );
