@@ -230,7 +230,7 @@ const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, strin
 
 describe("a wrong credential", () => {
   it.each(KINDS)(
-    "(%s) is refused on every route that is not for it, whether the row exists or not",
+    "(%s) is refused on every route that does not accept it, whether the row exists or not",
     async (kind) => {
       const wrong: string[] = [];
       for (const [name, route] of routes) {
@@ -300,7 +300,7 @@ async function askForForeign(route: Route): Promise<{ there: RawHttpResponse; no
 }
 
 describe("a row of another tenant", () => {
-  it("is, to a token of one's own, the same as none at all", async () => {
+  it("looks to another tenant's token exactly like a row that does not exist", async () => {
     const wrong: string[] = [];
     for (const [name, route] of routes.filter(([, route]) => hasForeignRow(route))) {
       const { there, nowhere } = await askForForeign(route);
@@ -314,7 +314,7 @@ describe("a row of another tenant", () => {
     expect((await client.listWebhooks({ id: foreign.instance })).data).toHaveLength(1);
   });
 
-  it("is in no list and no log that one can read", async () => {
+  it("is in no list and no log that another tenant can read", async () => {
     const shown: string[] = [];
     for (const [name, route] of routes.filter(([, { http, raw }]) => isList(http, raw))) {
       for (const headers of [HEADERS["own key"](), HEADERS["own token"]()]) {
@@ -331,7 +331,7 @@ function isList(http: string, raw: string | undefined): boolean {
 }
 
 describe("an agent", () => {
-  it("is refused on every route for administrators, and on those of managers and the owner", async () => {
+  it("is refused on every route for administrators, managers and the owner", async () => {
     const wrong: string[] = [];
     const bearer = { authorization: `Bearer ${agent}` };
     for (const [name, route] of routes) {
@@ -342,7 +342,7 @@ describe("an agent", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("sees the host to which deliveries went and no path; an administrator sees the path with its tokens masked", async () => {
+  it("sees the host of a delivery and no path; an administrator sees the path with masked tokens", async () => {
     const { token, instance: id } = own;
     const { data } = await as(token).createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/t0k3n" });
     await expect(as(token).testWebhook({ id, webhookId: data.id })).rejects.toMatchObject({
@@ -354,7 +354,7 @@ describe("an agent", () => {
     expect(await urlsFor(agent)).toEqual(["http://127.0.0.1:9"]);
   });
 
-  it("reads and sends", async () => {
+  it("may read and send messages", async () => {
     expect((await as(agent).listInstances()).data.map(({ id }) => id)).toContain(own.instance);
     const refused = await as(agent)
       .sendText({ id: own.instance, number: "5511987651234", text: "Hello" })
@@ -363,7 +363,7 @@ describe("an agent", () => {
   });
 });
 
-it("finds the other tenant's marker in what the other tenant reads, and in no answer to anybody else", async () => {
+it("the other tenant's marker is in that tenant's responses, and in no response to anyone else", async () => {
   const headers = { authorization: `Bearer ${foreign.token}` };
   expect(textOf(await call("GET /api/leads", undefined, headers))).toContain(MARKER);
   printFigures("Tenants", figures);

@@ -178,7 +178,7 @@ function breaches(rule: (file: SourceFile, target: string, values: readonly stri
 }
 
 describe("imports", () => {
-  test("every file of src belongs to an area of the table", () => {
+  test("are checked in every file: each one belongs to an area of the table", () => {
     expect(sources.filter(({ path }) => areaOf(path) === undefined).map(({ path }) => path)).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe("imports", () => {
     expect(up).toEqual([]);
   });
 
-  test("of the program are its own files and packages that it installs, never those of the tests", () => {
+  test("of the program are its own files and installed packages, never those of the tests", () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const names = Object.keys(devDependencies);
     const forTests = breaches(
@@ -205,7 +205,7 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
-  test("of the network into features are types only, but for ids, vCards, quotes, cut texts and merged changes", () => {
+  test("of the network from features are types only, except ids, vCards, quotes, cut texts and merged changes", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
@@ -216,7 +216,7 @@ describe("imports", () => {
     expect(values).toEqual([]);
   });
 
-  test("of another feature go through its main file or its contract", () => {
+  test("of another feature use its main file or its contract", () => {
     const sideways = breaches(({ path }, target) => {
       const [from, to] = [featureOf(path), featureOf(target)];
       if (from === undefined || to === undefined || from === to) return false;
@@ -225,7 +225,7 @@ describe("imports", () => {
     expect(sideways).toEqual([]);
   });
 
-  test("between features never make a circle", () => {
+  test("between features never form a cycle", () => {
     const graph = new Map<string, Set<string>>();
     for (const { path, imports } of sources) {
       const from = nodeOf(path);
@@ -238,14 +238,14 @@ describe("imports", () => {
     expect(findCircle(graph)).toBeUndefined();
   });
 
-  test("never make a circle of files, types included", () => {
+  test("never form a cycle of files, types included", () => {
     const graph = new Map(
       sources.map(({ path, imports }) => [path, new Set(imports.map(({ target }) => target))]),
     );
     expect(findCircle(graph)).toBeUndefined();
   });
 
-  test("of everything that a browser loads with the client are zod and our own plain files", () => {
+  test("of everything that a browser loads with the client are zod and the project's own plain files", () => {
     const loaded = reachedFrom("src/client/client.ts");
     const foreign = [...loaded].filter((target) => !isOurs(target) && target !== "zod");
     expect(foreign).toEqual([]);
@@ -287,8 +287,8 @@ function reachedFrom(start: string): Set<string> {
   return reached;
 }
 
-describe("the world outside", () => {
-  test("is called by HTTP in the allowed files only, or in parts that only those load", () => {
+describe("access to the outside world", () => {
+  test("by HTTP is in the allowed files only, or in parts that only those load", () => {
     const parts = partsOf(MAY_CALL_OUT);
     const callers = sources
       .filter(({ path, text, imports }) => {
@@ -302,7 +302,7 @@ describe("the world outside", () => {
     expect(callers).toEqual([]);
   });
 
-  test("is reached by sockets of the allowed files only", () => {
+  test("by sockets is in the allowed files only", () => {
     const openers = sources.filter(
       ({ path, imports }) =>
         !MAY_OPEN_SOCKETS.includes(path) &&
@@ -313,7 +313,7 @@ describe("the world outside", () => {
     expect(openers.map(({ path }) => path)).toEqual([]);
   });
 
-  test("is not reached through what Baileys would fetch by itself", () => {
+  test("does not happen through a fetch of Baileys itself", () => {
     const callers = sources.filter(
       ({ text, imports }) =>
         FETCHING_METHODS.test(text) ||
@@ -324,7 +324,7 @@ describe("the world outside", () => {
     expect(callers.map(({ path }) => path)).toEqual([]);
   });
 
-  test("is reached by Baileys in the known places only", () => {
+  test("through Baileys is in the known places only", () => {
     const opening =
       /(?<![\w.$])fetch\(|new WebSocket\(|\.request\(\{|from '(?:node:)?(?:undici|https?|http2|net|tls|dgram|axios|ws)'|import\('(?:node:)?(?:https?|http2|net|tls)'\)/g;
     const found = listFiles("node_modules/baileys/lib")
@@ -336,7 +336,7 @@ describe("the world outside", () => {
     expect(Object.fromEntries(found)).toEqual(OPENED_BY_BAILEYS);
   });
 
-  test("reaches the process through main.ts: nobody else reads the environment", () => {
+  test("to the process is in main.ts: no other file reads the environment", () => {
     const readers = sources.filter(
       ({ path, text, imports }) =>
         path !== "src/main.ts" &&
@@ -364,7 +364,7 @@ function partsOf(owners: readonly string[]): Set<string> {
 }
 
 describe("files and names", () => {
-  test("every file is in kebab-case", () => {
+  test("every file name is in kebab-case", () => {
     const paths = ["src", "migrations", "scripts", "examples/demo", "test"].flatMap(listFiles);
     const wrong = paths.filter((path) =>
       path.split("/").some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
@@ -372,7 +372,7 @@ describe("files and names", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("nothing is called Service, Manager, Helper, Util or Dto", () => {
+  test("no file or type is called Service, Manager, Helper, Util or Dto", () => {
     const declared =
       /\b(?:class|interface|type|const|let|function (?=create|make|get|use))\s*(\w*(?:Service|Manager|Helper|Util|Dto)s?)\b/g;
     const named = everything.flatMap(({ path, text }) =>
@@ -402,7 +402,7 @@ describe("files and names", () => {
     expect(wrong.toSorted()).toEqual(NAMED_FOR_A_SUBJECT.toSorted());
   });
 
-  test("no literal is spread into a list or an object: its entries stand there themselves", () => {
+  test("no literal is spread into a list or an object: its entries are written there directly", () => {
     const spread = everything.flatMap(({ path, text }) => {
       if (path.startsWith("migrations/")) return [];
       return [...text.matchAll(/\.\.\.(\{|\["[^\]\n]*\](?=\s*[,\]]))/g)].map(
@@ -412,7 +412,7 @@ describe("files and names", () => {
     expect(spread).toEqual([]);
   });
 
-  test("nothing is exported by default", () => {
+  test("no module has a default export", () => {
     const byDefault = everything.filter(({ text }) =>
       /^export default\b|^export \{[^}]*\bas default\b/m.test(text),
     );
@@ -420,7 +420,7 @@ describe("files and names", () => {
   });
 });
 
-test("every fix of Baileys begins with the defect, in the installed version, and its upstream thread", () => {
+test("every fix for Baileys begins with the defect, the installed version and its upstream thread", () => {
   const versions = ["baileys", "libsignal"].map((name) => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
     return `// ${name === "baileys" ? "Baileys" : name} ${version} `;
@@ -467,7 +467,7 @@ function stemOf(word: string): string {
   );
 }
 
-describe("documents", () => {
+describe("the project's documents", () => {
   const pages = [
     ...listFiles("docs"),
     "README.md",
@@ -488,15 +488,15 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("the architecture fits on two pages: 180 lines at most", () => {
+  test("keep the architecture on two pages: 180 lines at most", () => {
     const page = join(ROOT, "ARCHITECTURE.md");
     const lines = existsSync(page) ? readFileSync(page, "utf8").trimEnd().split("\n").length : 0;
     expect(lines).toBeLessThanOrEqual(180);
   });
 });
 
-describe("the reading of imports", () => {
-  test("sees values, types, effects and what is loaded later", () => {
+describe("the parser of imports", () => {
+  test("finds values, types, effects and dynamic imports", () => {
     const text = [
       'import { type A, b, c as d } from "./x.ts";',
       "import type { E } from 'pg';",

@@ -35,11 +35,11 @@ async function statesOf(provider: string): Promise<unknown[]> {
   return rows.map(({ state }) => state);
 }
 
-it("cuts the token off the address that Chatwoot calls, and keeps the rest of the state", async () => {
+it("the migration removes the token from Chatwoot's webhook address, and keeps the other state", async () => {
   expect(await statesOf("chatwoot")).toEqual([{ webhook_base: BASE, inbox_id: 7 }, {}]);
   expect(JSON.stringify(await statesOf("chatwoot"))).not.toContain(TOKEN);
 });
 
-it("leaves the integrations with other programs as they are", async () => {
+it("the migration does not change the integrations with other programs", async () => {
   expect(await statesOf("n8n")).toEqual([{ webhook_url: `${BASE}${TOKEN}` }]);
 });

@@ -63,7 +63,7 @@ describe.skipIf(!executablePath)(title, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test("loads as it is built, sends and verifies webhooks, with nothing but zod beside it", async () => {
+  test("loads as it is built, sends and verifies webhooks, with only zod as a dependency", async () => {
     const page = await browser.newPage();
     const troubles: string[] = [];
     page.on("pageerror", (error) => troubles.push(error.message));

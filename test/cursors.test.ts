@@ -63,11 +63,11 @@ function list(http: string, query: Record<string, string>) {
   );
 }
 
-describe("a cursor that no page gave out", () => {
-  test("there are lists to try", () => expect(LISTS.length).toBeGreaterThan(15));
+describe("a cursor that no page returned", () => {
+  test("is tried on at least one list", () => expect(LISTS.length).toBeGreaterThan(15));
 
   test.each(LISTS.map(([name, { http }]) => [name, http]))(
-    "%s refuses it or shows nothing, and never fails",
+    "is refused or shows nothing, and never fails: %s",
     async (_, http) => {
       const wrong: string[] = [];
       for (const cursor of HOSTILE) {
@@ -92,7 +92,7 @@ describe("a cursor of the log of messages", () => {
     expect(second.data.messages[0]?.id).not.toBe(first.data.messages[0]?.id);
   });
 
-  test("says nothing of the messages of another account", async () => {
+  test("reveals nothing about the messages of another account", async () => {
     const account = { name: "Other", email: "boss@other.example", password: "correct horse battery staple" };
     await gateway.owner.createAccount({ ...account, user_name: "Boss" });
     const signedIn = await gateway.anonymous.login(account);

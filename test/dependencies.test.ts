@@ -26,7 +26,7 @@ const PERMISSIVE = new Set([
 ]);
 
 describe("the lock file", () => {
-  test("names packages of the registry alone, each with a checksum", () => {
+  test("names packages of the registry only, each with a checksum", () => {
     expect(packages.length).toBeGreaterThan(200);
     const unchecked = named(packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? "")));
     // npm writes none for the linter's programs for other machines, which are never installed here.
@@ -41,7 +41,7 @@ describe("the lock file", () => {
     expect(warned.map(({ name, node }) => `${name} needs Node ${node}`)).toEqual([]);
   });
 
-  test("installs nothing that phones home", () => {
+  test("installs no package that reports usage to its vendor", () => {
     expect(named(packages).filter((name) => name.includes("scarf"))).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe("the lock file", () => {
     ]);
   });
 
-  test("ships permissive licences, except for the two families that docs/contributing/dependencies.md explains", () => {
+  test("contains permissive licences, except two families in docs/contributing/dependencies.md", () => {
     const others = packages.filter(({ isDev, license }) => !isDev && !PERMISSIVE.has(license));
     expect(named(others).filter((name) => !name.startsWith("@img/sharp-"))).toEqual(["libsignal"]);
   });
@@ -86,7 +86,7 @@ test("the list of components names each shipped package with its version, in Cyc
 });
 
 test.each(listFiles(".github/workflows"))(
-  "%s uses actions by their digest, with the version beside it",
+  "%s pins actions by their digest, with the version beside it",
   (path) => {
     const text = readFileSync(join(ROOT, path), "utf8");
     const used = [...text.matchAll(/uses: (.*)/g)].map(([, action = ""]) => action);

@@ -10,14 +10,14 @@ const onPage = new Set([...PAGE.matchAll(/^\| `(\w+)` \|/gm)].map(([, code = ""]
 
 const TEXTS = { ...ERROR_CODES, ...MESSAGE_ERROR_CODES, ...TOOL_ERROR_CODES };
 
-test("the page on errors explains every code of responses, failed messages and pairings, and says what to do", () => {
+test("the page on errors explains every code of responses, failed messages and pairings", () => {
   const codes = [...Object.keys(TEXTS), ...PAIRING_ERROR_CODES];
   expect(codes.filter((code) => !onPage.has(code))).toEqual([]);
   for (const { meaning, advice } of Object.values(TEXTS))
     for (const text of [meaning, advice]) expect(text).toMatch(/^[A-Z`].{20,}\.$/);
 });
 
-test("every code that the program writes, also as text in SQL, is on the page on errors", () => {
+test("every error code in the sources, also as text in SQL, is on the page on errors", () => {
   const sources = listFiles("src").filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"));
   const written = sources.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), "utf8");

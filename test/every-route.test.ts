@@ -49,7 +49,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       (error: { code: string }) => error.code,
     );
 
-  test("people are looked up, blocked and listed", async () => {
+  test("contacts are looked up, blocked and listed", async () => {
     const { id, client } = ask();
     const address = { jid: jidOf(ana), lid, phone: ana };
     const checked = await client.checkContacts({ id, numbers: [ana, side.nobody, "abc"] });
@@ -123,7 +123,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       (send, { id, number }) => send.send({ instance_id: id, number, text: "One" }),
       { type: "text", text: "One" },
     ],
-  ])("%s is sent and kept", async (_, send, kept) => {
+  ])("%s is sent and stored", async (_, send, kept) => {
     const { id, client } = ask();
     const answer = (await send(client, { id, number: ana })) as { data: { message_id: string } };
     const { message_id } = answer.data;
@@ -152,7 +152,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     });
   });
 
-  test("a message is answered, reacted to, edited, deleted and read", async () => {
+  test("a message is replied to, reacted to, edited, deleted and read", async () => {
     const { id, client } = ask();
     const theirs = await received(side.says(ana, "Red or blue?"));
     const reply = (await client.sendReply({ id, message_id: theirs, text: "Blue" })).data;
@@ -178,7 +178,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     await client.setPresence({ id, presence: "available" });
   });
 
-  test("a file that comes in can be had", async () => {
+  test("an inbound file can be downloaded", async () => {
     const { id, client } = ask();
     const message_id = await received(side.shows(ana));
     const { bytes } = await client.downloadMedia({ id, message_id });
@@ -191,7 +191,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect([file.type, SAMPLE.png.equals(file.bytes)]).toEqual(["image/png", true]);
   });
 
-  test("messages and chats are listed, page by page while more come", async () => {
+  test("messages and chats are listed, page by page until the last one", async () => {
     const { id, client } = ask();
     const from = await side.addPerson("Caio");
     const ids: string[] = [];
@@ -227,7 +227,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(all.data).toContainEqual(expect.objectContaining({ text: "Olá de novo", instance_id: id }));
   });
 
-  test("a chat is archived, pinned, muted and marked, and back", async () => {
+  test("a chat is archived, pinned, muted and marked, and each change is reverted", async () => {
     const { id, client } = ask();
     await received(side.says(bia, "Hi"));
     const change = async (action: "archive" | "pin" | "mute" | "unread", state: boolean) =>
@@ -240,7 +240,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     }
   });
 
-  test("a group is made, changed, invited to, left and joined", async () => {
+  test("a group is created, changed, invited to, left and joined", async () => {
     const { id, client } = ask();
     const people = { name: "Team", participants: [ana, side.nobody], description: "Why" };
     const { data: made } = await client.createGroup({ id, ...people });
@@ -297,7 +297,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect((await client.getGroup({ id, jid })).data).toMatchObject({ name: "Crew", size: 3 });
   });
 
-  test("what only admins may do is refused, and the rest of a batch is done", async () => {
+  test("operations for admins only are refused, and the rest of a batch is done", async () => {
     const { id, client } = ask();
     const jid = await side.addGroup("Theirs", ana);
     const participants = [bia];
@@ -338,7 +338,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(await refusal(act(client, id, side.nobody))).toBe(code);
   });
 
-  test("no passkey is asked for while an instance is linked, and no link is made for it", async () => {
+  test("no passkey is requested while an instance is linked, and no link is created for it", async () => {
     const { id, client } = ask();
     expect((await client.getPasskey({ id })).data.state).toBe("none");
     const part = "AAAA";

@@ -114,7 +114,7 @@ function sendRaw(url: string, rest: string, { isCutOff = false } = {}): Promise<
 const write = (from: string, text: string) => shop.client.sandboxReceive({ id: shop.id, from, text });
 
 describe("send-text.mjs", () => {
-  test("says what became of the message, or why not", async () => {
+  test("prints the result of the message, or the reason of its failure", async () => {
     const sent = await run(["send-text.mjs", newPhone(), "Hello"]);
     expect(sent).toEqual({ code: 0, said: expect.stringMatching(/^sent: \w+ to \d+@s\.whatsapp\.net\n$/) });
     const refused = await run(["send-text.mjs", "5511999990000", "Hello"]);
@@ -143,7 +143,7 @@ async function commandOf({ command, file }: { command: string; file: string }): 
   return [program, []];
 }
 
-describe.each(RECEIVERS)("$file", ({ command, file, found }) => {
+describe.each(RECEIVERS)("the example runs in another language: $file", ({ command, file, found }) => {
   test.skipIf(!found)(
     found
       ? "takes what the gateway delivers and refuses the rest"
@@ -172,7 +172,7 @@ describe.each(RECEIVERS)("$file", ({ command, file, found }) => {
 });
 
 describe("echo-bot.mjs", () => {
-  test("answers a text with the same text, quoting it", async () => {
+  test("replies to a text with the same text, quoting it", async () => {
     const bot = await listen(process.execPath, ["echo-bot.mjs"]);
     await offend(bot.url);
     const phone = newPhone();
@@ -190,7 +190,7 @@ describe("echo-bot.mjs", () => {
 });
 
 describe("campaign-from-csv.mjs", () => {
-  test("shows a campaign, and sends it when told to", async () => {
+  test("prints a campaign, and sends it only when the option is set", async () => {
     const file = join(scratch.path, "people.csv");
     const [ana, leo] = [newPhone(), newPhone()];
     await writeFile(file, `phone,name\n${ana},Ana\n${leo},Leo\n${ana},Ana\nnobody,Nobody\n`);

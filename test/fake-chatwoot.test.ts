@@ -77,7 +77,7 @@ async function play(step: Step): Promise<void> {
   for (const [name, path] of Object.entries(step.keep ?? {})) kept.set(name, at(asked?.body ?? hook, path));
 }
 
-describe("the double answers as Chatwoot 4.16.2 does", () => {
+describe("the fake Chatwoot responds as Chatwoot 4.16.2 does", () => {
   test.each(STORIES)("in the story of %s", async (name) => {
     const { source, steps } = JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as {
       source: string[];
@@ -92,7 +92,7 @@ describe("the double answers as Chatwoot 4.16.2 does", () => {
       });
   });
 
-  test("in the name of a recording, which is a UUID", () => {
+  test("for the name of a recording, which is a UUID", () => {
     const { id } = chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+1" });
     const names = (["mp3", "wav"] as const).map(
       (extension) => chatwoot.record(id, SAMPLE.mp3, extension).attachments[0]?.file_name,
@@ -103,7 +103,7 @@ describe("the double answers as Chatwoot 4.16.2 does", () => {
     ]);
   });
 
-  test("in the length that a message may have, before Liquid has rendered it", async () => {
+  test("for the maximum length of a message, before Liquid has rendered it", async () => {
     const { id } = chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+1" });
     const call = `POST conversations/${id}/messages`;
     expect(await ask({ call, body: { content: "{{x}}".repeat(30_000) } })).toMatchObject({ status: 200 });

@@ -30,7 +30,7 @@ async function send(path: string, body?: string, headers: Record<string, string>
 const ofShop = (path: string) => `/api/v1/instances/${shop.id}${path}`;
 
 test.each(["Sales", "inst_2", ":id", "0", "1.5"])(
-  "%s in the place of the instance is no number",
+  "%s in place of the instance id is refused",
   async (id) => {
     const refused = await send(`/api/v1/instances/${id}/send-text`, "{}");
     expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
@@ -48,19 +48,19 @@ test("a trailing comma is refused with its line and column", async () => {
   );
 });
 
-test("a request without a body is told so, whoever misses the fields", async () => {
+test("a request without a body is refused with that reason, whichever part misses the fields", async () => {
   expect((await send(ofShop("/send-text"))).message).toMatch(/^The request has no body\. \w+: /);
   expect((await send("/api/auth/login")).message).toMatch(/^The request has no body\. \w+: is required$/);
   expect((await send(ofShop("/send-text"), "{}")).message).not.toContain("no body");
 });
 
-test("a field that a handler refuses has the name under which it was sent", async () => {
+test("a field that a handler refuses is reported with the name under which it was sent", async () => {
   const { message, fields } = await send(ofShop("/send-text"), '{"to":"not a phone","text":"Hello"}');
   expect(message).toMatch(/^to: /);
   expect(fields?.[0]?.field).toBe("to");
 });
 
-test("fields that are null are absent", async () => {
+test("null fields count as absent", async () => {
   const absent = {
     reply_to: null,
     mentions: null,
@@ -75,7 +75,7 @@ test("fields that are null are absent", async () => {
   });
 });
 
-test("a send before the pairing says what to do first", async () => {
+test("a send before the pairing says that the instance must be paired first", async () => {
   const { message } = await send(ofShop("/send-text"), '{"number":"5511999990004","text":"Hello"}');
   expect(message).toBe(
     `The instance is not connected. Call POST /api/v1/instances/${shop.id}/connect and scan the QR first.`,
@@ -87,7 +87,7 @@ test("a private address is refused with the settings that would allow it", async
   expect(message).toContain("WAYGATE_ALLOWED_HOSTS");
 });
 
-test("a route of another gateway, and one that a setting closes, say where to go on", async () => {
+test("a route of another gateway, and one that a setting closes, point to the documentation", async () => {
   expect((await send("/message/sendText/sales", "{}")).message).toContain("/docs/waygate/migration");
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
   expect(metrics).toContain("WAYGATE_METRICS_TOKEN is not set");

@@ -24,7 +24,7 @@ function generate(...options: string[]): Promise<{ code: number; said: string }>
   });
 }
 
-it("the committed files are what the sources say (else: npm run generate)", async () => {
+it("the committed files match their sources (else: npm run generate)", async () => {
   expect(await generate("--check")).toEqual({ code: 0, said: "" });
 });
 
@@ -45,7 +45,7 @@ it("--check writes nothing and names each file that is out of date", async () =>
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("writes all of them, and the same again", async () => {
+it("the generator writes all files, and the same content again", async () => {
   expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(
     EVENT_NAMES.length + STREAM_EVENTS.length + 6,
   );
@@ -57,7 +57,7 @@ it("writes all of them, and the same again", async () => {
   });
 });
 
-it("documents every setting, and the example sets none", async () => {
+it("the generator documents every setting, and the example sets none", async () => {
   const page = await readFile(join(folder, "docs/reference/configuration.md"), "utf8");
   const example = await readFile(join(folder, ".env.example"), "utf8");
   for (const { env, description } of listSettings()) {

@@ -142,7 +142,7 @@ describe.skipIf(!hasCurl)(
       },
     );
 
-    test("the first block of the README, pasted as it stands with the password filled in, ends with a webhook", async () => {
+    test("the first block of the README, pasted with the password filled in, ends with a webhook", async () => {
       const stdout = await pasteFirstBlock(
         (block) => block.replace("PASSWORD='...'", `PASSWORD='${OWNER.password}'`),
         /message\.received echo: Hello\n[\s\S]*^Next: |^Next: [\s\S]*message\.received echo: Hello\n/m,
@@ -157,7 +157,7 @@ describe.skipIf(!hasCurl)(
       expect(stdout).toMatch(/^Next: docs\/start\/quick-start\.md.* Instance \d+ has the key wg_/m);
     });
 
-    test("the first block of the README says so where the password was not filled in", async () => {
+    test("the first block of the README reports a password that was not filled in", async () => {
       const stdout = await pasteFirstBlock((block) => block, /^Next: /m);
       expect(stdout).toContain("Not signed in, so nothing below works. Is PASSWORD right?");
       expect(stdout).toContain('"code":"INVALID_CREDENTIALS"');
@@ -175,7 +175,7 @@ test("the comparison of shapes names fields that are missing, added or of anothe
   ]);
 });
 
-test("every command of the documents is run here, or named with the reason why not", () => {
+test("every command of the documents is run here, or listed with the reason why not", () => {
   const commands = BLOCKS.filter(({ language, isCall }) => language === "sh" && !isCall);
   const beginnings = Object.keys(NOT_RUN_HERE);
   const unknown = commands.filter(({ text }) => !beginnings.some((one) => text.startsWith(one)));
@@ -183,15 +183,15 @@ test("every command of the documents is run here, or named with the reason why n
   expect([...unknown.map(({ path, text }) => `${path}: ${text}`), ...unused]).toEqual([]);
 });
 
-describe("JSON that is no response of a call above it", () => {
+describe("JSON in the documents that no request above it returned", () => {
   const isEventPage = ({ path }: DocumentBlock) => /events\/[a-z]+\.[a-z_]+\.md$/.test(path);
   const shown = BLOCKS.filter(({ language, isResponse }) => language === "json" && !isResponse);
 
-  test.each(shown.filter(isEventPage))("the payload of $path is the tested one", ({ path, text }) => {
+  test.each(shown.filter(isEventPage))("is the tested payload of $path", ({ path, text }) => {
     expect(text).toBe(readFileSync(join(ROOT, path.replace(/md$/, "json")), "utf8"));
   });
 
-  test("the body of an error has the fields of the description", async () => {
+  test("has the fields of the description if it is the body of an error", async () => {
     const { text } = blockOf("docs/reference/errors.md");
     const id = (await gateway.connectInstance()).id;
     const response = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
@@ -202,12 +202,12 @@ describe("JSON that is no response of a call above it", () => {
     expect(shapeDifferences(JSON.parse(text), await response.json())).toEqual([]);
   });
 
-  test("the body of a webhook in another format is accepted by the contract", () => {
+  test("is accepted by the contract if it is a webhook body in another format", () => {
     const body = JSON.parse(blockOf("docs/start/migration.md").text);
     expect(webhooksContract.createWebhook.input.safeParse({ id: 1, ...body }).error).toBeUndefined();
   });
 
-  test("the configuration of an assistant names a script of the package and settings that exist", () => {
+  test("names a script of the package and existing settings if it configures an assistant", () => {
     const { command, args, env } = JSON.parse(blockOf("docs/guides/assistant-tools.md").text).mcpServers
       .waygate;
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -216,7 +216,7 @@ describe("JSON that is no response of a call above it", () => {
     for (const name of Object.keys(env)) expect(configuration).toContain(`\`${name}\``);
   });
 
-  test("there is no other", () => {
+  test("does not exist elsewhere", () => {
     const known = ["docs/reference/errors.md", "docs/start/migration.md", "docs/guides/assistant-tools.md"];
     expect(
       shown
@@ -233,7 +233,7 @@ describe("JSON that is no response of a call above it", () => {
   }
 });
 
-test("every part of the guide that readers were promised is there", () => {
+test("every promised part of the guide exists", () => {
   const slugs: string[] = GUIDE.map(({ slug }) => slug);
   expect(slugs).toEqual(
     expect.arrayContaining([

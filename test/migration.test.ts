@@ -306,7 +306,7 @@ const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read
   ["WAHA profile/status", "setProfileStatus", { status: "Open" }, { text: "Open" }],
 ];
 
-describe("a body of another gateway is read as it is meant", () => {
+describe("a body of another gateway is converted to the same meaning", () => {
   test.each(UNCHANGED)("%s", (_, name, body, read) => {
     const route: Route = contract[name];
     const path = route.http.includes(":id") ? { id: "17" } : {};
@@ -314,7 +314,7 @@ describe("a body of another gateway is read as it is meant", () => {
   });
 });
 
-test("an id of our own is not taken for one of theirs", () => {
+test("an id of this gateway is not mistaken for an id of another gateway", () => {
   for (const id of ["3EB0AA", "AC1_2", "true", "12:3", "ABC:DEF", "true_x"]) {
     const read = readInput(contract.deleteMessage, {
       path: { id: "17" },
@@ -325,7 +325,7 @@ test("an id of our own is not taken for one of theirs", () => {
   }
 });
 
-test("what they call otherwise and we do not know is refused, not guessed", () => {
+test("an unknown value of another gateway is refused, not guessed", () => {
   const refused: readonly (readonly [Name, Body])[] = [
     ["sendMedia", { number: JID, type: "gif", media: "AAAA" }],
     ["createWebhook", { url: "https://example.com/", events: ["MESSAGES_UPSERT"] }],
@@ -338,7 +338,7 @@ test("what they call otherwise and we do not know is refused, not guessed", () =
   }
 });
 
-test("the page on coming from another gateway names every route that takes their bodies", () => {
+test("the migration page names every route that accepts bodies of other gateways", () => {
   const text = readFileSync(`${ROOT}docs/start/migration.md`, "utf8");
   const missing = [...new Set(UNCHANGED.map(([, name]) => contract[name].http))].filter((http) => {
     const path = http.split(" ")[1]?.replace("/api/v1/instances/:id", "") ?? "";

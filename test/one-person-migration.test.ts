@@ -84,7 +84,7 @@ async function insertRecipients(): Promise<void> {
   );
 }
 
-it("makes one lead of two under the spellings of one number, and keeps the opt-out", async () => {
+it("two leads with variants of one number are merged into one, which keeps the opt-out", async () => {
   const leads = await rows("select * from lead order by id");
   expect(leads).toMatchObject([
     { phone: LONG, name: "Bia", tags: ["a", "b"], custom_fields: { City: "Recife", Size: 3 } },
@@ -96,7 +96,7 @@ it("makes one lead of two under the spellings of one number, and keeps the opt-o
   ]);
 });
 
-it("lets a refusal hold for every spelling of a number unless a later consent was given", async () => {
+it("an opt-out applies to every variant of a number unless a later consent was given", async () => {
   const held = await rows(
     "select distinct purpose, granted from consent_state where subject in ('phone:' || person_of($1), 'phone:351912345678')",
     LONG,
@@ -108,7 +108,7 @@ it("lets a refusal hold for every spelling of a number unless a later consent wa
   );
 });
 
-it("knows whom a campaign under way has written to already", async () => {
+it("the migration knows which contacts a running campaign has already written to", async () => {
   const people = await rows("select phone, person from campaign_recipient order by id");
   expect(people).toEqual([
     { phone: LONG, person: canonicalNumberOf(LONG) },
@@ -116,7 +116,7 @@ it("knows whom a campaign under way has written to already", async () => {
   ]);
 });
 
-it("finds the same person as the gateway does", async () => {
+it("the migration identifies the same contact as the gateway does", async () => {
   const phones = [
     LONG,
     SHORT,

@@ -9,7 +9,7 @@ import { ROOT } from "./source-files.ts";
 
 const committed = new URL("../openapi.json", import.meta.url);
 
-test("the description of the whole contract is valid OpenAPI 3.1", async () => {
+test("the OpenAPI document of the whole contract is valid OpenAPI 3.1", async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(createOpenApiDocument(contract)));
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
@@ -25,14 +25,14 @@ test("every route of the contract is one operation with its own method and path"
   expect(operations.toSorted()).toEqual(Object.keys(contract).toSorted());
 });
 
-test("every route has a sentence, and every field of a path is a field of its input", () => {
+test("every route has a description, and every field of a path is a field of its input", () => {
   for (const [name, { http, summary }] of Object.entries(contract)) {
     expect(summary.length, name).toBeGreaterThan(3);
     expect(http, name).toMatch(/^(GET|POST|PUT|PATCH|DELETE) \/[\w./:-]*$/);
   }
 });
 
-test("every reference leads somewhere", () => {
+test("every reference has a target", () => {
   const document = createOpenApiDocument(contract);
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path]) => path ?? "",
@@ -45,7 +45,7 @@ test("every reference leads somewhere", () => {
   }
 });
 
-test.skipIf(!existsSync(committed))("openapi.json is what the contract says (else: npm run generate)", () => {
+test.skipIf(!existsSync(committed))("openapi.json matches the contract (else: npm run generate)", () => {
   expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(createOpenApiDocument(contract));
 });
 
@@ -77,7 +77,7 @@ test("every JSON body has an example that fits its schema", () => {
   expect(bodies).toBeGreaterThan(70);
 });
 
-test("the example of a change changes something", () => {
+test("the example of a change request changes at least one field", () => {
   const paths = Object.values(document.paths as Record<string, Record<string, Operation>>);
   const changes = paths.flatMap(({ patch, put }) => [patch ?? [], put ?? []].flat());
   const empty = changes.filter(({ requestBody }) => {
@@ -88,11 +88,11 @@ test("the example of a change changes something", () => {
   expect(empty.map(({ operationId }) => operationId)).toEqual([]);
 });
 
-test("summaries are plain text, since tools show them so", () => {
+test("summaries are plain text, since tools show them unrendered", () => {
   expect(operations.map(({ summary }) => summary).filter((summary) => summary.includes("`"))).toEqual([]);
 });
 
-test("package, description, chart and lock file carry one version", () => {
+test("package, OpenAPI document, chart and lock file have the same version", () => {
   const read = (path: string) => readFileSync(`${ROOT}/${path}`, "utf8");
   const chart = read("deploy/helm/Chart.yaml");
   expect([

@@ -36,7 +36,7 @@ describe("the Dockerfile", () => {
     expect(of("FROM").every((image) => image.startsWith("node:24-bookworm-slim"))).toBe(true);
   });
 
-  test("copies what is there, and nothing that .dockerignore keeps out", () => {
+  test("copies existing files, and no file that .dockerignore excludes", () => {
     const ignored = new Set(read(".dockerignore").split("\n"));
     const sources = of("COPY")
       .filter((line) => !line.startsWith("--from"))
@@ -45,7 +45,7 @@ describe("the Dockerfile", () => {
     expect(sources.filter((path) => !existsSync(join(ROOT, path)) || ignored.has(path))).toEqual([]);
   });
 
-  test("ends with an image that runs as a user, is asked for its health, and holds no compiler", () => {
+  test("creates an image with its own user and a health check, and without a compiler", () => {
     const text = lastStage.join("\n");
     expect(text).toMatch(/^USER node$/m);
     expect(text).toMatch(/^HEALTHCHECK .*\/health\/live/m);
@@ -56,7 +56,7 @@ describe("the Dockerfile", () => {
     expect(text).toMatch(/^ENTRYPOINT \["node", "bin\/waygate\.mjs"\]$/m);
   });
 
-  test("sets settings that exist", () => {
+  test("sets existing settings only", () => {
     const names = of("ENV").flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name = ""]) => name));
     expect(names).toContain("WAYGATE_HOST");
     expect(unknownSettings(names)).toEqual([]);
@@ -67,7 +67,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
   const compose: Json = parse(read(file), { merge: true });
   const services: [string, Json][] = Object.entries(compose.services);
 
-  test("names services that exist, each with an image", () => {
+  test("defines services that exist, each with an image", () => {
     for (const [name, { depends_on: needs = {}, image, build }] of services) {
       const names = Array.isArray(needs) ? needs : Object.keys(needs);
       expect(Object.keys(compose.services), name).toEqual(expect.arrayContaining(names));
@@ -75,7 +75,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     }
   });
 
-  test("mounts volumes and files that exist", () => {
+  test("mounts existing volumes and files", () => {
     const mounted: string[] = services.flatMap(([, { volumes = [] }]) => volumes);
     const sources = mounted.map((volume) => volume.split(":")[0] ?? "");
     const known = Object.keys(compose.volumes);
@@ -84,7 +84,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(known.filter((name) => !sources.includes(name))).toEqual([]);
   });
 
-  test("lets the gateway stop in peace, with settings that exist and no secret of its own", () => {
+  test("lets the gateway stop gracefully, with existing settings and no secret of its own", () => {
     const ours = services.filter(([, { build }]) => build !== undefined);
     expect(ours.length).toBeGreaterThan(0);
     for (const [, service] of ours) {
@@ -97,7 +97,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(read(file)).not.toMatch(/(PASSWORD|SECRET\w*|TOKEN|KEY): [^$\s]/);
   });
 
-  test("lets no service gain rights, and the gateway and the databases run without what they do not need", () => {
+  test("lets no service gain rights, and runs the gateway and the databases with minimal rights", () => {
     for (const [name, service] of services) {
       expect(service.security_opt, name).toEqual(["no-new-privileges:true"]);
       const { image = "", build } = service;
@@ -112,7 +112,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     }
   });
 
-  test("lets the network's gateway and the proxy name the client, at fixed addresses, and no other container", () => {
+  test("trusts the network's gateway and the proxy to name the client, and no other container", () => {
     const [{ subnet, gateway, ip_range: range = subnet }] = compose.networks.default.ipam.config;
     const given = new BlockList();
     given.addSubnet(range.split("/")[0], Number(range.split("/")[1]));
@@ -128,7 +128,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(fixed).toHaveLength(services.some(([name]) => name === "proxy") ? 1 : 0);
   });
 
-  test("hands every variable of .env to the gateway", () => {
+  test("passes every variable of .env to the gateway", () => {
     const gateways = services.filter(([, { build }]) => build);
     expect(gateways.length).toBeGreaterThan(0);
     for (const [name, { env_file }] of gateways) {
@@ -136,13 +136,13 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     }
   });
 
-  test("opens ports to this machine only", () => {
+  test("publishes ports to this machine only", () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
   });
 });
 
-test("the gateway of docker-compose.yml may call its neighbours by name, each on its one port", () => {
+test("the gateway of docker-compose.yml may reach its neighbours by name, each on its one port", () => {
   const { services }: Json = parse(read("docker-compose.yml"), { merge: true });
   const allowed = services.waygate.environment.WAYGATE_ALLOWED_HOSTS;
   const [, ...hosts] = /^\$\{WAYGATE_ALLOWED_HOSTS:-(.*)\}$/.exec(allowed)?.[1]?.split(",") ?? [];
@@ -171,7 +171,7 @@ test("three nodes know their own addresses, and the proxy knows all of them", ()
   expect(proxy).toMatch(/location \/internal\/ \{\s+return 404;/);
 });
 
-test("the systemd unit has sections, directives that systemd knows, and a program that exists", () => {
+test("the systemd unit has valid sections and directives, and an existing program", () => {
   const text = read("deploy/systemd/waygate.service");
   const directives = text.split("\n").filter((line) => line !== "" && !/^[#[]/.test(line));
   expect(text.match(/^\[.*\]$/gm)).toEqual(["[Unit]", "[Service]", "[Install]"]);
@@ -200,7 +200,7 @@ describe("the Helm chart", () => {
     expect(chart.appVersion).toBe(JSON.parse(read("package.json")).version);
   });
 
-  test("knows every setting that it sets", () => {
+  test("uses existing settings only", () => {
     const inTemplates = templates.flatMap((path) =>
       [...read(path).matchAll(/\b(WAYGATE_\w+|DATABASE_URL)\b/g)].map(([name]) => name),
     );
@@ -210,7 +210,7 @@ describe("the Helm chart", () => {
     expect(Object.values(values.secrets).filter((value) => value !== "")).toEqual([]);
   });
 
-  test.each(templates)("%s uses values that there are, and closes what it opens", (path) => {
+  test.each(templates)("%s uses existing values, and closes what it opens", (path) => {
     const text = read(path);
     const used = [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, name = ""]) => name);
     const missing = used.filter(
@@ -246,7 +246,7 @@ describe("the Helm chart", () => {
     expect(text).toContain("enableServiceLinks: false");
   });
 
-  test("lets the proxies of an ingress name the client, with addresses that the gateway takes", () => {
+  test("trusts the proxies of an ingress to name the client, with addresses that the gateway accepts", () => {
     const text = read("deploy/helm/templates/statefulset.yaml");
     expect(text).toMatch(
       /if \.Values\.ingress\.enabled \}\}\n\s+- name: WAYGATE_TRUSTED_PROXIES\n\s+value: .*\.Values\.trustedProxies /,
@@ -255,7 +255,7 @@ describe("the Helm chart", () => {
     expect(readConfig({ WAYGATE_TRUSTED_PROXIES: cidrs.join(",") }).trustedProxies).toEqual(cidrs);
   });
 
-  test("keeps backups on a volume, or makes none", () => {
+  test("stores backups on a volume, or creates none", () => {
     const text = read("deploy/helm/templates/statefulset.yaml");
     expect(text).toMatch(
       /if \.Values\.files\.claim \}\}\n\s+- name: WAYGATE_BACKUP_DIR\n\s+value: \/files\/backups\n\s+\{\{- else \}\}\n[\s\S]*?- name: WAYGATE_BACKUP_AT\n\s+value: "off"/,
@@ -263,7 +263,7 @@ describe("the Helm chart", () => {
     expect(read("deploy/helm/templates/NOTES.txt")).toContain("logs --selector");
   });
 
-  test("leads /internal of its ingress to a service without pods", () => {
+  test("routes /internal of its ingress to a service without pods", () => {
     const text = read("deploy/helm/templates/ingress.yaml");
     const [first = ""] = text.match(/- path: \/internal\n[\s\S]*?(?=- path: \/\n)/) ?? [];
     expect(first).toMatch(/pathType: Prefix\n[\s\S]*name: .*-closed\n/);
@@ -272,7 +272,7 @@ describe("the Helm chart", () => {
     expect(service).not.toContain("selector:");
   });
 
-  test("lets nobody reach the nodes but themselves and named peers, and closes the cloud's metadata", () => {
+  test("opens the nodes to each other and to named peers only, and blocks the cloud's metadata", () => {
     const text = read("deploy/helm/templates/network-policy.yaml");
     expect(values.networkPolicy.enabled).toBe(true);
     expect(values.networkPolicy.from).toEqual([
@@ -307,7 +307,7 @@ test("CI runs test files that exist on an exact release of each supported line o
 describe("the npm package", () => {
   const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
 
-  test("brings the program, the client and the documents that its pages show, and no tests or benchmarks", () => {
+  test("contains the program, the client and the documents of its pages, and no tests or benchmarks", () => {
     const built = ["dist/src", "dist/migrations", "dist/examples"];
     expect(files).toEqual(expect.arrayContaining(["bin", ...built, "docs", "examples"]));
     expect(files).not.toContain("dist");

@@ -80,7 +80,7 @@ interface Refused {
 
 const faultsOf = (refusal: GatewayError | undefined) => (refusal?.details?.fields ?? []) as Refused[];
 
-test("no wrong value in any field of any operation is refused in the words of a library", () => {
+test("no wrong value in any field of any operation is refused with the message of a library", () => {
   let refused = 0;
   const foreign: string[] = [];
   for (const [name, route] of routes) {
@@ -103,7 +103,7 @@ const isNullable = (route: Route, path: string) =>
     readPath(z.toJSONSchema(route.input, { io: "input", unrepresentable: "any" }), `properties.${path}`),
   )?.includes('"null"') ?? false;
 
-test("a field that is null is refused in no other way than one that is absent", () => {
+test("a null field is refused exactly like an absent one", () => {
   const uneven: string[] = [];
   for (const [name, route] of routes) {
     const absent = refusalOf(route, {})?.message;
@@ -141,7 +141,7 @@ const sentence = (name: keyof typeof contract, fields: Fields) =>
     .map(({ field, issue }) => `${field}: ${issue}`)
     .join("; ");
 
-test("a refusal says what the field takes", () => {
+test("an error message says which values the field accepts", () => {
   expect(sentence("listMessages", { limit: "abc" })).toBe("limit: must be a whole number from 1 to 200");
   expect(sentence("listMessages", { limit: "100000" })).toBe("limit: must be a whole number from 1 to 200");
   expect(sentence("sendText", { async: "yes" })).toBe("async: must be true or false");

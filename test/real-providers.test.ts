@@ -13,7 +13,7 @@ describe("real providers", () => {
   afterAll(() => story?.stop());
 
   test.skipIf(!TYPEBOT_URL)(
-    "a bot of Typebot answers (skipped without TYPEBOT_URL, a viewer with a published bot TYPEBOT_PUBLIC_ID)",
+    "a bot of Typebot replies (skipped without TYPEBOT_URL, a viewer with a published bot TYPEBOT_PUBLIC_ID)",
     async () => {
       const { client, id } = story.shop;
       const config = { base_url: TYPEBOT_URL, public_id: TYPEBOT_PUBLIC_ID };

@@ -12,7 +12,7 @@ interface Description {
   paths: Record<string, Record<string, { requestBody: { content: Record<string, { example: object }> } }>>;
 }
 
-test("the bodies that the reference shows create, pair and use an instance as they stand", async () => {
+test("the request bodies in the reference create, pair and use an instance without changes", async () => {
   const description = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Description;
   const execute = async (path: string, headers: Record<string, string>, id = 0, changes = {}) => {
     const example = description.paths[path]?.post?.requestBody.content["application/json"]?.example;

@@ -113,7 +113,7 @@ async function arrivals(instance: Instance): Promise<(string | null)[]> {
 }
 
 describe("on the sandbox network, another tenant's number", () => {
-  it("can be paired like any other, and what is written to it goes to its owner alone", async () => {
+  it("can be paired like any other, and its messages go to its owner alone", async () => {
     const spy = await beta.addInstance(alpha.one.phone);
     expect(spy.phone).toBe(alpha.one.phone);
     const { id, client } = alpha.one;
@@ -122,14 +122,14 @@ describe("on the sandbox network, another tenant's number", () => {
     expect((await arrivals(spy)).filter((text) => text?.includes(MARKER))).toEqual([]);
   });
 
-  it("speaks for nobody: what is sent as it does not reach its people", async () => {
+  it("represents no other number: messages sent as it do not reach the other number's contacts", async () => {
     const spy = await beta.addInstance(alpha.one.phone);
     const { data } = await spy.client.sendText({ id: spy.id, number: alpha.two.phone, text: "As alpha" });
     expect(data.status).toBe("sent");
     expect(await arrivals(alpha.two)).not.toContain("As alpha");
   });
 
-  it("is not banned, dropped or called with what happens to a number that looks the same", async () => {
+  it("is not banned, disconnected or called by an action on a number that looks the same", async () => {
     const spy = await beta.addInstance(alpha.one.phone);
     await spy.client.sandboxCall({ id: spy.id, from: CUSTOMER });
     await spy.client.sandboxDrop({ id: spy.id });
@@ -142,7 +142,7 @@ describe("on the sandbox network, another tenant's number", () => {
     expect(data.filter(({ event }) => unwanted.includes(event))).toEqual([]);
   });
 
-  it("writes to a group that others cannot enter by writing in it", async () => {
+  it("cannot be used to write to a group that it has not joined", async () => {
     const { id, client } = beta.one;
     await client.sandboxReceive({ id, from: newPhone(), group_jid: group, text: "Let me in" });
     await alpha.one.client.sendText({ id: alpha.one.id, jid: group, text: `AGAIN ${MARKER}` });
@@ -154,7 +154,7 @@ describe("on the sandbox network, another tenant's number", () => {
     );
   });
 
-  it("changes no group for others, who get the answer of a group that does not exist", async () => {
+  it("changes no group of other tenants, who get the response for a group that does not exist", async () => {
     const { id, key } = (await makeTenant("gamma")).one;
     const change = (group_jid: string) =>
       call(
@@ -193,7 +193,7 @@ describe("on the sandbox network, two instances of one account", () => {
     await waitUntil(async () => (await status()) === "read");
   });
 
-  it("have numbers and groups that tell nothing of how many others there are", async () => {
+  it("have numbers and groups that do not reveal how many others there are", async () => {
     const { one, two } = beta;
     expect(Math.abs(Number(one.phone) - Number(two.phone))).toBeGreaterThan(1);
     const make = async () =>
@@ -305,8 +305,8 @@ function addressOf({ http }: Route, ids: Record<string, string | number>): strin
   return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? 1)));
 }
 
-describe("the walls between the tenants of the sandbox network", () => {
-  it("stand in every table", async () => {
+describe("the isolation between the tenants of the sandbox network", () => {
+  it("covers every table", async () => {
     const open = await rows(
       `select table_name from information_schema.tables t where table_schema = 'sandbox' and not exists (
          select from information_schema.columns c where c.table_schema = 'sandbox'
@@ -316,7 +316,7 @@ describe("the walls between the tenants of the sandbox network", () => {
     expect(open.map(({ table_name }) => table_name)).toEqual(["chat", "contact", "picture", "profile"]);
   });
 
-  it("let no route tell another tenant's number, group or message from one that nobody has", async () => {
+  it("lets no route distinguish another tenant's number, group or message from an unknown one", async () => {
     const { addInstance } = await makeTenant("delta");
     const wrong: string[] = [];
     for (const [name, route] of sandboxRoutes.filter(([, { access }]) => access !== "public")) {
@@ -338,7 +338,7 @@ describe("the walls between the tenants of the sandbox network", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keep all that a tenant has, and the marker in it, from whatever another one asks", async () => {
+  it("protects all data of a tenant, and the marker in it, from all requests of another one", async () => {
     const before = await snapshot(alpha);
     // Its number in the other world is the same, which is as near as one can come.
     const spy = await beta.addInstance(alpha.one.phone);
@@ -356,7 +356,7 @@ describe("the walls between the tenants of the sandbox network", () => {
     expect(await snapshot(alpha)).toBe(before);
   });
 
-  it("refuse one's own key on another tenant's instance on every route of the sandbox", async () => {
+  it("refuses one's own key on another tenant's instance on every route of the sandbox", async () => {
     const before = await snapshot(alpha);
     const codes = new Set<string>();
     for (const [name, route] of sandboxRoutes.filter(([, { access }]) => access !== "public")) {

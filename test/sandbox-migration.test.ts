@@ -75,7 +75,7 @@ async function insertNetwork(): Promise<void> {
   );
 }
 
-it("gives a device that is paired now to the account of its instance", async () => {
+it("a device that is paired now goes to the account of its instance", async () => {
   const devices = await rows("select phone, account_id from sandbox.device order by id");
   expect(devices).toEqual([
     { phone: ANA, account_id: first },
@@ -85,7 +85,7 @@ it("gives a device that is paired now to the account of its instance", async () 
   ]);
 });
 
-it("lets a number that two accounts have be claimed by the account that has its credentials", async () => {
+it("a number of two accounts can be claimed by the account that has its credentials", async () => {
   const open = (token: string, account_id: number) => {
     const credentials = { ...keepInMemory(), load: async () => credentialsOf(token) };
     const listener = network.open(credentials, account_id);
@@ -102,7 +102,7 @@ it("lets a number that two accounts have be claimed by the account that has its 
   expect((await open("token 2", second).waitForEvent("logged_out")).reason).toBe("unlinked");
 });
 
-it("shows each account what its numbers could see, and what both could see to both", async () => {
+it("each account sees the data of its own numbers, and shared data is shown to both", async () => {
   expect(await rows("select account_id, owner, name from sandbox.address_book order by 1, 2")).toEqual([
     { account_id: first, owner: ANA, name: "Customer of Ana" },
     { account_id: first, owner: BOTH, name: "Customer of both" },
@@ -127,7 +127,7 @@ it("shows each account what its numbers could see, and what both could see to bo
   ]);
 });
 
-it("gives a group to the accounts that are in it, with its members in their order", async () => {
+it("a group goes to the accounts that are in it, with its members in their order", async () => {
   const groups = await rows(
     `select g.account_id, subject, (
        select array_agg(phone order by seat) from sandbox.group_member m
@@ -141,7 +141,7 @@ it("gives a group to the accounts that are in it, with its members in their orde
   ]);
 });
 
-it("leaves an older version what it needs to go on beside this one", async () => {
+it("an older version keeps the columns that it needs to run beside this one", async () => {
   const OLD = [
     "insert into sandbox.message (phone, id, chat, body) values ('1', '1', 'x', 'x') on conflict do nothing",
     "insert into sandbox.media (id, bytes) values ('m', 'x') on conflict do nothing",

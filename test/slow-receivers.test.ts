@@ -11,7 +11,7 @@ import { bubble, startTypebot } from "./typebot-server.ts";
 /** Longer than any time limit below the call's own, and shorter than every limit that is documented for a call. */
 const HOLD_MS = 11_000;
 
-describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) => {
+describe.each(["directly", "through a proxy"])("outgoing requests that are sent %s", (kind) => {
   let story: IntegrationStory;
   let proxy: ProxyServer | undefined;
   const closers: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) =>
     return { shop, say };
   }
 
-  test.concurrent("a webhook that answers after 11 s has taken its event", async () => {
+  test.concurrent("count an event as delivered when the webhook responds after 11 s", async () => {
     const receiver = await startReceiver();
     closers.push(() => receiver.close());
     const relay = await slow(receiver.url);
@@ -63,7 +63,7 @@ describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) =>
     expect(receiver.received).toHaveLength(1);
   });
 
-  test.concurrent("a workflow of n8n that answers after 11 s is heard, and runs once", async () => {
+  test.concurrent("receive the response of an n8n workflow after 11 s, and run it once", async () => {
     const n8n = await startN8n();
     closers.push(() => n8n.shut());
     n8n.activate("slow", { respond: "responseNode", says: { output: "thought about it" } });
@@ -78,7 +78,7 @@ describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) =>
     expect(n8n.executions).toHaveLength(1);
   });
 
-  test.concurrent("a bot of Typebot that answers after 11 s is heard, and starts once", async () => {
+  test.concurrent("receive the response of a Typebot bot after 11 s, and start it once", async () => {
     const typebot = await startTypebot();
     closers.push(() => typebot.shut());
     typebot.publish("slow", [bubble("b1", "slow and steady")]);
@@ -93,7 +93,7 @@ describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) =>
     expect(relay.passed.filter((path) => path.endsWith("/startChat"))).toHaveLength(1);
   });
 
-  test.concurrent("a Chatwoot whose every answer takes 11 s gets a message once", async () => {
+  test.concurrent("post a message once to a Chatwoot whose every response takes 11 s", async () => {
     const chatwoot = await new FakeChatwoot().start();
     closers.push(() => chatwoot.stop());
     const relay = await slow(chatwoot.url);
@@ -110,7 +110,7 @@ describe.each(["directly", "through a proxy"])("calls that go out %s", (kind) =>
     expect((await read()).last_error).toBeNull();
   });
 
-  test.concurrent("a file that comes after 11 s is sent", async () => {
+  test.concurrent("fetch a file that arrives after 11 s, which is then sent", async () => {
     const files = await startFileServer();
     closers.push(() => files.close());
     const late = file(Buffer.from("a price list"), "text/plain");

@@ -22,12 +22,12 @@ async function rows(text: string, ...values: unknown[]): Promise<Record<string, 
   return (await store.database.pool.query(text, values)).rows;
 }
 
-it("keeps the rows, and opens what was sealed under the name of before", async () => {
+it("the migration keeps the rows, and opens values sealed under the earlier name", async () => {
   expect(await rows("select message::int from message_count_cursor")).toEqual([{ message: 41 }]);
   expect(await loadSealedKey(store.database.db, box, "test")).toHaveLength(32);
 });
 
-it("lets a node of the version before read and write under the old names", async () => {
+it("a node of the previous version can read and write under the old names", async () => {
   await rows("select from tally_mark for update");
   await rows(
     "with n as (select 42 as last) update tally_mark t set message = n.last from n where n.last > t.message",
@@ -41,7 +41,7 @@ it("lets a node of the version before read and write under the old names", async
   expect(await rows("select from sign_in_failure")).toEqual([]);
 });
 
-it("lets a node of the version before seal keys again, which finds its rows by ctid", async () => {
+it("a node of the previous version can reseal keys, and finds its rows by ctid", async () => {
   const [row] = await rows(
     "select ctid::text as ctid from kept_key where ctid > '(0,0)'::tid order by ctid limit 1",
   );
@@ -50,7 +50,7 @@ it("lets a node of the version before seal keys again, which finds its rows by c
   expect(await rows("select sealed from sealed_key")).toEqual([{ sealed }]);
 });
 
-it("leaves no index, key or sequence with an old name", async () => {
+it("the migration leaves no index, key or sequence with an old name", async () => {
   const old =
     "^(pairing_letter|kept_key|event_head|message_tally|tally_mark|tally_open|sign_in_guess|restored|mailbox)_";
   expect(

@@ -59,7 +59,7 @@ function essence({ messages = [], input, clientSideActions = [] }: Json) {
   return { texts, input, actions };
 }
 
-describe("the double of Typebot's viewer", () => {
+describe("the fake of Typebot's viewer", () => {
   let typebot: TypebotServer;
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe("the double of Typebot's viewer", () => {
     }
   }
 
-  test("takes and refuses the answers that Typebot 3.18.0 takes and refuses", async () => {
+  test("accepts and refuses the same replies as Typebot 3.18.0", async () => {
     const sales = { type: "text", text: "?", metadata: { replyId: "i1" } };
     await expectTalk("full", [
       ["nothing of it", "invalid choice"],
@@ -117,7 +117,7 @@ describe("the double of Typebot's viewer", () => {
     ]);
   });
 
-  test("reads times and pictures, and refuses the number of a picture, like Typebot 3.18.0", async () => {
+  test("accepts times and pictures, and refuses the number of a picture, like Typebot 3.18.0", async () => {
     await expectTalk("edges", [
       ["many", "num bad"],
       ["1.234", "num"],
@@ -130,7 +130,7 @@ describe("the double of Typebot's viewer", () => {
     ]);
   });
 
-  test("waits, ends and forgets sessions like Typebot 3.18.0", async () => {
+  test("waits, ends and expires sessions like Typebot 3.18.0", async () => {
     const begun = (await start("pause")).body;
     expect(essence(begun)).toEqual(essence(recorded("pause start").body));
     expect(begun.resultId).toBeDefined();
@@ -147,7 +147,7 @@ describe("the double of Typebot's viewer", () => {
     expect((await goOn(sessionId, {})).status).toBe(200);
   });
 
-  test("refuses in the words of Typebot 3.18.0", async () => {
+  test("uses the error messages of Typebot 3.18.0", async () => {
     const nonsense = { message: { type: "nonsense" } };
     const answers = {
       "unknown bot": await start("nobody"),

@@ -5,17 +5,17 @@ import type { Route } from "../src/platform/http/route.ts";
 const routes: readonly [string, Route][] = Object.entries(contract);
 
 describe("routes without a credential", () => {
-  test("are never held up only where they tell the health", () => {
+  test("are exempt from rate limits only if they report the health", () => {
     const named = routes.filter(([, route]) => route.isExemptFromLimits).map(([name]) => name);
     expect(named).toEqual(["health", "healthReady", "healthLive"]);
   });
 
-  test("cost their callers something, but for the health", () => {
+  test("are rate-limited, except those that report the health", () => {
     const free = routes.filter(([, { cost = 1, isExemptFromLimits }]) => cost < 1 && !isExemptFromLimits);
     expect(free.map(([name]) => name)).toEqual([]);
   });
 
-  test("take a large body only behind a token in their path, and nobody else asks for its bytes", () => {
+  test("accept a large body only behind a token in their path, and no other route reads its bytes", () => {
     const large = routes.filter(
       ([, { access, bodyLimitBytes = 0 }]) => access === "public" && bodyLimitBytes > 65_536,
     );

@@ -80,7 +80,7 @@ describe("The watch of other projects", () => {
     });
   });
 
-  test("finds nothing in a checkout that is as recorded, whatever its indentation and other lines.", async () => {
+  test("finds no change in a checkout as recorded, whatever its indentation and other lines.", async () => {
     expect((await compare()).code).toBe(0);
     await put("lib/socket.js", ["other", ...SOCKET.map((line) => `\t${line}`), "more"].join("\r\n"));
     await put("lib/other.js", "nothing that is watched");
@@ -113,7 +113,7 @@ describe("The watch of other projects", () => {
       { "lib/code.js": "", "lib/pairing/code.js": "link_code" },
       ['"link_code" is new in lib/pairing/code.js, gone from lib/code.js', "The pairing code."],
     ],
-  ])("names %s, and what it means.", async (_what, files, said) => {
+  ])("names %s, and its meaning.", async (_what, files, said) => {
     await put("package.json", '{"version":"1.1.0"}');
     for (const [path, text] of Object.entries(files)) await put(path, text);
     const found = await compare();
@@ -121,7 +121,7 @@ describe("The watch of other projects", () => {
     for (const part of ["recorded 1.0.0, given 1.1.0): 1 of", ...said]) expect(found.said).toContain(part);
   });
 
-  test("takes a recorded state as the new one to compare with, and leaves other projects alone.", async () => {
+  test("accepts a recorded state as the new reference, and does not change other projects.", async () => {
     await put("package.json", '{"version":"1.1.0"}');
     await put("lib/refresh.js", "companion_reg_refresh");
     expect((await watch("--baileys", checkout, "--record")).code).toBe(0);
@@ -131,7 +131,7 @@ describe("The watch of other projects", () => {
     expect(written).toMatchObject({ whatsmeow: WATCHED.whatsmeow, web: EMPTY });
   });
 
-  test("knows of some names only that they are there, until they are recorded.", async () => {
+  test("knows only the existence of some names until they are recorded.", async () => {
     await put("pair.go", "cli.dispatch(RotateADVSecret{})");
     expect((await watch("--whatsmeow", checkout)).code).toBe(0);
     await put("pair.go", "nothing");
@@ -139,7 +139,7 @@ describe("The watch of other projects", () => {
     expect([code, said]).toEqual([1, expect.stringContaining('"RotateADVSecret" is gone')]);
   });
 
-  test("follows no links out of a checkout, and looks into no packages within it.", async () => {
+  test("follows no links out of a checkout, and reads no packages within it.", async () => {
     await symlink(checkout, join(checkout, "lib/circle"));
     await symlink("/etc/passwd", join(checkout, "lib/secret.js"));
     await put("lib/node_modules/other/index.js", "companion_reg_refresh");
@@ -202,7 +202,7 @@ describe("The watch of other projects", () => {
       },
       /is not a list of what to watch:[\s\S]*web\.names\[0\]/,
     ],
-  ])("says what is wrong when %s, and writes nothing.", async (_what, prepare, expected) => {
+  ])("reports the error when %s, and writes nothing.", async (_what, prepare, expected) => {
     const options = await prepare();
     const before = await readFile(list, "utf8");
     const { code, said } = await watch(...options, "--record");

@@ -41,14 +41,14 @@ async function release(outcome: FileLockResult): Promise<void> {
   if (outcome.isAcquired) await outcome.release();
 }
 
-test("a lock that nobody has left behind has no living predecessor", async () => {
+test("a lock that no process has left behind has no living predecessor", async () => {
   const outcome = await acquireFileLock(lock);
   expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: true });
   await release(outcome);
   await expect(readFile(lock)).rejects.toThrow("ENOENT");
 });
 
-test("a living holder on another machine keeps it, however far its clock is from ours", async () => {
+test("a living holder on another machine keeps the lock, however different its clock is", async () => {
   await lockedBy({ host: "another-container" });
   await beatElsewhere();
   expect(await acquireFileLock(lock)).toEqual({
@@ -58,14 +58,14 @@ test("a living holder on another machine keeps it, however far its clock is from
   });
 });
 
-test("a holder on another machine that has fallen silent loses it, but is not proven gone", async () => {
+test("a silent holder on another machine loses the lock, but is not proven dead", async () => {
   await lockedBy({ host: "another-container" });
   const outcome = await acquireFileLock(lock, SHORT);
   expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: false });
   await release(outcome);
 });
 
-test("a process of this machine that is there no longer is proven gone, without a watch", async () => {
+test("a process of this machine that no longer exists is proven dead without a waiting time", async () => {
   await lockedBy({ started: `${findProcess(process.pid)?.started}0` });
   const outcome = await acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
   expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: true });
@@ -73,7 +73,7 @@ test("a process of this machine that is there no longer is proven gone, without 
 });
 
 test.runIf(process.platform === "linux")(
-  "a machine of our name that was started at another time may be another one, as with pods",
+  "a machine of the same name with another boot time may be another machine, as with pods",
   async () => {
     await lockedBy({ started: "another boot/1" });
     await beatElsewhere();
@@ -81,14 +81,14 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a torn lock file tells of nobody, so it is watched", async () => {
+test("a torn lock file names no holder, so the process watches it for changes", async () => {
   await writeFile(lock, '{"pid": 1');
   const outcome = await acquireFileLock(lock, SHORT);
   expect(outcome).toMatchObject({ isAcquired: true, isPredecessorGone: false });
   await release(outcome);
 });
 
-test("a lock that is given up while it is watched is taken", async () => {
+test("a lock that is released while it is watched is acquired", async () => {
   await lockedBy({ host: "another-container" });
   const taking = acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
   await rm(lock);

@@ -21,7 +21,7 @@ async function run(spec: string, passes: string[]): Promise<{ said: string; end:
   return { end: await once(child, "close"), said };
 }
 
-test("the process dies at the nth pass of its point, as if by kill -9", async () => {
+test("the process dies at the nth pass of its fault point, as if by kill -9", async () => {
   expect(
     await run("before-claim:3", ["before-claim", "after-claim", "before-claim", "before-claim", "late"]),
   ).toEqual({
@@ -30,7 +30,7 @@ test("the process dies at the nth pass of its point, as if by kill -9", async ()
   });
 });
 
-test("without a number it is the first pass, and another point's passes do not count", async () => {
+test("a fault point without a number means the first pass, and passes of others do not count", async () => {
   expect(await run("claim", ["other", "claim", "late"])).toEqual({
     said: "other claim ",
     end: [null, "SIGKILL"],
@@ -38,7 +38,7 @@ test("without a number it is the first pass, and another point's passes do not c
   expect(await run("claim:2", ["claim", "other"])).toEqual({ said: "claim other ", end: [0, null] });
 });
 
-test("a point that is not armed does nothing, and a spec that makes no sense is refused", () => {
+test("a fault point that is not armed does nothing, and an invalid spec is refused", () => {
   armFaultPoint(undefined);
   faultPoint("before-claim");
   expect(() => armFaultPoint("before claim:0")).toThrow(/<name>:<nth>/);

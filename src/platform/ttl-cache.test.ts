@@ -17,28 +17,28 @@ function counted(values: (string | undefined | Error)[], ttlMs = 60_000) {
   return { cache, asked: () => asked };
 }
 
-describe("the short cache", () => {
-  it("asks once for many who ask together, and not again while the answer is fresh", async () => {
+describe("the TTL cache", () => {
+  it("loads a value once for parallel callers, and not again while the value is fresh", async () => {
     const { cache, asked } = counted(["a"]);
     expect(await Promise.all(Array.from({ length: 20 }, () => cache.get("k")))).toEqual(Array(20).fill("a"));
     await cache.get("k");
     expect(asked()).toBe(1);
   });
 
-  it("asks again once the answer is old", async () => {
+  it("loads the value again once it has expired", async () => {
     const { cache } = counted(["a", "b"], 20);
     await cache.get("k");
     await expect.poll(() => cache.get("k")).toBe("b");
   });
 
-  it("does not remember that there is none, nor a failure", async () => {
+  it("stores neither an absent value nor a failure", async () => {
     const { cache } = counted([undefined, new Error("away"), "a"]);
     expect(await cache.get("k")).toBeUndefined();
     await expect(cache.get("k")).rejects.toThrow("away");
     expect(await cache.get("k")).toBe("a");
   });
 
-  it("forgets also an answer that is still on its way", async () => {
+  it("invalidates also a value that is still being loaded", async () => {
     const { cache } = counted(["old", "new"]);
     const early = cache.get("k");
     cache.delete("k");

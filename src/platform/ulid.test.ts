@@ -6,19 +6,19 @@ afterEach(() => {
 });
 
 describe("ulid", () => {
-  it("makes 26 characters of Crockford's alphabet, each id once", () => {
+  it("creates 26 characters of Crockford's alphabet, each id once", () => {
     const ids = Array.from({ length: 20_000 }, () => ulid());
     expect(new Set(ids).size).toBe(20_000);
     expect(ids.every(isUlid)).toBe(true);
   });
 
-  it("rises with every call within one millisecond", () => {
+  it("increases with every id within one millisecond", () => {
     vi.useFakeTimers({ now: 1_732_084_000_000 });
     const ids = Array.from({ length: 5000 }, () => ulid());
     expect([...ids].sort()).toEqual(ids);
   });
 
-  it("keeps rising when the clock goes back", () => {
+  it("keeps increasing when the clock goes back", () => {
     vi.useFakeTimers({ now: 4_000_000_000_000 });
     const before = ulid();
     vi.setSystemTime(3_999_999_000_000);
@@ -26,14 +26,14 @@ describe("ulid", () => {
     expect(after > before).toBe(true);
   });
 
-  it("carries exactly the date it was given, past or future, and leaves the ids of now alone", () => {
+  it("contains exactly the given date, past or future, and does not affect the ids of now", () => {
     for (const ms of [0, 1, 1_600_000_000_123, 2 ** 48 - 1]) {
       expect(ulidTime(ulid(new Date(ms))).getTime()).toBe(ms);
     }
     expect(ulidTime(ulid()).getTime()).toBeLessThan(2 ** 47);
   });
 
-  it("rises for ids of the same given date", () => {
+  it("increases for ids of the same given date", () => {
     const at = new Date(1_700_000_000_000);
     const ids = Array.from({ length: 5000 }, () => ulid(at));
     expect([...ids].sort()).toEqual(ids);
@@ -60,7 +60,7 @@ describe("ulid", () => {
     expect(() => ulidTime(text)).toThrow(RangeError);
   });
 
-  it("refuses dates that it cannot hold", () => {
+  it("refuses dates that it cannot represent", () => {
     expect(() => ulid(new Date(-1))).toThrow(RangeError);
     expect(() => ulid(new Date(Number.NaN))).toThrow(RangeError);
   });

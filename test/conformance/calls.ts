@@ -5,7 +5,7 @@ import type { OperationStory } from "./operation-story.ts";
 
 /** The part of the suite about calls, and while it is not connected. */
 export function describeCalls(story: OperationStory): void {
-  it("rejects a call", async () => {
+  it("rejects a phone call", async () => {
     const before = story.listener.all("call_received").length;
     await story.stage.contact.startPhoneCall();
     const { call_id, from } = await story.listener.waitForEvent("call_received", before + 1);
@@ -13,7 +13,7 @@ export function describeCalls(story: OperationStory): void {
     await eventually(async () => expect(await story.world.rejectedPhoneCalls()).toContain(call_id));
   });
 
-  it("answers nothing while it is not connected", async () => {
+  it("returns nothing while it is not connected", async () => {
     const { session } = new RecordingSession(story.stage.driver, story.stage.credentials());
     const group = await story.ownGroup(story.contact);
     const answers = await Promise.all([

@@ -8,7 +8,7 @@ import type { OperationStory } from "./operation-story.ts";
 
 /** The part of the suite about chats. */
 export function describeChats(story: OperationStory): void {
-  describe("about chats", () => {
+  describe("chats", () => {
     const changes: [string, ChatState, ChatState][] = [
       ["archives", { archived: true }, { archived: false }],
       ["pins", { pinned: true }, { pinned: false }],
@@ -16,7 +16,7 @@ export function describeChats(story: OperationStory): void {
       ["marks unread", { unread: true }, { unread: false }],
     ];
 
-    it.each(changes)("%s a chat and takes it back", async (_, change, opposite) => {
+    it.each(changes)("%s a chat and reverts it", async (_, change, opposite) => {
       const { jid, number } = await story.world.addPerson();
       const last = { chat: jid, id: "LAST" as MessageId, from_me: false, at: new Date() };
       done(await story.session.chats.setState(jid, change, last));
@@ -25,7 +25,7 @@ export function describeChats(story: OperationStory): void {
       expect(await story.world.chat(jid)).toMatchObject(opposite);
     });
 
-    it("changes a chat in which nothing was said yet, and a group", async () => {
+    it("changes a chat without messages, and a group", async () => {
       const { jid } = await story.world.addPerson();
       done(await story.session.chats.setState(jid, { archived: true }));
       expect(await story.world.chat(jid)).toMatchObject({ archived: true });
@@ -34,7 +34,7 @@ export function describeChats(story: OperationStory): void {
       expect(await story.world.chat(group)).toMatchObject({ pinned: true });
     });
 
-    it.each(changes)("tells when the phone %s a chat", async (_, change, opposite) => {
+    it.each(changes)("reports when the phone %s a chat", async (_, change, opposite) => {
       const { jid } = await story.world.addPerson();
       for (const state of [change, opposite]) {
         await story.world.changeChat(jid, state);

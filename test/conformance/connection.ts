@@ -5,8 +5,8 @@ import type { DriverStory } from "./driver-story.ts";
 
 /** The part of the suite about the life of a connection. */
 export function describeConnection(story: DriverStory): void {
-  describe("connection", () => {
-    it("logs in with a kept identity and shows no QR", async () => {
+  describe("connection of a session", () => {
+    it("logs in with a stored identity and shows no QR code", async () => {
       const first = await story.pair();
       await first.session.disconnect();
       const second = story.open(first.credentials);
@@ -15,7 +15,7 @@ export function describeConnection(story: DriverStory): void {
       expect([me.phone, second.all("qr")]).toEqual([story.stage.phone.number, []]);
     });
 
-    it("connects once however often it is asked to", async () => {
+    it("connects once, however often it is requested", async () => {
       const listener = story.open();
       for (let i = 0; i < 3; i++) listener.session.connect();
       await story.stage.phone.scan((await listener.waitForEvent("qr")).qr);
@@ -25,7 +25,7 @@ export function describeConnection(story: DriverStory): void {
       expect([listener.all("qr").length, listener.all("connected").length]).toEqual([1, 1]);
     });
 
-    it("comes back by itself after the connection is lost", async () => {
+    it("reconnects by itself after the connection is lost", async () => {
       const listener = await story.pair();
       await story.stage.phone.drop();
       const lost = await listener.waitForEvent("disconnected");
@@ -35,7 +35,7 @@ export function describeConnection(story: DriverStory): void {
       expect(listener.all("qr")).toHaveLength(1);
     });
 
-    it("gives way to a second session with the same identity and does not come back", async () => {
+    it("is replaced by a second session with the same identity and does not reconnect", async () => {
       const first = await story.pair();
       const second = story.open(first.credentials);
       second.session.connect();
@@ -62,7 +62,7 @@ export function describeConnection(story: DriverStory): void {
       await listener.waitForEvent("connected", 2);
     });
 
-    it("forgets the identity on logout, and pairs anew", async () => {
+    it("deletes the identity on logout, and pairs anew", async () => {
       const listener = await story.pair();
       await listener.session.logout();
       expect(await listener.credentials.load()).toBeUndefined();
@@ -71,14 +71,14 @@ export function describeConnection(story: DriverStory): void {
       await listener.waitForEvent("qr", 2);
     });
 
-    it("says so when the phone has unlinked it", async () => {
+    it("reports that the phone has unlinked it", async () => {
       const listener = await story.pair();
       await story.stage.phone.unlink();
       await listener.waitForEvent("logged_out");
       expect(await listener.credentials.load()).toBeUndefined();
     });
 
-    it("hears at the next login that it was unlinked while it was away", async () => {
+    it("reports at the next login that it was unlinked while it was offline", async () => {
       const listener = await story.pair();
       await listener.session.disconnect();
       await story.stage.phone.unlink();
@@ -87,7 +87,7 @@ export function describeConnection(story: DriverStory): void {
       expect(listener.all("connected")).toHaveLength(1);
     });
 
-    it("says that it is banned and stays away", async () => {
+    it("reports that it is banned, and does not reconnect", async () => {
       const listener = await story.pair();
       await story.stage.phone.ban();
       await listener.waitForEvent("banned");

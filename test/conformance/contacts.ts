@@ -7,8 +7,8 @@ import type { OperationStory } from "./operation-story.ts";
 
 /** The part of the suite about contacts. */
 export function describeContacts(story: OperationStory): void {
-  describe("about contacts", () => {
-    it("knows who is on the network, one answer for each number and in order", async () => {
+  describe("contacts", () => {
+    it("reports which numbers are on the network, one result for each number and in order", async () => {
       const { number } = await story.world.addPerson();
       const nobody = digits(story.stage.unregisteredJid);
       const found = done(await story.session.contacts.check([nobody, story.contact, number, story.contact]));
@@ -22,7 +22,7 @@ export function describeContacts(story: OperationStory): void {
       expect(done(await story.session.contacts.check([]))).toEqual([]);
     });
 
-    it("tells what somebody shows of themselves", async () => {
+    it("returns the public profile of a contact", async () => {
       const { number, jid } = await story.world.addPerson({ about: "At sea", picture: JPEG });
       const info = done(await story.session.contacts.info(jid));
       expect(info).toMatchObject({ jid, lid: LID, phone: number, about: "At sea", is_business: false });
@@ -35,14 +35,14 @@ export function describeContacts(story: OperationStory): void {
       });
     });
 
-    it("knows somebody by the LID too", async () => {
+    it("accepts the LID of a contact too", async () => {
       const { number, jid } = await story.world.addPerson({ about: "By LID" });
       const [found] = done(await story.session.contacts.check([number]));
       const info = done(await story.session.contacts.info(found?.lid as Jid));
       expect(info).toMatchObject({ jid, lid: found?.lid, phone: number, about: "By LID" });
     });
 
-    it("refuses to tell of somebody who is not on the network", async () => {
+    it("refuses a profile request for a number that is not on the network", async () => {
       expect(await story.session.contacts.info(story.stage.unregisteredJid)).toMatchObject(
         refused("RECIPIENT_NOT_FOUND"),
       );
@@ -51,7 +51,7 @@ export function describeContacts(story: OperationStory): void {
       );
     });
 
-    it("blocks and unblocks, however somebody is addressed", async () => {
+    it("blocks and unblocks a contact by any of its addresses", async () => {
       const one = await story.world.addPerson();
       const two = await story.world.addPerson();
       const [checked] = done(await story.session.contacts.check([two.number]));
@@ -64,7 +64,7 @@ export function describeContacts(story: OperationStory): void {
       expect(done(await story.session.contacts.blocked())).toEqual([]);
     });
 
-    it("tells whom the phone's address book names, and again when asked to", async () => {
+    it("reports the names in the phone's address book, and reports them again on request", async () => {
       const { number, jid } = await story.world.addPerson();
       const named = (nth: number) =>
         eventually(() => {

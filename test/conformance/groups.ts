@@ -9,8 +9,8 @@ const NOBODY_GROUP = groupJid("120363999999999999");
 
 /** The part of the suite about groups. */
 export function describeGroups(story: OperationStory): void {
-  describe("about groups", () => {
-    it("makes one, with a result for each person", async () => {
+  describe("groups", () => {
+    it("creates a group, with a result for each person", async () => {
       const ana = await story.world.addPerson();
       const shy = await story.world.addPerson({ refusesGroups: true });
       const people = [ana.jid, shy.jid, story.stage.unregisteredJid];
@@ -37,7 +37,7 @@ export function describeGroups(story: OperationStory): void {
       });
     });
 
-    it("lists those that the phone is in, and tells of one", async () => {
+    it("lists the groups of the phone, and returns one of them", async () => {
       const mine = await story.ownGroup(story.contact);
       const theirs = await story.world.addGroup("Theirs", [story.contact]);
       const listed = done(await story.session.groups.list());
@@ -51,14 +51,14 @@ export function describeGroups(story: OperationStory): void {
       ]);
     });
 
-    it("sees the change of a group at once, also one of its own", async () => {
+    it("sees a change of a group at once, also its own change", async () => {
       const group = await story.ownGroup(story.contact);
       done(await story.session.groups.get(group));
       done(await story.session.groups.update(group, { subject: "Renamed" }));
       expect(done(await story.session.groups.get(group)).subject).toBe("Renamed");
     });
 
-    it("adds, promotes, demotes and removes, with a result for each person", async () => {
+    it("adds, promotes, demotes and removes members, with a result for each person", async () => {
       const ana = await story.world.addPerson();
       const shy = await story.world.addPerson({ refusesGroups: true });
       const group = await story.ownGroup(story.contact);
@@ -92,7 +92,7 @@ export function describeGroups(story: OperationStory): void {
       });
     });
 
-    it("changes each of the settings", async () => {
+    it("changes each of the group settings", async () => {
       const group = await story.ownGroup(story.contact);
       const changes: GroupChange[] = [
         { subject: "New name" },
@@ -124,7 +124,7 @@ export function describeGroups(story: OperationStory): void {
       });
     });
 
-    it("is refused what only admins may do", async () => {
+    it("is refused operations that are for admins only", async () => {
       const { jid } = await story.world.addPerson();
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       const { groups } = story.session;
@@ -136,7 +136,7 @@ export function describeGroups(story: OperationStory): void {
       expect((await story.world.group(group)).subject).toBe("Theirs");
     });
 
-    it("is refused in a group that it is not in, and in one that is not there", async () => {
+    it("is refused operations in a group that it is not in, and in one that does not exist", async () => {
       const theirs = await story.world.addGroup("Theirs", [story.contact]);
       const { groups } = story.session;
       expect(await groups.get(theirs)).toMatchObject(refused("FORBIDDEN"));
@@ -154,7 +154,7 @@ export function describeGroups(story: OperationStory): void {
       expect(await toNobody).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
     });
 
-    it("invites, joins by invitation and leaves", async () => {
+    it("joins a group by an invitation, and leaves it", async () => {
       const mine = await story.ownGroup(story.contact);
       expect(done(await story.session.groups.invite(mine))).toBe((await story.world.group(mine)).invite);
       const theirs = await story.world.addGroup("Theirs", [story.contact]);
@@ -172,14 +172,14 @@ export function describeGroups(story: OperationStory): void {
       ["description", { description: "Why" }, { description: "Why" }],
       ["announce setting", { announce: true }, { announce: true }],
       ["locked setting", { locked: true }, { locked: true }],
-    ])("tells of a new %s, and whose it is", async (_, change, expected) => {
+    ])("reports a new %s, and to which group it belongs", async (_, change, expected) => {
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       await story.world.changeGroup(story.contact, group, change);
       const told = await story.changeOf(group, (one) => Object.keys(expected).every((key) => key in one));
       expect(told).toMatchObject({ ...expected, by: { phone: story.contact } });
     });
 
-    it("tells who came, went and became what in a group, and by whom", async () => {
+    it("reports who joined, left or changed the role in a group, and by whom", async () => {
       const { number, jid } = await story.world.addPerson();
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       for (const action of ["add", "promote", "demote", "remove"] as const) {
@@ -193,7 +193,7 @@ export function describeGroups(story: OperationStory): void {
       }
     });
 
-    it("tells that it was put into a group, and that it was removed from it", async () => {
+    it("reports that it was added to a group, and that it was removed from it", async () => {
       const group = await story.world.addGroup("Theirs", [story.contact]);
       await story.world.changeGroup(story.contact, group, { action: "add", who: [story.phone] });
       const added = await story.changeOf(group, (change) => change.participants?.action === "add");

@@ -9,7 +9,7 @@ import type { OperationStage } from "./world.ts";
 
 /** The suite of what a session can be asked beside messages; every driver that has these capabilities must pass it. */
 export function describeOperations(name: string, start: () => Promise<OperationStage>): void {
-  describe(`${name} driver, asked`, () => {
+  describe(`${name} driver, operations`, () => {
     const story = new OperationStory(start);
     describeContacts(story);
     describeChats(story);

@@ -4,7 +4,7 @@ import type { DriverStory } from "./driver-story.ts";
 /** The part of the suite about how a session is paired. */
 export function describePairing(story: DriverStory): void {
   describe("pairing", () => {
-    it("shows a QR, and is connected with the phone's identity once it is scanned", async () => {
+    it("shows a QR code, and is connected with the phone's identity once it is scanned", async () => {
       const listener = story.open();
       listener.session.connect();
       const { qr, attempt, max_attempts, expires_at } = await listener.waitForEvent("qr");
@@ -20,7 +20,7 @@ export function describePairing(story: DriverStory): void {
       expect(me.lid).not.toContain(story.stage.phone.number);
     });
 
-    it("keeps the identity before it says that it is connected", async () => {
+    it("stores the identity before it reports that it is connected", async () => {
       const listener = story.open();
       let kept: Uint8Array | undefined;
       listener.gate = async (event) => {
@@ -30,7 +30,7 @@ export function describePairing(story: DriverStory): void {
       expect(kept?.byteLength).toBeGreaterThan(0);
     });
 
-    it("stays unpaired when the identity cannot be kept", async () => {
+    it("stays unpaired when the identity cannot be stored", async () => {
       const store = story.stage.credentials();
       const listener = story.open({
         ...store,
@@ -42,7 +42,7 @@ export function describePairing(story: DriverStory): void {
       expect([will_retry, listener.all("connected").length]).toEqual([false, 0]);
     });
 
-    it("gives up after its budget of QRs, and starts again when asked to", async () => {
+    it("stops after its maximum number of QR codes, and starts again on request", async () => {
       await story.restart({ shortQr: true });
       const listener = story.open();
       listener.session.connect();
@@ -55,7 +55,7 @@ export function describePairing(story: DriverStory): void {
       expect((await listener.waitForEvent("qr", qrs.length + 1)).attempt).toBe(1);
     });
 
-    it("gives a pairing code in place of a QR when it is told the phone", async () => {
+    it("returns a pairing code in place of a QR code when the phone number is given", async () => {
       const listener = story.open();
       listener.session.connect({ pairingPhone: story.stage.phone.number });
       const { code } = await listener.waitForEvent("pairing_code");
@@ -64,7 +64,7 @@ export function describePairing(story: DriverStory): void {
       expect([me.phone, listener.all("qr")]).toEqual([story.stage.phone.number, []]);
     });
 
-    it("goes over from QRs to a pairing code when asked to", async () => {
+    it("switches from QR codes to a pairing code on request", async () => {
       const listener = story.open();
       listener.session.connect();
       await listener.waitForEvent("qr");

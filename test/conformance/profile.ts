@@ -5,8 +5,8 @@ import type { OperationStory } from "./operation-story.ts";
 
 /** The part of the suite about its own profile. */
 export function describeProfile(story: OperationStory): void {
-  describe("about its own profile", () => {
-    it("tells who it is and what others may see", async () => {
+  describe("own profile", () => {
+    it("returns its identity and its visible profile", async () => {
       const me = done(await story.session.profile.get());
       expect(me).toMatchObject({
         phone: story.phone,

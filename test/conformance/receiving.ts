@@ -6,8 +6,8 @@ import { downloadWhole, eventually } from "./listener.ts";
 
 /** The part of the suite about what a session reports. */
 export function describeReceiving(story: DriverStory): void {
-  describe("receiving", () => {
-    it("reports a text once, with who wrote it", async () => {
+  describe("receiving messages", () => {
+    it("reports a text once, with its author", async () => {
       const listener = await story.pair();
       const id = await story.stage.contact.sendMessage(text("Oi!"));
       const message = await listener.message(id);
@@ -32,7 +32,7 @@ export function describeReceiving(story: DriverStory): void {
       expect(listener.countEvents(id)).toBe(1);
     });
 
-    it("reports again what was not stored when the connection broke", async () => {
+    it("reports messages again that were not stored when the connection broke", async () => {
       const listener = await story.pair();
       let held = 0;
       listener.gate = async (event) => {
@@ -47,7 +47,7 @@ export function describeReceiving(story: DriverStory): void {
       expect(message).toMatchObject({ id, offline: true });
     });
 
-    it("reports again what the gateway failed to store", async () => {
+    it("reports messages again that the gateway failed to store", async () => {
       const listener = await story.pair();
       let failures = 0;
       let isAway = true;
@@ -65,7 +65,7 @@ export function describeReceiving(story: DriverStory): void {
       expect(listener.countEvents(id)).toBe(1);
     });
 
-    it("keeps the order of a chat, also when some reports take long", async () => {
+    it("keeps the order of a chat, even when some reports take long", async () => {
       const listener = await story.pair();
       let nth = 0;
       listener.gate = async (event) => {
@@ -76,7 +76,7 @@ export function describeReceiving(story: DriverStory): void {
       await eventually(() => expect(listener.all("message").map((one) => one.message.id)).toEqual(ids));
     });
 
-    it("reports what waited while it was away, in order", async () => {
+    it("reports the messages that arrived while it was offline, in order", async () => {
       const listener = await story.pair();
       await listener.session.disconnect();
       const ids = [
@@ -90,7 +90,7 @@ export function describeReceiving(story: DriverStory): void {
       });
     });
 
-    it("reports a message of a group with its writer", async () => {
+    it("reports a message of a group with its author", async () => {
       const listener = await story.pair();
       const id = await story.stage.contact.sendMessage(text("Hi all"), { group: true });
       const message = await listener.message(id);
@@ -107,7 +107,7 @@ export function describeReceiving(story: DriverStory): void {
       expect(message.content).toMatchObject(content);
     });
 
-    it("reports a file, whose bytes can be fetched until the network forgets them", async () => {
+    it("reports a file whose bytes can be fetched until the network deletes them", async () => {
       const listener = await story.pair();
       const { content } = await listener.message(await story.stage.contact.sendMessage(PICTURE));
       expect(content).toMatchObject({ kind: "media", media_type: "image", caption: "A dot", size: 4 });
@@ -127,7 +127,7 @@ export function describeReceiving(story: DriverStory): void {
       expect(content.quoted).toMatchObject({ id, from_me: true, text: "Red or blue?" });
     });
 
-    it("reports edits, deletions, reactions and calls", async () => {
+    it("reports edits, deletions, reactions and phone calls", async () => {
       const listener = await story.pair();
       const id = await story.stage.contact.sendMessage(text("Helo"));
       await story.stage.contact.editMessage(id, "Hello");

@@ -7,8 +7,8 @@ import { eventually } from "./listener.ts";
 
 /** The part of the suite about what a session sends. */
 export function describeSending(story: DriverStory): void {
-  describe("sending", () => {
-    it("delivers a text and hears how far it came", async () => {
+  describe("sending messages", () => {
+    it("delivers a text and receives its status changes", async () => {
       const listener = await story.pair();
       const id = await story.send(listener, text("Olá, 世界 👋"));
       expect(await story.seen("message")).toMatchObject({ id, content: text("Olá, 世界 👋") });
@@ -18,7 +18,7 @@ export function describeSending(story: DriverStory): void {
       expect(await listener.waitForEvent("message_status", 2)).toMatchObject({ ids: [id], status: "read" });
     });
 
-    it("delivers a repeated id once", async () => {
+    it("delivers a message with a repeated id once", async () => {
       const listener = await story.pair();
       const id = await story.send(listener, text("once"));
       await story.send(listener, text("once"), id);
@@ -32,7 +32,7 @@ export function describeSending(story: DriverStory): void {
       expect(messages.map((one) => one.id)).toEqual([id, last]);
     });
 
-    it("is refused for somebody who is not on the network", async () => {
+    it("is refused for a number that is not on the network", async () => {
       const listener = await story.pair();
       const result = await listener.session.send(story.stage.unregisteredJid, text("hello?"), {
         id: newMessageId(),
@@ -54,7 +54,7 @@ export function describeSending(story: DriverStory): void {
       });
     });
 
-    it("has not sent anything before it was ever paired", async () => {
+    it("sends nothing before the first pairing", async () => {
       const listener = story.open();
       const result = await listener.session.send(story.stage.contact.jid, text("early"), {
         id: newMessageId(),
@@ -89,7 +89,7 @@ export function describeSending(story: DriverStory): void {
       expect((await story.seen("message")).content.quoted).toMatchObject({ id: asked, from_me: true });
     });
 
-    it("edits, takes back and reacts", async () => {
+    it("edits and withdraws messages, and reacts to them", async () => {
       const listener = await story.pair();
       const { session } = listener;
       const id = await story.send(listener, text("Helo"));
@@ -105,7 +105,7 @@ export function describeSending(story: DriverStory): void {
       expect(await story.seen("deleted")).toEqual({ type: "deleted", id });
     });
 
-    it("marks as read, and shows its presence", async () => {
+    it("marks messages as read, and shows its presence", async () => {
       const listener = await story.pair();
       const { session } = listener;
       const id = await story.stage.contact.sendMessage(text("Seen?"));

@@ -163,11 +163,11 @@ describe("a gateway that is killed while it anonymises everything", () => {
     return { totals, messages: counted?.messages ?? 0, events: counted?.events ?? 0 };
   }
 
-  test("died each time", () => {
+  test("was killed in each round", () => {
     expect(deaths).toEqual(["privacy:after-batch:8", "privacy:after-batch:12"]);
   });
 
-  test("leaves no trace of a person in any table", async () => {
+  test("leaves no trace of a contact in any table", async () => {
     const tables = await story.rows<{ name: string }>(`
       select schemaname || '.' || tablename as name from pg_tables
       where schemaname = 'public' or schemaname = 'sandbox' and tablename in ('message', 'media', 'ledger', 'contact')`);
@@ -183,7 +183,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     expect(found).toEqual([]);
   });
 
-  test("leaves no file", async () => {
+  test("leaves no file of a contact", async () => {
     const folder = join(story.settings.WAYGATE_DATA_DIR ?? "", "media");
     const files = await readdir(folder, { recursive: true, withFileTypes: true });
     const texts = await Promise.all(
@@ -195,7 +195,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     expect(await story.rows("select from blob")).toEqual([]);
   });
 
-  test("has told its log of nobody", () => {
+  test("has written no contact to its log", () => {
     const all = said + story.gateway.output();
     expect(all.length).toBeGreaterThan(1_000);
     expect([all.includes(MARK), all.includes(PEOPLE)]).toEqual([false, false]);
@@ -215,7 +215,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     expect(joined?.people).toBe(1);
   });
 
-  test("works on: sign-in, key, session, webhook and a replay of what was told before", async () => {
+  test("continues to work: sign-in, key, session, webhook and a replay of earlier events", async () => {
     expect((await owner.me()).data.user.email).toBe(SIGN_IN);
     const { id } = instance;
     await waitUntil(() => story.isConnected(instance));

@@ -15,7 +15,7 @@ describe("a gateway that is killed while it makes a backup", () => {
   });
   afterAll(() => story.end());
 
-  test("has failed, says so, and leaves no file that could be taken for one", async () => {
+  test("reports the failure, and leaves no file that could be mistaken for a backup", async () => {
     const files = () => readdir(join(story.settings.WAYGATE_DATA_DIR ?? "", "backups"));
     const find = async () => (await owner.listBackups()).data[0];
     await story.start({ WAYGATE_FAULT_POINT: WRITING });

@@ -47,7 +47,7 @@ describe("an inbox whose gateway is killed", () => {
     await Promise.all(texts.map((text) => client.sandboxReceive(text).catch(() => {})));
   }
 
-  test("between a post and our commit has every message in the inbox once afterwards", async () => {
+  test("between a post and its commit has every message in the inbox once afterwards", async () => {
     const point = "chatwoot:after-post";
     const killed = await story.start({ WAYGATE_FAULT_POINT: `${point}:3` });
     await receiveFromAll(point);
@@ -67,7 +67,7 @@ describe("an inbox whose gateway is killed", () => {
   test.each([
     ["right after it took an answer", "chatwoot:after-accept:3"],
     ["while the network has an answer and its acknowledgement is not kept", "send:after-ack:2"],
-  ])("%s has every answer of an agent out as one message", async (_, point) => {
+  ])("%s sends every reply of an agent as one message", async (_, point) => {
     const killed = await story.start({ WAYGATE_FAULT_POINT: point });
     await waitUntil(() => story.isConnected(instance));
     const answers = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));

@@ -43,7 +43,7 @@ describe("A gateway that is killed around the search for a client version", () =
     expect(web.asked.length).toBe(asked + 2);
   });
 
-  test("uses the stored version after it died before anybody used it, with no further search.", async () => {
+  test("uses the stored version after it died before the first use, without another search.", async () => {
     const asked = web.asked.length;
     await on.start();
     await on.online();

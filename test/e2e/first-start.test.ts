@@ -12,7 +12,7 @@ import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gatew
 
 const run = promisify(execFile);
 
-describe("a gateway that is started for the first time, with nothing set", () => {
+describe("a gateway that starts for the first time without settings", () => {
   let data: ScratchDir;
   let gateway: SpawnedGateway;
 
@@ -34,7 +34,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
   const printed = (what: RegExp): string => gateway.output().match(what)?.[1] ?? "";
   const curlLines = () => gateway.output().match(/^(MADE=|curl) ?.*$/gm) ?? [];
 
-  test("says where it listens, with which database, and where it may call", () => {
+  test("prints where it listens, which database it uses, and where it may send requests", () => {
     expect(gateway.output()).toContain(`Waygate listens on ${gateway.url} (reference: ${gateway.url}/docs).`);
     expect(gateway.output()).toContain(`Database: its own PostgreSQL below ${data.path}.`);
     expect(gateway.output()).toContain(
@@ -69,7 +69,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
     },
   );
 
-  test("keeps everything over a kill -9, and does not show the password again", {
+  test("keeps all data over a kill -9, and does not show the password again", {
     timeout: 180_000,
   }, async () => {
     const [create = ""] = curlLines();
@@ -95,7 +95,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
 });
 
 describe("a first start that fails", () => {
-  test("does not use up the password: the next start prints it, and it opens the gateway", {
+  test("keeps the password unused: the next start prints it, and it opens the gateway", {
     timeout: 300_000,
   }, async () => {
     const data = await makeScratchDir("waygate-e2e-");
@@ -128,7 +128,7 @@ describe("a first start that fails", () => {
 });
 
 describe("the demo", () => {
-  test("shows everything, ends by itself and leaves nothing behind", { timeout: 300_000 }, async () => {
+  test("shows all features, ends by itself and leaves nothing behind", { timeout: 300_000 }, async () => {
     const { path: TMPDIR, remove } = await makeScratchDir("waygate-e2e-");
     const demo = launchGateway({ TMPDIR }, "demo");
     expect({ ...(await demo.exited), said: demo.output() }).toEqual({

@@ -13,7 +13,7 @@ interface Said {
   media: { base64: string; mime_type: string };
 }
 
-describe("a gateway that is killed between what a provider has done and its own commit", () => {
+describe("a gateway that is killed between a provider's action and its own commit", () => {
   let story: E2eStory;
   let n8n: N8nServer;
   let typebot: TypebotServer;
@@ -69,7 +69,7 @@ describe("a gateway that is killed between what a provider has done and its own 
     return rows.map(({ text }) => text);
   }
 
-  test("n8n is told again under the same event id, and its answer is sent once", async () => {
+  test("sends the event to n8n again under the same event id, and sends the response once", async () => {
     n8n.activate("in", { respond: "lastNode", says: { output: "hello" } });
     const config = { webhook_url: `${n8n.url}/webhook/in`, reply_mode: "response" };
     await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "n8n", config });
@@ -84,7 +84,7 @@ describe("a gateway that is killed between what a provider has done and its own 
     await story.clientOf(instance).deleteIntegration({ id: instance.id, provider: "n8n" });
   });
 
-  test("Typebot is not asked again in the middle of a flow, and a start is repeated", async () => {
+  test("does not send a message to Typebot again during a flow, and repeats a start", async () => {
     typebot.publish("shop", [
       bubble("a", "one"),
       ask("x"),
@@ -109,7 +109,7 @@ describe("a gateway that is killed between what a provider has done and its own 
     expect(data.last_error).toMatch(/response was lost/);
   });
 
-  describe("while several messages are told to Typebot as one", () => {
+  describe("while several messages are sent to Typebot as one", () => {
     const config = () => ({ base_url: typebot.url, public_id: "gathering", debounce_ms: 3_000 });
 
     beforeAll(async () => {
@@ -140,7 +140,7 @@ describe("a gateway that is killed between what a provider has done and its own 
 
     const albums = () => typebot.said().map((text) => text?.split(", ").length);
 
-    test("it tells them once and all of them, when it was killed while it waited for more", async () => {
+    test("sends all of them once, when it was killed while it waited for more", async () => {
       const ana = await openFlow();
       await say(ana, PICTURE, PICTURE);
       await waitUntil(async () => (await waiting()) === 2);
@@ -151,7 +151,7 @@ describe("a gateway that is killed between what a provider has done and its own 
       expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "three"]);
     });
 
-    test("it tells none of them again, when it was killed over the answer, and loses none that came after", async () => {
+    test("sends none again when it was killed during the response, and loses no later message", async () => {
       const ana = await openFlow();
       await dieOver("typebot:after-response", ana, PICTURE, PICTURE);
       await say(ana, "next");
@@ -161,7 +161,7 @@ describe("a gateway that is killed between what a provider has done and its own 
       expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "four"]);
     });
 
-    test("it repeats a start with all words, once", async () => {
+    test("repeats a start with the complete text, once", async () => {
       const ana = newPerson();
       typebot.forget();
       await dieOver("typebot:after-response", ana, "hello", "anybody there?");

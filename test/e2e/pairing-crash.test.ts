@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.end());
 
-test("a pairing goes on after a kill -9 with the same keys and the newest secret", async () => {
+test("a pairing continues after a kill -9 with the same keys and the newest secret", async () => {
   const owner = await on.story.signIn();
   const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp" });
   Object.assign(on.instance, { id: data.id, api_key: data.api_key });

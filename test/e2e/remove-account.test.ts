@@ -48,7 +48,7 @@ describe("a gateway that is killed while it removes an account", () => {
       )
     ).map(({ action }) => action);
 
-  test("removes the rest when it starts again, and records the end once", async () => {
+  test("removes the remaining rows when it starts again, and records the end once", async () => {
     expect(await findAccount()).toEqual([{ is_hidden: true }]);
     expect(await actions()).not.toContain("account.removed");
 

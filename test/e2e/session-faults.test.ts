@@ -31,7 +31,7 @@ const becomes = (instance: PairedInstance, status: string) =>
 const disconnectionsOf = ({ id }: PairedInstance) =>
   story.receiver.of("instance.disconnected").filter(({ body }) => body.instance.id === id);
 
-test("an instance whose WhatsApp library cannot be loaded gets the status error and a reason", async () => {
+test("an instance for which Baileys cannot be loaded gets the status error and a reason", async () => {
   const owner = await story.signIn();
   const webhook_url = story.receiver.url;
   const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
@@ -63,7 +63,7 @@ test("an instance whose credentials cannot be decrypted gets the status error an
   expect((await statusOf(sandbox)).reason).toMatch(/^credentials_unreadable: .*WAYGATE_SECRET_KEY/);
 });
 
-test("health and doctor name both faults", async () => {
+test("the health page and the doctor command name both faults", async () => {
   const failed = [
     { reason: "credentials_unreadable", instances: 1 },
     { reason: "library_failed", instances: 1 },
@@ -81,7 +81,7 @@ test("health and doctor name both faults", async () => {
   expect(said).toMatch(/^warn {2}sessions: .*credentials_unreadable \(1\), library_failed \(1\)/m);
 });
 
-test("a restart with a sound library, or a new pairing, ends the fault", async () => {
+test("a restart with an intact Baileys, or a new pairing, ends the fault", async () => {
   await story.gateway.kill("SIGTERM");
   await story.start();
   // There is no network, so it stops trying to pair.

@@ -26,7 +26,7 @@ describe("a gateway that cannot start", () => {
     return gateway.output().trim();
   }
 
-  test("says that another one uses the data directory", async () => {
+  test("reports that another gateway uses the data directory", async () => {
     const { WAYGATE_DATA_DIR = "" } = story.settings;
     const said = await refusal({ WAYGATE_DATA_DIR });
     expect(said).toMatch(
@@ -38,21 +38,21 @@ describe("a gateway that cannot start", () => {
     ["missing", "", "WAYGATE_SECRET_KEY is required with DATABASE_URL"],
     ["weak", "a".repeat(40), "WAYGATE_SECRET_KEY"],
     ["short", "x9k2", "WAYGATE_SECRET_KEY"],
-  ])("says that the secret key is %s", async (_, WAYGATE_SECRET_KEY, sentence) => {
+  ])("reports that the secret key is %s", async (_, WAYGATE_SECRET_KEY, sentence) => {
     const said = await refusal({ WAYGATE_SECRET_KEY });
     expect(said).toContain(sentence);
     expect(said.split("\n")).toHaveLength(2);
     if (WAYGATE_SECRET_KEY !== "") expect(said).not.toContain(WAYGATE_SECRET_KEY);
   });
 
-  test("says that the secret key is not the one of the data", async () => {
+  test("reports that the secret key is not the one of the data", async () => {
     const said = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
     expect(said).toMatch(
       /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are encrypted with[^\n]*$/,
     );
   });
 
-  test("says that the port is taken", async () => {
+  test("reports that the port is in use", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
@@ -73,19 +73,19 @@ describe("a gateway that cannot start", () => {
       (url: URL) => Object.assign(url, { pathname: "/nobody" }),
       /refused the connection: .*nobody.*\(3D000\)/,
     ],
-  ])("says that the database %s", async (_, change, sentence) => {
+  ])("reports that the database %s", async (_, change, sentence) => {
     const said = await refusal({ DATABASE_URL: change(new URL(story.store.url)).href });
     expect(said).toMatch(/^PostgreSQL at [^\n]*$/);
     expect(said).toMatch(sentence);
   });
 
-  test("lists everything that is wrong with its settings at once, without a value", async () => {
+  test("lists all errors in its settings at once, without a value", async () => {
     const said = await refusal({ WAYGATE_PORT: "seven", WAYGATE_QUEUE: "redis", WAYGATE_TYPO: "yes" });
     expect(said).toMatch(/WAYGATE_PORT.*\n.*WAYGATE_QUEUE.*\n.*WAYGATE_TYPO is not a setting/);
     expect(said).not.toMatch(/seven|redis/);
   });
 
-  test("leaves alone the one that runs", async () => {
+  test("does not disturb the running gateway", async () => {
     expect((await fetch(`${story.gateway.url}/health`)).status).toBe(200);
     expect(story.gateway.output()).not.toMatch(/"level":"(error|fatal)"/);
   });

@@ -10,7 +10,7 @@ const BUGS = {
   "a rejection that nobody handles": "Promise.reject(new Error('surprise'))",
 };
 
-describe("a gateway that is told to stop", () => {
+describe("a gateway that is being stopped", () => {
   let story: E2eStory;
   let instance: PairedInstance;
 
@@ -23,7 +23,7 @@ describe("a gateway that is told to stop", () => {
   afterEach(() => story.gateway.kill());
   afterAll(() => story.end());
 
-  test("finishes the delivery under way, and answers the sync send that waits", async () => {
+  test("finishes the delivery in progress, and responds to the waiting sync send", async () => {
     await story.start();
     const client = story.clientOf(instance);
     story.receiver.answer(async (_, response) => {
@@ -42,7 +42,7 @@ describe("a gateway that is told to stop", () => {
     expect(story.receiver.received.filter(isIt)).toHaveLength(1);
   });
 
-  test("twice ends at once", async () => {
+  test("exits at once on a second signal", async () => {
     const { kill, output } = await story.start();
     const ending = kill("SIGTERM");
     await waitUntil(() => output().includes('"stopping"'));
@@ -53,7 +53,7 @@ describe("a gateway that is told to stop", () => {
     expect(output()).not.toContain("stopping took too long");
   });
 
-  test.each(Object.entries(BUGS))("on %s ends with code 1 and says why", async (_, bug) => {
+  test.each(Object.entries(BUGS))("exits with code 1 on %s and reports why", async (_, bug) => {
     const preload = `data:text/javascript,process.on("SIGUSR2",()=>{${bug}})`;
     const { kill, output } = await story.start({ NODE_OPTIONS: `--import=${encodeURI(preload)}` });
     expect(await kill("SIGUSR2")).toEqual({ code: 1, signal: null });

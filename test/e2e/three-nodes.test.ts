@@ -2,7 +2,7 @@ import { expect, inject, test } from "vitest";
 import { runRound } from "../chaos/rounds.ts";
 import { n3 } from "../chaos/rows/n3-three-nodes.ts";
 
-test("any of three nodes answers, a stream on any hears all, and a killed one is taken over", {
+test("any of three nodes responds, a stream on any receives all events, and a killed one is replaced", {
   timeout: 900_000,
 }, async () => {
   const seed = String(Math.random());

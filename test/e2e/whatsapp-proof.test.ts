@@ -52,7 +52,7 @@ describe("messages between a gateway and WhatsApp", () => {
     ["person", false],
     ["group", true],
   ])(
-    "of a %s are all there once while the gateway is killed and its database goes away",
+    "of a %s are all stored once while the gateway is killed and its database is unavailable",
     { timeout: PATIENCE_MS },
     async (name, isGroup) => {
       const [contact = ""] = people;
@@ -88,7 +88,7 @@ describe("messages between a gateway and WhatsApp", () => {
     },
   );
 
-  test(`are none lost, none twice and in the order of their chat, ${MANY} each way with a kill in between`, {
+  test(`arrive once and in the order of their chat, ${MANY} each way with a kill in between`, {
     timeout: PATIENCE_MS,
   }, async () => {
     const { network, story, instance } = on;

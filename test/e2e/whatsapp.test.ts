@@ -27,7 +27,7 @@ describe("a gateway on WhatsApp", () => {
   const received = (event: string) => on.told(event);
   const says = (text: string) => on.network.control.say(contact, on.instance.phone, text);
 
-  test("is paired through the API, sends, and hears what comes of it", async () => {
+  test("is paired through the API, sends a message, and receives its status changes", async () => {
     await on.pair();
     await on.story.drained();
     qrs = received("instance.qr").length;
@@ -45,13 +45,13 @@ describe("a gateway on WhatsApp", () => {
     });
   });
 
-  test("logs what was said before the pairing, and tells nobody", async () => {
+  test("logs messages from before the pairing, and publishes no event for them", async () => {
     await waitUntil(async () => (await rowsOf("OLD1")).length === 1);
     expect(await rowsOf("OLD1")).toMatchObject([{ type: "text", content: { text: "long ago" } }]);
     expect(received("message.received").filter(({ message_id }) => message_id === "OLD1")).toEqual([]);
   });
 
-  test("tells what was said while it was stopped, as offline, and nothing else of the time before", async () => {
+  test("publishes the messages sent while it was stopped, marked offline, and no earlier ones", async () => {
     const told = received("message.received").length;
     await on.story.gateway.kill("SIGINT");
     const texts = Array.from({ length: 5 }, (_, i) => `while you were away ${i}`);
@@ -70,7 +70,7 @@ describe("a gateway on WhatsApp", () => {
     ]);
   });
 
-  test("shows that a message could not be read, until it can", async () => {
+  test("shows that a message could not be decrypted, until it can be", async () => {
     const id = await on.network.control.say(contact, on.instance.phone, "Olá", { corrupt: true });
     await waitUntil(() => received("message.received").some(({ message_id }) => message_id === id));
     expect(await rowsOf(id)).toMatchObject([{ type: "text", content: { text: "Olá" } }]);
@@ -79,7 +79,7 @@ describe("a gateway on WhatsApp", () => {
     ]);
   });
 
-  test("calls the conversation of a group by its subject, also of one that nobody has told of", async () => {
+  test("calls the conversation of a group by its subject, also when no event named it", async () => {
     const { jid } = await on.network.control.addGroup("Neighbours", [contact, on.instance.phone]);
     await on.network.control.say(contact, jid, "Oi a todos");
     const named = [{ title: "Neighbours" }];
@@ -87,7 +87,7 @@ describe("a gateway on WhatsApp", () => {
     await waitUntil(async () => JSON.stringify(await title()) === JSON.stringify(named));
   });
 
-  test("keeps its pairing over kill -9, and a file comes through it", async () => {
+  test("keeps its pairing over kill -9, and then receives a file", async () => {
     await on.story.gateway.kill();
     await on.start();
     await on.online();
@@ -107,7 +107,7 @@ describe("a gateway on WhatsApp", () => {
     expect(received("instance.qr")).toHaveLength(qrs);
   });
 
-  test("goes through the proxy that the customer sets, from the next reconnect on", async () => {
+  test("uses the proxy that the customer sets, from the next reconnect on", async () => {
     const { id } = on.instance;
     await on.client().updateInstance({ id, proxy: { url: `socks5://me:secret@127.0.0.1:${proxy.port}` } });
     await on.client().reconnectInstance({ id });
@@ -130,7 +130,7 @@ describe("a gateway on WhatsApp", () => {
     expect(proxy.targets).toHaveLength(through);
   });
 
-  test("that was stopped, as by another client with its identity, stays so over a restart until it is connected", async () => {
+  test("stays stopped over a restart until it is connected, as after a login of another client", async () => {
     const { id, phone } = on.instance;
     await on.story.drained();
     await on.online();
@@ -159,7 +159,7 @@ describe("a gateway on WhatsApp", () => {
     await waitUntil(() => received("instance.connected").length > connections);
   });
 
-  test("forgets the pairing on logout, and the phone too", async () => {
+  test("deletes the pairing on logout, and the phone removes the device", async () => {
     await on.online();
     await on.client().logoutInstance({ id: on.instance.id });
     expect((await on.network.control.person(on.instance.phone)).devices).toEqual([]);

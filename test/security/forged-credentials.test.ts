@@ -128,7 +128,7 @@ async function statusesOf(headers: readonly string[], path: string): Promise<Rec
   return found;
 }
 
-test("no forged sign-in token, whatever its header, key and claims, opens anything", async () => {
+test("no forged sign-in token, whatever its header, key and claims, is accepted", async () => {
   expect(await ask(`authorization: Bearer ${token}`, "/api/auth/me")).toBe(200);
   const headers = forgedTokens().flatMap((one) => [`authorization: Bearer ${one}`, `x-auth-token: ${one}`]);
   const { 401: refused = [], ...others } = await statusesOf(headers, "/api/auth/me");
@@ -137,7 +137,7 @@ test("no forged sign-in token, whatever its header, key and claims, opens anythi
   expect(refused).toHaveLength(headers.length);
 });
 
-test("no API key with another letter, an odd byte or a part that is missing opens anything", async () => {
+test("no API key with another letter, an odd byte or a missing part is accepted", async () => {
   const path = `/api/v1/instances/${sales.id}`;
   expect(await ask(`x-api-key: ${sales.api_key}`, path)).toBe(200);
   const names = ["x-api-key", "apikey", "token", "authorization: Bearer"];
@@ -155,7 +155,7 @@ test("no API key with another letter, an odd byte or a part that is missing open
   expect(refused.length).toBeGreaterThan(headers.length / 2);
 });
 
-test("a token ends with the password, and with the user, that it was given for", async () => {
+test("a token expires with the password, and with the user, for which it was issued", async () => {
   const users = (await gateway.owner.listUsers()).data;
   const id = users.find(({ email }) => email === "agent@example.com")?.id ?? 0;
   expect(await ask(`authorization: Bearer ${agent}`, "/api/auth/me")).toBe(200);

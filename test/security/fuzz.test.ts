@@ -6,7 +6,7 @@ import { isFullRun, printFigures } from "./run-size.ts";
 const SEED = Number(process.env.WAYGATE_SECURITY_SEED ?? Date.now() % 1_000_000_000);
 const REQUESTS = isFullRun ? 5_000 : 200;
 
-test(`${REQUESTS} requests to the operations of our own OpenAPI get valid answers and no status 500 (seed ${SEED})`, {
+test(`${REQUESTS} requests to the operations of openapi.json get valid responses and no status 500 (seed ${SEED})`, {
   timeout: 1_800_000,
 }, async () => {
   const { findings, ...figures } = await fuzzOperations({ requests: REQUESTS, seed: SEED });
@@ -16,7 +16,7 @@ test(`${REQUESTS} requests to the operations of our own OpenAPI get valid answer
   expect(figures.statuses[200]).toBeGreaterThan(REQUESTS / 10);
 });
 
-test("fuzzing finds an answer that its schema does not take, a status 500 and an answer that is not there", () => {
+test("fuzzing finds a response that violates its schema, a status 500 and a missing response", () => {
   const operation = readOperations().find(({ id }) => id === "me");
   if (!operation) throw new Error("There is no operation me.");
   const type = "application/json";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { measureHeldConnections } from "./held-connections.ts";
 
-test("connections with a wrong Chatwoot token are refused before their body, and hold none of it in memory", {
+test("connections with a wrong Chatwoot token are refused before their body is held in memory", {
   timeout: 120_000,
 }, async () => {
   const figures = await measureHeldConnections({ connections: 100, probes: 20 });

@@ -27,7 +27,7 @@ const UNITS = {
 const fields = textFieldsOf(contract);
 
 describe("a text field of an operation", () => {
-  test("has a maximum, and nothing reads a text that is longer", () => {
+  test("has a maximum length, and no code reads a longer text", () => {
     const configs = { chatwootConfig, n8nConfig, typebotConfig };
     const inConfigs = textFieldsOf(
       Object.fromEntries(
@@ -72,7 +72,7 @@ describe("a text of any length and kind", () => {
     return { ...answer, cpuMs };
   }
 
-  test(`costs a bounded time and memory in each of ${fields.length} fields, and is answered`, async () => {
+  test(`costs bounded time and memory in each of ${fields.length} fields, and gets a response`, async () => {
     const before = process.memoryUsage().rss;
     const faults: string[] = [];
     const worst = { requests: 0, cpuMs: 0, memory: 0, largest_rise_of_one_mb: 0 };

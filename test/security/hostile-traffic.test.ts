@@ -9,7 +9,7 @@ const MOST_RISE_MB = 400;
 /** What all attacks together may take: Node keeps part of its heap of one for the next. */
 const MOST_RISE_OF_ALL_MB = 800;
 
-test("slow connections, and bodies, headers and forms that are bombs, keep nobody from the gateway and take bounded memory", {
+test("slow connections and bombs in bodies, headers and forms block no client and use bounded memory", {
   timeout: 1_200_000,
 }, async () => {
   const figures = await measureHostileTraffic(isFullRun ? FULL : CUT);

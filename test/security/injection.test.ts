@@ -53,7 +53,7 @@ const poisoned = BREAKS.flatMap((end) => [
   `a${end}`,
 ]);
 
-test("no file name and no type that breaks a line puts a header into the answer that gives the file out", async () => {
+test("no file name and no type with a line break adds a header to the response with the file", async () => {
   const base = `/api/v1/instances/${sales.id}`;
   const faults: string[] = [];
   let given = 0;
@@ -90,7 +90,7 @@ function faultsOf({ status, headers }: RawHttpResponse): string[] {
   ];
 }
 
-test("no header of a webhook and no name that breaks a line reaches a receiver as a header of its own", async () => {
+test("no webhook header and no name with a line break adds a header to the request to a receiver", async () => {
   const base = `/api/v1/instances/${sales.id}/webhooks`;
   const statuses: Record<string, number> = {};
   const faults: string[] = [];
@@ -118,7 +118,7 @@ test("no header of a webhook and no name that breaks a line reaches a receiver a
   expect(receiver.received.filter(({ headers }) => INJECTED in headers)).toEqual([]);
 });
 
-test("a request id of the caller's own comes back only if it is plain", async () => {
+test("a request id of the client is returned only if it is plain", async () => {
   for (const odd of ["a b", "a\tb", "<script>", "a;b", "é", "x".repeat(129), "a,b", '"', "a%0d%0ab"]) {
     const answer = await call("GET /health", undefined, { "x-request-id": odd });
     expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
@@ -131,14 +131,14 @@ test("a request id of the caller's own comes back only if it is plain", async ()
   }
 });
 
-test("every table that can be downloaded is a CSV of which this file knows", () => {
+test("every table that can be downloaded is a CSV that this test file knows", () => {
   const found = Object.entries<Route>(contract).filter(
     ([, { raw = "", input }]) => /csv/i.test(raw) || optionsOf(input).includes("csv"),
   );
   expect(found.map(([name]) => name)).toEqual(["getCampaignReport", "exportLeads"]);
 });
 
-test("no cell of a table that is downloaded begins as a formula", async () => {
+test("no cell of a downloaded table begins like a formula", async () => {
   const { data: campaign } = await gateway.owner.createCampaign({
     name: "=1+1",
     instance_id: sales.id,

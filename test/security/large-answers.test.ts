@@ -3,7 +3,7 @@ import { measureLargeAnswers } from "./large-answers.ts";
 
 const FILE_BYTES = 20 * 1024 * 1024;
 
-test("parallel downloads in base64 take a bounded part of memory, whatever the size of the files", {
+test("parallel downloads in base64 use a bounded part of memory, whatever the size of the files", {
   timeout: 120_000,
 }, async () => {
   const figures = await measureLargeAnswers({ downloads: 8, fileBytes: FILE_BYTES });

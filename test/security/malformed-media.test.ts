@@ -3,7 +3,7 @@ import { silenceConsole } from "../whatsapp-server/silence-log.ts";
 import { sendMalformedMedia } from "./malformed-media.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
-test("files that lie about their lengths and sizes are taken as they are or refused with a reason, wherever they go in", {
+test("files with false lengths and sizes are accepted unchanged or refused with a reason, on every route", {
   timeout: 1_200_000,
 }, async () => {
   silenceConsole();

@@ -11,12 +11,12 @@ const FULL = { ...CUT, first: 4_096, prefixes: 24 };
 const { literals, constructors } = findPatterns();
 
 describe("regular expressions", () => {
-  test("stand in the sources as literals, where they can be checked", () => {
+  test("are literals in the sources, where they can be checked", () => {
     expect(constructors).toEqual([]);
     expect(literals.length).toBeGreaterThan(250);
   });
 
-  test(`each read 1 MB of its worst text within ${BUDGET_MS} ms of processor time`, () => {
+  test(`each match 1 MB of their worst text within ${BUDGET_MS} ms of processor time`, () => {
     const timed = literals.map((pattern) => timePattern(pattern, isFull ? FULL : CUT));
     if (isFull) report(timed);
     const slow = timed.filter(({ isOver }) => isOver);
@@ -38,7 +38,7 @@ function describePattern({ place, source, flags, attack, cpuMs, length }: TimedP
   return `${place} /${source}/${flags}: ${Math.round(cpuMs)} ms for ${length} characters of ${JSON.stringify(attack)}`;
 }
 
-describe("the check finds", () => {
+describe("the check of regular expressions finds", () => {
   test.each([
     ["an exponential pattern", "(a+)+$", ""],
     ["alternatives that fit alike", "^(?:\\w|\\d)*!$", ""],
@@ -60,7 +60,7 @@ describe("the check finds", () => {
     expect(timePattern({ place: "here", source, flags }, CUT)).toMatchObject({ isOver: true });
   });
 
-  test("patterns wherever they stand, and constructors", () => {
+  test("patterns anywhere in a source, and constructors", () => {
     const found = { literals: [], constructors: [] };
     readPatterns(
       "a.ts",

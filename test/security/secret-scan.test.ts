@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { scanForSecrets, searchPlaces } from "./secret-scan.ts";
 
-test("No secret that a gateway uses stands in its log, its tables, its files or its metrics", {
+test("No secret that a gateway uses is in its log, its tables, its files or its metrics", {
   timeout: 600_000,
 }, async () => {
   const figures = await scanForSecrets({ rounds: isFullRun ? 3 : 1 });
@@ -14,7 +14,7 @@ test("No secret that a gateway uses stands in its log, its tables, its files or 
   }
 });
 
-test("The scan finds a secret as it is, in a URL, in hex and in base64", () => {
+test("The scan finds a secret in plain form, in a URL, in hex and in base64", () => {
   const secret = "s3cr3t/with+signs=and more of it";
   const basic = Buffer.from(`user:${secret}`).toString("base64");
   const places = {

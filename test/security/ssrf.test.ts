@@ -25,7 +25,7 @@ const CALLED = [
   "updateInstance/proxy/url",
 ];
 
-test("A gateway that may reach an internal server calls it through these fields, so the attack below gets that far", {
+test("A gateway that may reach an internal server does so through these fields, so the attack below is real", {
   timeout: 1_200_000,
 }, async () => {
   const { fields, hits } = await forgeRequests({ everyField: isFullRun, forms: 1, isOpen: true });
@@ -33,7 +33,7 @@ test("A gateway that may reach an internal server calls it through these fields,
   expect(CALLED.filter((name) => !hits.some((hit) => hit.includes(name)))).toEqual([]);
 });
 
-test("No field of the contract makes the gateway call an internal address, in any spelling or by a redirect", {
+test("No field of the contract makes the gateway call an internal address, in any form or by a redirect", {
   timeout: 1_200_000,
 }, async () => {
   const figures = await forgeRequests({ everyField: isFullRun, forms: isFullRun ? 12 : 4 });

@@ -156,7 +156,7 @@ describe("a session", () => {
     expect(new Set(sockets.map(({ version }) => version))).toEqual(new Set(["2.3000.7"]));
   });
 
-  it.each([true, false])("shows the account as online only when it is configured to: %s", async (markOnline) => {
+  it.each([true, false])("shows the account as online only when configured to: %s", async (markOnline) => {
     const listener = stage.open({}, { markOnline });
     await listener.pair(stage.phone);
     await send(listener, "after it");

@@ -18,7 +18,7 @@ function problemsOf(env: Record<string, string | undefined>): readonly string[] 
 }
 
 describe("readConfig", () => {
-  it("starts with no variable at all, on loopback, with every default of the documentation", () => {
+  it("starts without any variable, on loopback, with every default of the documentation", () => {
     const config = readConfig({});
     expect(config).toMatchObject({
       host: "127.0.0.1",
@@ -48,7 +48,7 @@ describe("readConfig", () => {
     }
   });
 
-  it("lets calls go to the internet only, wherever it listens", () => {
+  it("allows outgoing requests to the internet only, wherever the gateway listens", () => {
     for (const WAYGATE_HOST of ["127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.10", "::"]) {
       expect(readConfig({ WAYGATE_HOST }).allowedHosts).toEqual(["external"]);
     }
@@ -72,11 +72,11 @@ describe("readConfig", () => {
     ["with a list", { WAYGATE_ALLOWED_HOSTS: "external" }, "off"],
     ["switched off", { WAYGATE_LOCAL_TARGETS: "off" }, "off"],
     ["switched on", { WAYGATE_LOCAL_TARGETS: "on", WAYGATE_HOST: "0.0.0.0" }, "on"],
-  ])("may open this machine to a sole owner only where a developer works: %s", (_what, env, expected) => {
+  ])("may open this machine to a sole owner only in development: %s", (_what, env, expected) => {
     expect(readConfig(env).localTargets).toBe(expected);
   });
 
-  it("gives the sandbox network to every account only while the gateway is not reached from elsewhere", () => {
+  it("opens the sandbox network to every account only while the gateway is not reachable from outside", () => {
     const sandboxAt = (WAYGATE_BASE_URL: string) => readConfig({ WAYGATE_BASE_URL }).sandbox;
     expect(readConfig({}).sandbox).toBe("on");
     expect(["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80"].map(sandboxAt)).toEqual(
@@ -90,13 +90,13 @@ describe("readConfig", () => {
     expect(readConfig({ WAYGATE_SANDBOX: "off" }).sandbox).toBe("off");
   });
 
-  it("does not start with a default network that is switched off", () => {
+  it("refuses a default network that is switched off", () => {
     expect(problemsOf({ WAYGATE_NETWORK: "sandbox", WAYGATE_SANDBOX: "off" })).toEqual([
       "WAYGATE_NETWORK must be whatsapp when WAYGATE_SANDBOX is off",
     ]);
   });
 
-  it("makes a base URL that a browser can open from the listening address", () => {
+  it("derives a base URL that a browser can open from the listening address", () => {
     expect(readConfig({ WAYGATE_HOST: "0.0.0.0", WAYGATE_PORT: "8080" }).baseUrl).toBe(
       "http://localhost:8080",
     );
@@ -109,7 +109,7 @@ describe("readConfig", () => {
     expect(readConfig({ PORT: "8000", WAYGATE_PORT: "9000" }).port).toBe(9000);
   });
 
-  it("takes an empty or blank variable as not set", () => {
+  it("treats an empty or blank variable as not set", () => {
     expect(readConfig({ WAYGATE_PORT: "", WAYGATE_ADMIN_TOKEN: " ", WAYGATE_FAULT_POINT: "" }).port).toBe(
       3000,
     );
@@ -125,7 +125,7 @@ describe("readConfig", () => {
     expect(readConfig({ WAYGATE_ACK_TIMEOUT: text }).ackTimeoutMs).toBe(ms);
   });
 
-  it("reads lists with blanks and repeats", () => {
+  it("reads lists with spaces and duplicates", () => {
     const config = readConfig({
       WAYGATE_ROLES: " worker , api,api ",
       WAYGATE_RETRY_SCHEDULE: "100ms, 2,3m",
@@ -212,7 +212,7 @@ describe("readConfig", () => {
     expect(readConfig({}).whatsappVersion).toBeUndefined();
   });
 
-  it("takes a way past a pooler only beside the pooler's own", () => {
+  it("accepts a direct database URL only beside the pooler's URL", () => {
     const direct = { WAYGATE_DATABASE_DIRECT_URL: "postgres://db:5432/waygate" };
     expect(problemsOf(direct)).toEqual(["WAYGATE_DATABASE_DIRECT_URL requires DATABASE_URL"]);
     const pooled = { DATABASE_URL: "postgres://pooler:6432/waygate", WAYGATE_SECRET_KEY: OTHER_KEY };
@@ -241,7 +241,7 @@ describe("readConfig", () => {
     ]);
   });
 
-  it("says each problem on its own line of the message", () => {
+  it("puts each problem on its own line of the message", () => {
     const problems = ["WAYGATE_PORT must be a number", "WAYGATE_QUEUE must be a word"];
     expect(new ConfigError(problems).message.split("\n")).toEqual([
       "Waygate cannot start:",
@@ -272,7 +272,7 @@ describe("the secret key", () => {
     ["a word", "my-super-secret-key-0123abcdefghij"],
     ["an example", "example-kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1"],
     ["the product's name", "waygate-waygate-kT9u3xQ0bZr7Wm2Lp"],
-  ])("is refused when weak (%s), with one line, database given or not", (_, weak) => {
+  ])("is refused when weak (%s), with one line, with and without a database", (_, weak) => {
     for (const env of [{}, { DATABASE_URL: "postgres://db/waygate" }]) {
       const problems = problemsOf({ ...env, WAYGATE_SECRET_KEY: weak });
       expect(problems).toHaveLength(1);
@@ -291,7 +291,7 @@ describe("the secret key", () => {
     ).toBe(key);
   });
 
-  it("must differ from the second one, which opens what the first does not", () => {
+  it("must differ from the previous key, which opens what the current key does not", () => {
     expect(problemsOf({ WAYGATE_SECRET_KEY: KEY, WAYGATE_SECRET_KEY_SECOND: KEY })).toEqual([
       "WAYGATE_SECRET_KEY_SECOND must not be the same as WAYGATE_SECRET_KEY",
     ]);
@@ -307,21 +307,21 @@ describe("the secret key", () => {
 });
 
 describe("the admin token", () => {
-  it("needs 32 characters and no entropy", () => {
+  it("needs 32 characters but no minimum entropy", () => {
     expect(readConfig({ WAYGATE_ADMIN_TOKEN: "a".repeat(32) }).adminToken?.reveal()).toBe("a".repeat(32));
   });
 });
 
-describe("names", () => {
-  it("sees a typo: an unknown WAYGATE_ variable is a problem", () => {
+describe("environment variables", () => {
+  it("are checked: an unknown WAYGATE_ variable is a problem", () => {
     expect(problemsOf({ WAYGATE_PROT: "3000" })).toEqual(["WAYGATE_PROT is not a setting of Waygate"]);
   });
 
-  it("leaves other programs' variables alone", () => {
+  it("of other programs are ignored", () => {
     expect(problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "1" })).toEqual([]);
   });
 
-  it("starts beside a Kubernetes service called waygate", () => {
+  it("of a Kubernetes service called waygate are ignored", () => {
     const config = readConfig({
       WAYGATE_PORT: "tcp://10.0.0.1:80",
       WAYGATE_PORT_80_TCP: "tcp://10.0.0.1:80",
@@ -332,7 +332,7 @@ describe("names", () => {
     expect(config.port).toBe(3000);
   });
 
-  it("refuses a token that can be guessed in production, by its name alone", () => {
+  it("with a guessable token are refused in production", () => {
     const env = { WAYGATE_ADMIN_TOKEN: "waygate-admin-token-change-me-please" };
     expect(problemsOf(env)).toEqual([]);
     expect(problemsOf({ ...env, NODE_ENV: "production" })).toEqual([
@@ -342,7 +342,7 @@ describe("names", () => {
     expect(problemsOf(strong)).toEqual([]);
   });
 
-  it("honours the fault point in tests only", () => {
+  it("of a fault point are accepted in tests only", () => {
     const env = { WAYGATE_FAULT_POINT: "after-claim:2" };
     expect(readConfig({ ...env, NODE_ENV: "test" }).faultPoint).toBe("after-claim:2");
     expect(problemsOf(env)).toEqual(["WAYGATE_FAULT_POINT is for tests only (NODE_ENV=test)"]);
@@ -350,10 +350,10 @@ describe("names", () => {
   });
 });
 
-describe("the place of the web client in tests", () => {
+describe("the address of the web client in tests", () => {
   const ORIGIN = "WAYGATE_CLIENT_VERSION_ORIGIN";
 
-  it("is honoured in tests only", () => {
+  it("is accepted in tests only", () => {
     const env = { [ORIGIN]: "http://127.0.0.1:9999" };
     expect(readConfig({ ...env, NODE_ENV: "test" }).clientVersionOrigin).toBe("http://127.0.0.1:9999");
     expect(readConfig({}).clientVersionOrigin).toBeUndefined();
@@ -363,7 +363,7 @@ describe("the place of the web client in tests", () => {
   });
 
   it.each(["https://web.whatsapp.com.example", "http://10.0.0.1", "here"])(
-    "is on this machine, not %s",
+    "must be on this machine, not %s",
     (origin) => {
       expect(problemsOf({ [ORIGIN]: origin, NODE_ENV: "test" })).toEqual([
         `${ORIGIN} must be an address of this machine`,
@@ -376,7 +376,7 @@ describe("the root key of a test server", () => {
   const rootKey = "ab".repeat(32);
 
   it.each(["ws://127.0.0.1:9999", "ws://localhost:9999", "ws://[::1]:9999/x"])(
-    "is honoured for %s",
+    "is accepted for %s",
     (url) => {
       const config = readConfig({ WAYGATE_WHATSAPP_URL: url, WAYGATE_WHATSAPP_ROOT_KEY: rootKey });
       expect(config.whatsappRootKey).toBe(rootKey);
@@ -414,7 +414,7 @@ describe("secrets", () => {
     expect(config.adminToken?.reveal()).toBe(values.WAYGATE_ADMIN_TOKEN);
   });
 
-  it("do not stand in the refusal of their own variable", () => {
+  it("do not appear in the error message about their own variable", () => {
     const env = {
       WAYGATE_SECRET_KEY: "hunter2",
       WAYGATE_ADMIN_TOKEN: "hunter3",

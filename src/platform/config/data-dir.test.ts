@@ -37,7 +37,7 @@ async function openElsewhere(path: string): Promise<{ said: string; kill(): Prom
   return { said: String(data), kill };
 }
 
-test("a new data directory is ours alone, and keeps the name of its node", async () => {
+test("a new data directory is private to its user, and keeps the name of its node", async () => {
   const path = join(root, "deep", "data");
   const first = await openDataDir(path);
   expect((await stat(path)).mode & 0o777).toBe(0o700);
@@ -58,13 +58,13 @@ test("a data directory that a living process holds is refused in one clear sente
   await other.kill();
 });
 
-test("it is refused to this very process too", async () => {
+test("a data directory is refused to the process that already holds it", async () => {
   const held = await openDataDir(root);
   await expect(openDataDir(root)).rejects.toThrow(`in use by process ${process.pid} `);
   await held.release();
 });
 
-test("the lock of a process that was killed is taken over", async () => {
+test("the lock of a killed process is taken over", async () => {
   const other = await openElsewhere(root);
   await other.kill();
   const held = await openDataDir(root);
@@ -72,7 +72,7 @@ test("the lock of a process that was killed is taken over", async () => {
   await held.release();
 });
 
-test("of eight that find the lock of a dead process, one takes it over", async () => {
+test("of eight processes that find the lock of a dead process, one takes it over", async () => {
   const dead = await openElsewhere(root);
   await dead.kill();
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => openDataDir(root)));
@@ -84,7 +84,7 @@ test("of eight that find the lock of a dead process, one takes it over", async (
   await held[0]?.value.release();
 });
 
-test("a lock of another machine holds as long as it shows signs of life", async () => {
+test("a lock of another machine holds as long as the machine renews it", async () => {
   const claim = { pid: 1, started: "far away", host: "another-container", token: "1" };
   const lock = join(root, "lock");
   await writeFile(lock, JSON.stringify(claim));
@@ -96,12 +96,12 @@ test("a lock of another machine holds as long as it shows signs of life", async 
   await once(alive, "exit");
 });
 
-test("a lock that cannot be read is an error, not a wait", async () => {
+test("a lock that cannot be read is an error and causes no waiting", async () => {
   await mkdir(join(root, "lock"));
   await expect(openDataDir(root)).rejects.toThrow(/cannot be used: EISDIR\./);
 });
 
-test("a path that is a file, or cannot be made, is refused in one clear sentence", async () => {
+test("a path that is a file, or cannot be created, is refused in one clear sentence", async () => {
   await writeFile(join(root, "file"), "");
   await expect(openDataDir(join(root, "file"))).rejects.toThrow(
     /cannot be used: a file has that name\. Set WAYGATE_DATA_DIR/,
@@ -111,7 +111,7 @@ test("a path that is a file, or cannot be made, is refused in one clear sentence
   );
 });
 
-test("the secret key is made once, even by two at once, and only for our eyes", async () => {
+test("the secret key is created once, even by two processes at once, readable for its user only", async () => {
   const keys = await Promise.all([1, 2, 3].map(() => loadOrCreateSecretKey(root)));
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toMatch(/^[\w-]{43}$/);
@@ -126,7 +126,7 @@ test("a secret key that was cut short is never replaced by a new one", async () 
   expect(await readFile(join(root, "secret-key"), "utf8")).toBe("\n");
 });
 
-test("a secret key that cannot be read is one clear line, not a new key", async () => {
+test("a secret key that cannot be read gives one clear error line and no new key", async () => {
   await mkdir(join(root, "secret-key"));
   await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key cannot be read \(EISDIR\)/);
   await chmod(root, 0o700);

@@ -54,12 +54,12 @@ test("numbers come as numbers, also in arrays and from sums; json comes parsed, 
   ]);
 });
 
-test("connections say who they are", async () => {
+test("connections carry the name of the program", async () => {
   const { rows } = await sql`show application_name`.execute(store.database.db);
   expect(rows).toEqual([{ application_name: "waygate" }]);
 });
 
-test("connections that are cut, idle or in a transaction, do no more than fail what was running", async () => {
+test("connections that are cut, idle or in a transaction, only fail the running statements", async () => {
   const { db, close } = openDatabase(store.url);
   const running = reasonOf(sql`select pg_sleep(20)`.execute(db));
   const between = reasonOf(
@@ -101,7 +101,7 @@ test("a pool that was never used, or only beside Kysely, closes as well", async 
   expect(used.pool.totalCount).toBe(0);
 });
 
-test("a refused connection, an unknown host and a silent server are all a database that is away, at once or in 3 s", async () => {
+test("a refused connection, an unknown host and a silent server mean an unavailable database, in 3 s at most", async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -122,7 +122,7 @@ test("a refused connection, an unknown host and a silent server are all a databa
   silent.close();
 });
 
-test("a pool that stays exhausted for 3 s counts as a database that is away", async () => {
+test("a pool that stays exhausted for 3 s counts as an unavailable database", async () => {
   const { db, pool, close } = openDatabase(store.url, { max: 1 });
   const held = await pool.connect();
   expect(await reasonOf(sql`select 1`.execute(db))).toSatisfy(isDatabaseUnavailable);
@@ -130,7 +130,7 @@ test("a pool that stays exhausted for 3 s counts as a database that is away", as
   await close();
 });
 
-test("states of shutdown are away; a mistake in a statement, a broken rule or a wrong password is not", async () => {
+test("shutdown states mean unavailable; a wrong statement, constraint or password does not", async () => {
   for (const code of ["57P01", "57P02", "57P03", "08006", "08000", "53300", "ECONNREFUSED", "ECONNRESET"]) {
     expect(isDatabaseUnavailable(Object.assign(new Error("x"), { code }))).toBe(true);
   }
@@ -150,7 +150,7 @@ test("states of shutdown are away; a mistake in a statement, a broken rule or a 
   expect(isDatabaseUnavailable(undefined)).toBe(false);
 });
 
-test("a row that somebody holds fails only who wants it, and only after the time that was set", async () => {
+test("a locked row fails only the statement that needs it, and only after the configured time", async () => {
   const impatient = openDatabase(store.url, { max: 2, lockTimeoutMs: 100 });
   await sql`create table held (id int primary key)`.execute(store.database.db);
   await sql`insert into held values (1), (2)`.execute(store.database.db);

@@ -8,7 +8,7 @@ let store: TestDatabase | undefined;
 
 afterEach(() => store?.drop());
 
-test("three that migrate an empty database at once apply every migration once", async () => {
+test("three processes that migrate an empty database at once apply every migration once", async () => {
   store = await createEmptyDatabase();
   const { url } = store;
   const others = Array.from({ length: 3 }, () => openDatabase(url));
@@ -22,7 +22,7 @@ test("three that migrate an empty database at once apply every migration once", 
   expect(rows).toEqual([{ n: 11 }]);
 });
 
-test("a database that is up to date is left as it is", async () => {
+test("a database that is up to date is not changed", async () => {
   store = await createTestDatabase();
   expect(await migrateDatabase(store.database.db)).toEqual([]);
 });
@@ -35,7 +35,7 @@ test("an older version still starts on a database that a newer one has migrated"
   expect(await migrateDatabase(store.database.db)).toEqual([]);
 });
 
-test("a migration that fails says which one, and leaves nothing behind", async () => {
+test("a migration that fails reports its name, and leaves nothing behind", async () => {
   store = await createEmptyDatabase();
   await sql`create table webhook (id bigint)`.execute(store.database.db);
   await expect(migrateDatabase(store.database.db)).rejects.toThrow(

@@ -26,7 +26,7 @@ async function logAt(at: string): Promise<string> {
   return rows[0]?.name ?? "";
 }
 
-test("every table has days from yesterday to eight days ahead, and a default", async () => {
+test("every table has partitions from yesterday to eight days ahead, and a default", async () => {
   await ensurePartitions(store.database.db, new Date("2031-02-26T23:59:59Z"));
   for (const table of PARTITIONED) {
     const names = await partitions(table);
@@ -39,13 +39,13 @@ test("every table has days from yesterday to eight days ahead, and a default", a
   }
 });
 
-test("a row goes to its UTC day, wherever the session thinks it is", async () => {
+test("a row goes to the partition of its UTC day, whatever the session's time zone is", async () => {
   expect(await logAt("2031-02-27T00:00:00Z")).toBe("connection_log_20310227");
   expect(await logAt("2031-02-27T01:30:00+03:00")).toBe("connection_log_20310226");
   expect(await logAt("2031-02-27T23:59:59.999999Z")).toBe("connection_log_20310227");
 });
 
-test("each day has the indexes of its table", async () => {
+test("each daily partition has the indexes of its table", async () => {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from pg_index where indrelid = 'event_20310226'::regclass`.execute(
     store.database.db,
@@ -53,13 +53,13 @@ test("each day has the indexes of its table", async () => {
   expect(rows[0]?.n).toBe(3);
 });
 
-test("four processes at once make each day once", async () => {
+test("four processes at once create each daily partition once", async () => {
   const now = new Date("2032-05-05T12:00:00Z");
   await Promise.all(Array.from({ length: 4 }, () => ensurePartitions(store.database.db, now)));
   expect((await partitions("event")).filter((name) => name.startsWith("event_2032"))).toHaveLength(10);
 });
 
-test("a day that has rows in the default partition already is left out, and the others are made", async () => {
+test("a day with rows in the default partition is left out, and the others are created", async () => {
   expect(await logAt("2033-01-03T10:00:00Z")).toBe("connection_log_default");
   await ensurePartitions(store.database.db, new Date("2033-01-01T00:00:00Z"));
   const names = await partitions("connection_log");
@@ -69,7 +69,7 @@ test("a day that has rows in the default partition already is left out, and the 
   expect(await logAt("2033-01-03T11:00:00Z")).toBe("connection_log_default");
 });
 
-test("somebody who holds a table does not hold up the others", async () => {
+test("a lock on one table does not delay the partitions of the other tables", async () => {
   const now = new Date("2034-01-01T00:00:00Z");
   await store.database.db.transaction().execute(async (trx) => {
     // However long the others take.
@@ -83,7 +83,7 @@ test("somebody who holds a table does not hold up the others", async () => {
   expect(await partitions("event")).toContain("event_20340101");
 });
 
-test("dropping removes whole days before the date and strays of the default partition, nothing else", async () => {
+test("dropping removes whole days before the date and such rows in the default partition only", async () => {
   await ensurePartitions(store.database.db, new Date("2031-02-26T00:00:00Z"));
   expect(await logAt("2030-06-01T00:00:00Z")).toBe("connection_log_default");
   const dropped = await dropPartitionsBefore(store.database.db, new Date("2031-02-27T18:00:00Z"));

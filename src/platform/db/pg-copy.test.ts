@@ -32,8 +32,8 @@ const killCopy = () =>
     "select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%' and pid <> pg_backend_pid()",
   );
 
-describe("rows come out of a COPY", () => {
-  test("whole, each with its line end, whatever pieces the server sends", async () => {
+describe("rows from a COPY", () => {
+  test("arrive whole, each with its line end, whatever chunks the server sends", async () => {
     await connect();
     const rows = await rowsOf(
       "copy (select n, repeat('y', n * 37 % 9000), E'a\\nb' from generate_series(1, 3000) n) to stdout",
@@ -46,7 +46,7 @@ describe("rows come out of a COPY", () => {
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
 
-  test("only as fast as they are read", async () => {
+  test("arrive only as fast as they are read", async () => {
     await connect();
     const reader = copyOut(client, WIDE);
     await reader.next();
@@ -58,7 +58,7 @@ describe("rows come out of a COPY", () => {
     await reader.return(undefined);
   });
 
-  test("until the reader stops; the connection goes on with its next statement, and can be closed", async () => {
+  test("arrive until the reader stops; the connection then runs other statements, and can be closed", async () => {
     await connect();
     for await (const rows of copyOut(client, WIDE)) if (rows.length > 0) break;
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
@@ -66,7 +66,7 @@ describe("rows come out of a COPY", () => {
     await client.end();
   });
 
-  test("not from a wrong statement, and not after a row that cannot be computed", async () => {
+  test("do not arrive from a wrong statement, or after a row that cannot be computed", async () => {
     await connect();
     await expect(rowsOf("copy (select nothing) to stdout")).rejects.toThrow(/"nothing" does not exist/);
     await expect(
@@ -75,7 +75,7 @@ describe("rows come out of a COPY", () => {
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
 
-  test("with a failure when the connection is lost on the way, never as if they were all", async () => {
+  test("end with a failure when the connection is lost, never as if they were complete", async () => {
     await connect();
     let count = 0;
     const read = async () => {
@@ -89,7 +89,7 @@ describe("rows come out of a COPY", () => {
   });
 });
 
-describe("rows go into a COPY", () => {
+describe("rows for a COPY", () => {
   const intoWords = "copy word (id, text) from stdin";
   async function* pieces(from: number, to: number, size = 1_000) {
     for (let at = from; at < to; at += size)
@@ -98,7 +98,7 @@ describe("rows go into a COPY", () => {
   const count = async () =>
     Number((await store.database.pool.query("select count(*) from word")).rows[0].count);
 
-  test("in pieces of any size, and are there when it is done", async () => {
+  test("are sent in chunks of any size, and are stored when it is done", async () => {
     await connect();
     await copyIn(client, intoWords, pieces(0, 100_000));
     expect(await count()).toBe(100_000);
@@ -106,7 +106,7 @@ describe("rows go into a COPY", () => {
     await client.query("truncate word");
   });
 
-  test("or none of them, when they cannot be read to their end", async () => {
+  test("are not stored at all when they cannot be read to their end", async () => {
     await connect();
     async function* broken() {
       yield* pieces(0, 5_000);
@@ -116,7 +116,7 @@ describe("rows go into a COPY", () => {
     expect((await client.query("select count(*) from word")).rows).toEqual([{ count: "0" }]);
   });
 
-  test("or none of them, when the server refuses one or the statement", async () => {
+  test("are not stored at all when the server refuses one or the statement", async () => {
     await connect();
     async function* twice() {
       yield* pieces(0, 5_000);
@@ -129,7 +129,7 @@ describe("rows go into a COPY", () => {
     expect((await client.query("select count(*) from word")).rows).toEqual([{ count: "0" }]);
   });
 
-  test("or none of them, when the connection is lost on the way", async () => {
+  test("are not stored at all when the connection is lost during the copy", async () => {
     await connect();
     async function* interrupted() {
       yield* pieces(0, 5_000);

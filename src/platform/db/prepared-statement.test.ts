@@ -35,14 +35,14 @@ async function keptTexts(): Promise<string[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test("a marked statement is planned once for all of its values, others each time", async () => {
+test("a marked statement is planned once for all values, other statements each time", async () => {
   await sql`select name from thing where id = ${1}`.execute(one.db);
   expect(await findThing(1)).toEqual([{ id: 1, name: "a" }]);
   expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
   expect(await keptTexts()).toEqual([expect.stringContaining("select * from thing where id = $1")]);
 });
 
-test("a table that has changed since is no trouble", async () => {
+test("a prepared statement still works after its table has changed", async () => {
   await findThing(1);
   await findThing(2);
   await sql`alter table thing add column size int default 7`.execute(one.db);
@@ -50,7 +50,7 @@ test("a table that has changed since is no trouble", async () => {
   expect(await findThing(2)).toEqual([{ id: 2, name: "b", size: 7 }]);
 });
 
-test("in a transaction it fails once at most, with the error that says why", async () => {
+test("in a transaction a prepared statement fails once at most, with the error that says why", async () => {
   await findThing(1);
   await findThing(2);
   await sql`alter table thing add column size int default 7`.execute(one.db);
@@ -59,7 +59,7 @@ test("in a transaction it fails once at most, with the error that says why", asy
   expect(await inTransaction()).toEqual([{ id: 1, name: "a", size: 7 }]);
 });
 
-test("a connection that was made to forget its statements learns them again", async () => {
+test("a connection that has lost its prepared statements prepares them again", async () => {
   await findThing(1);
   await findThing(2);
   await sql`deallocate all`.execute(one.db);
@@ -67,13 +67,13 @@ test("a connection that was made to forget its statements learns them again", as
   expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
 });
 
-test("an error of the statement itself is told as it is", async () => {
+test("an error of the prepared statement itself is reported unchanged", async () => {
   const divide = (by: number) => sql`${PREPARED_STATEMENT}select 1 / ${by}::int as part`.execute(one.db);
   await expect(divide(0)).rejects.toThrow("division by zero");
   expect((await divide(1)).rows).toEqual([{ part: 1 }]);
 });
 
-test("behind a pooler nothing is kept, since the next statement may meet another connection", async () => {
+test("behind a pooler no statement is prepared, since the next one may use another connection", async () => {
   const pooled = openDatabase(store.url, { max: 1, directUrl: `${store.url}?application_name=direct` });
   await findThing(1, pooled.db);
   const { rows } = await sql`select from pg_prepared_statements`.execute(pooled.db);

@@ -36,7 +36,7 @@ async function breakUnder({ db, checkConnections }: Database): Promise<{ error: 
   return { error: await failing, pid };
 }
 
-test("a statement whose connection breaks may be carried out until the process that has it is gone", async () => {
+test("a statement whose connection breaks may still run until its server process is gone", async () => {
   const database = openDatabase(store.url);
   const { error, pid } = await breakUnder(database);
   expect(isCommitOutcomeUnknown(error)).toBe(true);
@@ -46,7 +46,7 @@ test("a statement whose connection breaks may be carried out until the process t
   await database.close();
 });
 
-test("behind a pooler nobody can tell when it is over", async () => {
+test("behind a pooler the end of a lost statement is unknown", async () => {
   const database = openDatabase(store.url, { directUrl: `${store.url}?application_name=direct` });
   const { error, pid } = await breakUnder(database);
   expect(isCommitOutcomeUnknown(error)).toBe(true);
@@ -56,7 +56,7 @@ test("behind a pooler nobody can tell when it is over", async () => {
   await database.close();
 });
 
-test("what PostgreSQL itself ends, and what found no connection, is not carried out", async () => {
+test("a statement that PostgreSQL ended, or that found no connection, is not carried out", async () => {
   const database = openDatabase(store.url);
   const failing = errorOf(sql`select pg_sleep(60)`.execute(database.db));
   await expect.poll(sleepers).toHaveLength(1);
@@ -68,7 +68,7 @@ test("what PostgreSQL itself ends, and what found no connection, is not carried 
   await Promise.all([database.close(), nowhere.close()]);
 });
 
-test("a word of a pooler about its connection says nothing of the statement", () => {
+test("a pooler's error about its connection says nothing about the statement", () => {
   const told = Object.assign(new Error("server conn crashed?"), { code: "08P01" });
   expect(isCommitOutcomeUnknown(told)).toBe(true);
 });

@@ -24,7 +24,7 @@ afterAll(() => shared.clear());
 
 const SERVED = { timeout: 60_000, interval: 20 };
 
-test("the first start makes a durable database, the second finds its data on the same port", async () => {
+test("the first start creates a durable database, the second finds its data on the same port", async () => {
   const dataDir = await story.directory();
   const first = await story.start(dataDir, { settings: {} });
   const [settings] = await query(
@@ -59,7 +59,7 @@ test("the first start makes a durable database, the second finds its data on the
   expect(await query(second.url, "select said from kept")).toEqual([{ said: "yes" }]);
 });
 
-test("nobody gets in without the password", async () => {
+test("a connection without the password is refused", async () => {
   const { url } = await story.start(lasting);
   await expect(query(url.replace(/:[0-9a-f]{48}@/, ":guess@"), "select 1")).rejects.toMatchObject({
     code: "28P01",
@@ -78,7 +78,7 @@ test("two data directories never share a database", async () => {
   expect(servers[0]?.url.replace(`${port}`, `${other}`)).not.toBe(servers[1]?.url);
 });
 
-test("a gateway that is killed lets go of its output, and the next one adopts its PostgreSQL", async () => {
+test("a killed gateway releases its output, and the next one reattaches to its PostgreSQL", async () => {
   const dataDir = lasting;
   const owner = story.own(dataDir);
   const { url } = await owner.up;
@@ -97,7 +97,7 @@ test("a gateway that is killed lets go of its output, and the next one adopts it
   expect(isAlive(pid)).toBe(false);
 });
 
-test("an adopted PostgreSQL that dies is brought back like one of our own", async () => {
+test("a reattached PostgreSQL that dies is restarted like the gateway's own", async () => {
   const dataDir = lasting;
   const owner = story.own(dataDir);
   await owner.up;
@@ -111,7 +111,7 @@ test("an adopted PostgreSQL that dies is brought back like one of our own", asyn
   expect(await postmasterOf(join(dataDir, "postgres"))).not.toBe(pid);
 });
 
-test("Ctrl-C reaches the gateway, and PostgreSQL goes when the gateway tells it to", async () => {
+test("Ctrl-C reaches the gateway, and PostgreSQL stops when the gateway stops it", async () => {
   const dataDir = lasting;
   const owner = story.own(dataDir);
   await owner.up;
@@ -125,7 +125,7 @@ test("Ctrl-C reaches the gateway, and PostgreSQL goes when the gateway tells it 
   expect(log.slice(logged).match(/received fast shutdown request/g)).toHaveLength(1);
 });
 
-test("a postmaster killed with -9, in the middle of a transaction, is back at the same address and lost nothing", async () => {
+test("a postmaster killed with -9 during a transaction is back at the same address and lost nothing", async () => {
   const dataDir = lasting;
   const server = await story.start(dataDir);
   const { db, close } = openDatabase(server.url);
@@ -159,14 +159,14 @@ async function crashInFirstStart(): Promise<string> {
   }
 }
 
-test("a crash in the middle of the first start leaves nothing half made", async () => {
+test("a crash during the first start leaves nothing half created", async () => {
   const dataDir = await crashInFirstStart();
   const next = story.own(dataDir);
   expect(await query((await next.up).url, "select 1 as n")).toEqual([{ n: 1 }]);
   expect((await readdir(dataDir)).filter((name) => name.includes("init"))).toEqual([]);
 });
 
-test("a crash between making the database and its first use is made good", async () => {
+test("a crash between the creation of the database and its first use is repaired", async () => {
   const dataDir = lasting;
   const { url, stop } = await story.start(dataDir);
   await query(url.replace(/waygate$/, "postgres"), "drop database waygate");
@@ -176,7 +176,7 @@ test("a crash between making the database and its first use is made good", async
   ]);
 });
 
-test("a pid file that names another program's process does not stop the start", async () => {
+test("a pid file that names another program's process does not prevent the start", async () => {
   const dataDir = lasting;
   const { stop } = await story.start(dataDir);
   const pidFile = join(dataDir, "postgres/data/postmaster.pid");
@@ -193,7 +193,7 @@ test("a pid file that names another program's process does not stop the start", 
   other.kill();
 });
 
-test("where another program has taken the port, the next one is used", async () => {
+test("when another program uses the port, the next one is used", async () => {
   const dataDir = lasting;
   const { url, stop } = await story.start(dataDir);
   await stop();
@@ -214,7 +214,7 @@ test("without PostgreSQL in the given directory, one clear error says what to do
   await expect(nowhere).rejects.toThrow(/PG_BIN_DIR is \/nowhere\/at\/all.*set DATABASE_URL/s);
 });
 
-test("the operator's own settings win, and are kept", async () => {
+test("the operator's own settings take precedence, and are preserved", async () => {
   const dataDir = lasting;
   const { stop } = await story.start(dataDir);
   await stop();
@@ -222,7 +222,7 @@ test("the operator's own settings win, and are kept", async () => {
   expect(await query((await story.start(dataDir)).url, "show work_mem")).toEqual([{ work_mem: "7MB" }]);
 });
 
-test("PostgreSQL 15 of the system does as well", async (context) => {
+test("PostgreSQL 15 of the system works as well", async (context) => {
   const binDir = "/usr/lib/postgresql/15/bin";
   if (!(await stat(binDir).catch(() => undefined))) return context.skip("no PostgreSQL 15 is installed here");
   const { url } = await story.start(await story.directory(), { binDir });
@@ -231,7 +231,7 @@ test("PostgreSQL 15 of the system does as well", async (context) => {
   ]);
 });
 
-test("a database of another major version is refused before anything touches it", async () => {
+test("a database of another major version is refused before any change to it", async () => {
   const dataDir = lasting;
   const { stop } = await story.start(dataDir);
   await stop();
@@ -244,7 +244,7 @@ test("a database of another major version is refused before anything touches it"
   expect(await query((await story.start(dataDir)).url, "select 1 as n")).toEqual([{ n: 1 }]);
 });
 
-test("a database that somebody took away is not silently begun anew", async () => {
+test("a database that was removed is not silently created anew", async () => {
   const [data, away] = [join(lasting, "postgres/data"), join(lasting, "away")];
   await rename(data, away);
   await expect(story.start(lasting)).rejects.toThrow(/there is no database in .*postgres\/data/);
@@ -252,7 +252,7 @@ test("a database that somebody took away is not silently begun anew", async () =
   expect(await query((await story.start(lasting)).url, "select 1 as n")).toEqual([{ n: 1 }]);
 });
 
-test("a PostgreSQL that cannot start says why, in its own last words", async () => {
+test("a PostgreSQL that cannot start is reported with the last lines of its log", async () => {
   const dataDir = lasting;
   const { stop } = await story.start(dataDir);
   await stop();

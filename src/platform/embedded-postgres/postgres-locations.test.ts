@@ -75,7 +75,7 @@ async function closedHome(): Promise<string> {
   return home;
 }
 
-test("as root, programs below a closed directory are copied once, whole", async (context) => {
+test("as root, programs below a closed directory are copied once, completely", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const shelf = join(await story.directory(), "shelf");
   await chmod(dirname(shelf), 0o755);
@@ -91,7 +91,7 @@ test("as root, programs below a closed directory are copied once, whole", async 
   expect((await stat(postgres)).ctimeMs).toBe(copiedAt);
 });
 
-test("another user whose package is not whole and not writable uses a copy in the data directory", async (context) => {
+test("another user with an incomplete and read-only package uses a copy in the data directory", async (context) => {
   if (!isRoot) return context.skip("needs root, to be another user");
   if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
     return context.skip("another user may not enter this project");
@@ -111,7 +111,7 @@ test("another user whose package is not whole and not writable uses a copy in th
   expect(await versionOf(postgres, SOMEBODY)).toMatch(/ 18\./);
 });
 
-test("blocked install scripts: the library links and run bits are made where the package is", async () => {
+test("with blocked install scripts, library links and run bits are made where the package is", async () => {
   const native = blocked;
   const source = { path: native, version: "18.4.0" };
   const binaries = await findPackagedBinaries("/nowhere", undefined, source);
@@ -124,7 +124,7 @@ test("blocked install scripts: the library links and run bits are made where the
   expect(await findPackagedBinaries("/nowhere", undefined, source)).toEqual(binaries);
 });
 
-test("as root, PostgreSQL runs as nobody, and our data directory lets it pass but not look", async (context) => {
+test("as root, PostgreSQL runs as nobody, which may traverse the data directory, not list it", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const dataDir = await story.directory();
   await chmod(dataDir, 0o700);
@@ -136,7 +136,7 @@ test("as root, PostgreSQL runs as nobody, and our data directory lets it pass bu
   expect({ uid: password.uid, mode: password.mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
 });
 
-test("as root below a closed home, the database lives in /var/lib/waygate, one for each data directory", async (context) => {
+test("as root below a closed home, each data directory has its database in /var/lib/waygate", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const home = await closedHome();
   const [one, two] = [join(home, "one"), join(home, "two")];
@@ -154,7 +154,7 @@ test("as root below a closed home, the database lives in /var/lib/waygate, one f
   expect(await query((await story.start(one)).url, "select n from kept")).toEqual([{ n: 1 }]);
 });
 
-test("a data directory moved away from its database in /var/lib/waygate is refused, not begun anew", async (context) => {
+test("a data directory moved away from its database in /var/lib/waygate is refused", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const home = await closedHome();
   const [before, after] = [join(home, "before"), join(home, "after")];
@@ -168,7 +168,7 @@ test("a data directory moved away from its database in /var/lib/waygate is refus
   expect(await query((await story.start(before)).url, "select 1 as n")).toEqual([{ n: 1 }]);
 });
 
-test("not as root, PostgreSQL is our own; root later leaves it to its owner", async (context) => {
+test("without root, the user owns PostgreSQL; a later start as root keeps that owner", async (context) => {
   if (!isRoot) return context.skip("this whole run is not root's; the other tests tell it");
   if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
     return context.skip("another user may not enter this project");
@@ -204,7 +204,7 @@ test("a user without a name in the system can have a database as well", async (c
   expect((await stat(join(dataDir, "postgres/data"))).uid).toBe(NAMELESS.uid);
 });
 
-test("a process is told from a later one with the same number, and a zombie is none", () => {
+test("a process is distinguished from a later one with the same number, and a zombie counts as none", () => {
   expect(findProcess(process.pid)).toEqual(findProcess(process.pid));
   expect(findProcess(process.pid)?.command.join(" ")).toContain("node");
   expect(findProcess(0)).toBe(undefined);

@@ -14,13 +14,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("a log that is not there is empty", async () => {
+test("a missing log is empty", async () => {
   expect(await postgresLogSize(log)).toBe(0);
   expect(await readPostgresLogFrom(log, 0)).toBe("");
   await rotatePostgresLog(log);
 });
 
-test("the last words are the last ten lines since the start, not older ones", async () => {
+test("the reported lines are the last ten since the start, not older ones", async () => {
   await writeFile(log, "long ago\n");
   const start = await postgresLogSize(log);
   expect(await readPostgresLogFrom(log, start)).toBe("");
@@ -32,7 +32,7 @@ test("the last words are the last ten lines since the start, not older ones", as
   expect(await readPostgresLogFrom(log, start)).toMatch(/^x+\nthe end$/);
 });
 
-test("a log above five megabytes starts again, with one older part kept", async () => {
+test("a log above five megabytes is rotated, with one older part kept", async () => {
   await rotatePostgresLog(log);
   expect(await postgresLogSize(log)).toBeGreaterThan(0);
   await writeFile(log, "y".repeat(5_000_001));

@@ -276,14 +276,14 @@ function deferred<T>() {
   return { promise, resolve };
 }
 
-describe("answers", () => {
-  test("data goes out in the envelope, and a field that the contract does not name does not", async () => {
+describe("HTTP responses", () => {
+  test("contain data in the envelope, and no field that the contract does not name", async () => {
     const { status, body } = await ask("/pets/7", { headers: KEY });
     expect(status).toBe(200);
     expect(body).toEqual({ success: true, message: "Pet", data: { id: 7, name: "Rex" } });
   });
 
-  test("a reply says its own message, fields beside data and headers", async () => {
+  test("may set the message, fields beside data, and headers", async () => {
     const { body, headers } = await post("/pets/7", { name: "Bia" });
     expect(body).toEqual({
       success: true,
@@ -294,13 +294,13 @@ describe("answers", () => {
     expect(headers.get("x-extra")).toBe("yes");
   });
 
-  test("what is accepted for later is a 202 with its own shape", async () => {
+  test("are a 202 with its own shape when the work is accepted for later", async () => {
     const { status, body } = await post("/pets/7", { name: "later" });
     expect(status).toBe(202);
     expect(body).toEqual({ success: true, message: "Queued", queued: true, data: { jobId: "j1" } });
   });
 
-  test("an answer that does not fit the contract is our bug: INTERNAL, logged whole, shown without detail", async () => {
+  test("that violate the contract become INTERNAL: logged completely, shown without detail", async () => {
     const { status, body } = await ask("/pets/8", { headers: KEY });
     expect(status).toBe(500);
     expect(body).toMatchObject({
@@ -313,7 +313,7 @@ describe("answers", () => {
     expect(JSON.stringify(line)).toContain("does not match its contract");
   });
 
-  test("undeclared fields beside data are refused when the output is strict, and dropped when it is not", async () => {
+  test("with undeclared fields beside data fail when the output is strict, and lose them when it is not", async () => {
     expect((await ask("/pets/9", { headers: KEY })).status).toBe(500);
     const lax = await createHttpServer({
       contract,
@@ -328,7 +328,7 @@ describe("answers", () => {
     await lax.close();
   });
 
-  test("a raw answer goes out as it is: bytes, text or stream", async () => {
+  test("of raw routes are sent unchanged: bytes, text or stream", async () => {
     const bytes = await fetch(`${url}/photo`);
     expect(bytes.headers.get("content-type")).toBe("image/png");
     expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([0x89, 0x50, 0, 0xff]);
@@ -342,20 +342,20 @@ describe("answers", () => {
     expect([stream.text, stream.headers.get("x-content-type-options")]).toEqual(["one two", "nosniff"]);
   });
 
-  test("a bare answer has no envelope and may carry another status; it too shows named fields only", async () => {
+  test("of bare routes have no envelope and may set another status, with named fields only", async () => {
     const { status, body } = await ask("/status");
     expect(status).toBe(503);
     expect(body).toEqual({ ok: false, who: "public false" });
   });
 
-  test("HEAD answers like GET without a body", async () => {
+  test("to HEAD equal those to GET without the body", async () => {
     const { status, text } = await ask("/pets/7", { method: "HEAD", headers: KEY });
     expect([status, text]).toEqual([200, ""]);
   });
 });
 
-describe("input", () => {
-  test("path, body and query are one flat object and the path wins", async () => {
+describe("request input", () => {
+  test("from path, body and query is one flat object, in which the path takes precedence", async () => {
     const named = await post("/pets/7?name=query", { id: "3EB0", name: "Body" });
     expect(named.body.data).toMatchObject({ id: 7, name: "Body" });
     const removed = await ask("/pets/7?why=old", { method: "DELETE", headers: KEY });
@@ -376,11 +376,11 @@ describe("input", () => {
       { id: 7, message_id: "3EB0" },
     ],
     [{ name: "x", key: { id: "3EB1" } }, { message_id: "3EB1" }],
-  ])("takes the aliases of %j", async (given, expected) => {
+  ])("accepts the aliases of %j", async (given, expected) => {
     expect((await post("/pets/7", given)).body.data).toMatchObject(expected);
   });
 
-  test("no body at all is an empty object", async () => {
+  test("without a body is an empty object", async () => {
     for (const headers of [
       KEY,
       { ...KEY, "content-type": "application/json" },
@@ -392,12 +392,12 @@ describe("input", () => {
     }
   });
 
-  test("U+0000 and lone surrogates are cleaned out of every text and key", async () => {
+  test("loses U+0000 and lone surrogates in every text and key", async () => {
     const { body } = await post("/pets/7", '{"name":"a\\u0000b\\ud800","extra":{"k\\u0000":["\\udc00"]}}');
     expect(body.data).toMatchObject({ name: "ab\ufffd", extra: { k: ["\ufffd"] } });
   });
 
-  test("a wrong field is named in the details, with the sentence for humans", async () => {
+  test("with a wrong field is refused with details and a sentence for users", async () => {
     const { status, body } = await post("/pets/7", { name: 5 });
     expect(status).toBe(400);
     const issue = "must be text";
@@ -419,13 +419,13 @@ describe("input", () => {
     ["absurd depth, unclosed", "[".repeat(90_000), 400, "VALIDATION_ERROR"],
     ["infinite number", '{"name":1e400}', 400, "VALIDATION_ERROR"],
     ["too much", JSON.stringify({ name: "x".repeat(100_001) }), 413, "PAYLOAD_TOO_LARGE"],
-  ])("refuses %s", async (_what, text, status, code) => {
+  ])("is refused for %s", async (_what, text, status, code) => {
     const answer = await post("/pets/7", text);
     expect(answer.body).toMatchObject({ success: false, code });
     expect(answer.status).toBe(status);
   });
 
-  test("a route that takes a file may take more than others, a public one less", async () => {
+  test("may be larger on a route for files, and is limited further on a public route", async () => {
     const caption = "x".repeat(200_000);
     expect((await post("/pets/7/portrait", { caption })).status).toBe(200);
     expect((await post("/pets/7/portrait", { caption: caption + caption })).status).toBe(413);
@@ -433,7 +433,7 @@ describe("input", () => {
     expect((await post("/open", { text: "x".repeat(60_000) }, {})).status).toBe(200);
   });
 
-  test("duplicate keys, __proto__ and a byte order mark do no harm", async () => {
+  test("is safe with duplicate keys, __proto__ and a byte order mark", async () => {
     const twice = await post("/pets/7", '\ufeff{"name":"one","name":"two","__proto__":{"name":"x"}}');
     expect(twice.body.data.name).toBe("two");
     const proto = await post(
@@ -444,7 +444,7 @@ describe("input", () => {
     expect(({} as Record<string, unknown>).name).toBeUndefined();
   });
 
-  test("bytes that are not UTF-8 are refused", async () => {
+  test("is refused when its bytes are not UTF-8", async () => {
     const body = Buffer.from([0x7b, 0x22, 0x6e, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
     const headers = { ...KEY, "content-type": "application/json" };
     expect((await ask("/pets/7", { method: "POST", headers, body })).body.code).toBe("VALIDATION_ERROR");
@@ -456,12 +456,12 @@ describe("input", () => {
     [{ "content-type": "application/json; charset=utf-16" }],
     [{ "content-type": "nonsense" }],
     [{ "content-type": "application/json", "content-encoding": "gzip" }],
-  ])("refuses a body sent with %j", async (headers) => {
+  ])("is refused in a body sent with %j", async (headers) => {
     const { status, body } = await post("/pets/7", { name: "x" }, { ...KEY, ...headers });
     expect([status, body.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
   });
 
-  test("a form is taken where a route takes a file; its texts are read as what the route wants", async () => {
+  test("may be a form on a route for files; its texts are converted to the field types", async () => {
     const form = new FormData();
     form.append("file", new Blob(["\x89PNG"], { type: "image/png" }), "rex.png");
     form.append("text", "true");
@@ -477,7 +477,7 @@ describe("input", () => {
     expect((await post("/pets/7/portrait", { framed: true })).body.data).toEqual({ id: 7, framed: true });
   });
 
-  test("a form is refused where it is not wanted, broken, wrong or with two files", async () => {
+  test("is refused as a form on other routes, or when it is broken, wrong or has two files", async () => {
     const file = new Blob(["x"]);
     const form = new FormData();
     form.append("file", file, "a");
@@ -504,13 +504,13 @@ describe("input", () => {
     ["abc", "abc"],
     ['"abc"', "abc"],
     ["x".repeat(255), "x".repeat(255)],
-  ])("an Idempotency-Key counts with or without its quotes", async (given, key) => {
+  ])("has the same Idempotency-Key with and without quotes", async (given, key) => {
     const { body } = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": given });
     expect(body.data.key).toBe(key);
   });
 
   test.each(["", "two words", "x".repeat(256), "\u00e9", '""'.padEnd(300, "x")])(
-    "a malformed Idempotency-Key is refused: %j",
+    "is refused with a malformed Idempotency-Key: %j",
     async (given) => {
       const before = namings;
       const answer = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": given });
@@ -530,11 +530,11 @@ describe("credentials", () => {
     [{ authorization: "bearer wg_good", token: "wg_good" }],
     [{ "x-auth-token": "jwt" }],
     [{ authorization: "Bearer jwt" }],
-  ])("are taken from %j", async (headers) => {
+  ])("are read from %j", async (headers) => {
     expect((await ask("/pets/7", { headers })).status).toBe(200);
   });
 
-  test("two different ones in one request are refused", async () => {
+  test("are refused when one request has two different ones", async () => {
     const headers = { "x-api-key": "wg_good", authorization: "Bearer jwt" };
     const { status, body } = await ask("/pets/7", { headers });
     expect([status, body.code]).toEqual([400, "VALIDATION_ERROR"]);
@@ -553,7 +553,7 @@ describe("credentials", () => {
     },
   );
 
-  test("come before everything else, so that a stranger learns nothing about the input", async () => {
+  test("are checked before everything else, so that an unauthenticated client learns nothing", async () => {
     for (const body of ["{", JSON.stringify({ name: 5 }), "x".repeat(200_000)]) {
       const { status, body: answer } = await post("/pets/7", body, {});
       expect([status, answer.code]).toEqual([401, "AUTH_REQUIRED"]);
@@ -562,7 +562,7 @@ describe("credentials", () => {
     expect(plain.body.code).toBe("INVALID_API_KEY");
   });
 
-  test("an id that is no number is refused exactly like an instance of somebody else", async () => {
+  test("are checked alike for an id that is no number and for an instance of another tenant", async () => {
     const answers = [];
     for (const path of [
       "/pets/99",
@@ -581,14 +581,14 @@ describe("credentials", () => {
     expect(answers[0]?.body.code).toBe("INSTANCE_FORBIDDEN");
   });
 
-  test("a public route knows the operator by the administrative token and does not mind a wrong one", async () => {
+  test("of the operator are recognised on a public route, and a wrong token is ignored there", async () => {
     const known = await ask("/status", { headers: { admintoken: "the-admin-token" } });
     expect(known.body.who).toBe("admin false");
     expect((await ask("/status", { headers: { admintoken: "guess" } })).body.who).toBe("public false");
     expect((await ask("/status", { headers: KEY })).body.who).toBe("public false");
   });
 
-  test("the address of the caller is the peer's, or what a trusted proxy says", async () => {
+  test("are checked with the peer's address, or with the one that a trusted proxy reports", async () => {
     const seen: string[] = [];
     for (const trustProxy of [false, "127.0.0.1"]) {
       const one = await createHttpServer({
@@ -609,14 +609,14 @@ describe("credentials", () => {
     expect(seen).toEqual(["127.0.0.1", "203.0.113.9"]);
   });
 
-  test("the check of access may add headers to whatever the answer is", async () => {
+  test("may add headers to any response through their access check", async () => {
     expect((await ask("/pets/7", { headers: KEY })).headers.get("x-ratelimit-remaining")).toBe("41");
     expect((await ask("/pets/7")).headers.get("x-ratelimit-remaining")).toBe("41");
   });
 });
 
-describe("refusals", () => {
-  test("carry the envelope with code, details, request id and Retry-After", async () => {
+describe("error responses", () => {
+  test("have the envelope with code, details, request id and Retry-After", async () => {
     const { status, body, headers } = await post("/raise", { how: "refused" });
     expect(status).toBe(429);
     expect(headers.get("retry-after")).toBe("2");
@@ -630,7 +630,7 @@ describe("refusals", () => {
     });
   });
 
-  test("are problem+json for those who ask for it", async () => {
+  test("are problem+json for clients that request it", async () => {
     const { body, headers } = await post(
       "/raise",
       { how: "refused" },
@@ -661,7 +661,7 @@ describe("refusals", () => {
     expect(answer.text).not.toMatch(/secret|ECONN|extend|timeout|stack/);
   });
 
-  test("a database that is away before anybody is known is told by what the body asks for", async () => {
+  test("for an unavailable database before authentication use the format of the body", async () => {
     const away = { "x-api-key": "wg_away" };
     const codes = [];
     for (const body of [{ name: "later" }, { name: "now" }, { name: 5 }]) {
@@ -673,7 +673,7 @@ describe("refusals", () => {
     expect((await ask("/pets/7", { headers: away })).body.code).toBe("UNAVAILABLE");
   });
 
-  test("an unknown route is 404, a wrong method 405 with Allow; both without a credential", async () => {
+  test("are 404 for an unknown route and 405 with Allow for a wrong method, before authentication", async () => {
     const unknown = await post("/nowhere", "{", {});
     expect([unknown.status, unknown.body.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
     const wrong = await ask("/pets/7/", { method: "PUT", body: "{" });
@@ -685,7 +685,7 @@ describe("refusals", () => {
     expect((await ask("/raise", { method: "OPTIONS" })).status).toBe(405);
   });
 
-  test("an address that is no URL and a part that is too long are refused in the envelope", async () => {
+  test("have the envelope for an address that is no URL and for a part that is too long", async () => {
     const broken = await ask("/pets/%zz", { headers: KEY });
     expect([broken.status, broken.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(broken.headers.get("x-request-id")).toBe(broken.body.request_id);
@@ -693,7 +693,7 @@ describe("refusals", () => {
     expect([long.status, long.body.code]).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  test("what is no HTTP, or has too many headers, is answered in the envelope too", async () => {
+  test("have the envelope for a request that is no HTTP, or has too many headers", async () => {
     const noise = await onSocket("hello there\r\n\r\n");
     expect(noise).toMatch(/^HTTP\/1.1 400 Bad Request/);
     expect(noise).toContain('"code":"VALIDATION_ERROR"');
@@ -701,7 +701,7 @@ describe("refusals", () => {
     expect(fat).toMatch(/^HTTP\/1.1 431 /);
   });
 
-  test("a body that does not arrive in time is 408", async () => {
+  test("are 408 for a body that does not arrive in time", async () => {
     const head =
       "POST /pets/7 HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\ncontent-type: application/json\r\n";
     const hasty = await createHttpServer({
@@ -722,7 +722,7 @@ describe("refusals", () => {
 });
 
 describe("every request", () => {
-  test("has an id: the caller's own when it is well formed, else a new one", async () => {
+  test("has an id: the client's own when it is well formed, else a new one", async () => {
     expect(
       (await ask("/status", { headers: { "x-request-id": "my-id_1" } })).headers.get("x-request-id"),
     ).toBe("my-id_1");
@@ -740,7 +740,7 @@ describe("every request", () => {
     expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test("leaves one line in the log, with the pattern of the route and without body or query", async () => {
+  test("writes one log line with the pattern of the route and without body or query", async () => {
     await post("/pets/7?limit=555190817", { name: "marker-in-body" }, { ...KEY, "x-request-id": "logged" });
     await expect.poll(() => lines.filter(({ request_id }) => request_id === "logged")).toHaveLength(1);
     const line = lines.find(({ request_id }) => request_id === "logged");
@@ -756,7 +756,7 @@ describe("every request", () => {
     expect(JSON.stringify(lines)).not.toMatch(/marker-in-body|555190817|wg_good/);
   });
 
-  test("leaves a warning with its network where the credential is refused, and none where it is right", async () => {
+  test("logs a warning with its network for a refused credential, and none for a valid one", async () => {
     // Its own: the bound on these warnings is used up by the other tests.
     const one = await createHttpServer({
       contract,
@@ -787,7 +787,7 @@ describe("every request", () => {
     expect(JSON.stringify(lines)).not.toContain("203.0.113.9");
   });
 
-  test("counts in the metrics, which only the metrics token opens", async () => {
+  test("is counted in the metrics, which only the metrics token opens", async () => {
     expect((await ask("/metrics")).status).toBe(401);
     expect((await ask("/metrics", { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
     const { status, text } = await ask("/metrics", { headers: { authorization: "Bearer metrics-token" } });
@@ -810,8 +810,8 @@ describe("every request", () => {
   });
 });
 
-describe("a server that closes", () => {
-  test("ends streams without an end, finishes what is under way and then takes nothing more", async () => {
+describe("a server that shuts down", () => {
+  test("ends open streams, finishes requests in progress and then accepts no more", async () => {
     const finish = deferred<void>();
     const started = deferred<AbortSignal>();
     const slow: Pets = {
@@ -844,7 +844,7 @@ describe("a server that closes", () => {
     await expect(fetch(`${at.url}/status`)).rejects.toThrow();
   });
 
-  test("a caller who has gone is told to the handler", async () => {
+  test("informs the handler when a client has disconnected", async () => {
     const gone = deferred<void>();
     const started = deferred<void>();
     const patient: Pets = {

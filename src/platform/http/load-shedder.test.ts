@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLoadShedder, startEventLoopLagMeter } from "./load-shedder.ts";
 
-describe("pressure", () => {
+describe("the load shedder", () => {
   const lines: { msg: string; count?: number }[] = [];
   const note = (fields: object, msg: string) => void lines.push({ ...fields, msg });
   const log = { warn: note, info: note } as unknown as Parameters<typeof createLoadShedder>[1];
@@ -9,7 +9,7 @@ describe("pressure", () => {
     lines.length = 0;
   });
 
-  test("refuses from the limit on, and takes again only well below it", () => {
+  test("refuses requests from the limit on, and accepts them again only well below it", () => {
     let value = 100;
     const pressure = createLoadShedder([{ label: "things", limit: 100, read: () => value }], log);
     const answers: boolean[] = [];
@@ -17,7 +17,7 @@ describe("pressure", () => {
     expect(answers).toEqual([true, false, false, false, true, true]);
   });
 
-  test("takes only when every gauge is calm, and tells the log of changes alone", () => {
+  test("accepts requests only when every gauge is below its limit, and logs changes only", () => {
     const values = { a: 9, b: 1 };
     const gauges = [
       { label: "a", limit: 5, read: () => values.a },
@@ -37,12 +37,12 @@ describe("pressure", () => {
     ]);
   });
 
-  test("knows no limit of 0", () => {
+  test("treats 0 as no limit", () => {
     expect(createLoadShedder([{ label: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
   });
 });
 
-describe("the lag of a process", () => {
+describe("the event-loop delay of a process", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -58,7 +58,7 @@ describe("the lag of a process", () => {
     return meter.read();
   }
 
-  test("is nothing while timers ring on time, and rises to what it is for long", () => {
+  test("is zero while timers fire on time, and rises to a lasting delay", () => {
     expect(lagAfter(Array(20).fill(0))).toBe(0);
     expect(lagAfter(Array(60).fill(1_500))).toBeCloseTo(1_500, 0);
   });

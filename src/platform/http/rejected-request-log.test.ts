@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRejectedRequestLog, type RejectedRequest } from "./rejected-request-log.ts";
 
-test("a flood of refused callers costs ten lines per network, and a later line says how many had none", () => {
+test("a flood of rejected requests writes ten lines per network, and later a line with the rest", () => {
   let now = 0;
   const lines: object[] = [];
   const log = { warn: (fields: object) => void lines.push(fields) };

@@ -20,7 +20,7 @@ test("another unknown path points to the reference", () => {
   }
 });
 
-test("the figures name the setting that opens them", () => {
+test("the path of the metrics names the setting that opens it", () => {
   expect(unknownRouteMessage("/metrics")).toBe(
     "There is no such route while WAYGATE_METRICS_TOKEN is not set.",
   );

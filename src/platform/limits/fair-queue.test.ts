@@ -29,7 +29,7 @@ function open(atOnce: number, atOncePerOwner: number) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("one owner's work leaves a place to another, whatever waits", async () => {
+test("one owner's work leaves a slot to another owner, whatever waits", async () => {
   const { began, start } = open(3, 2);
   for (let nth = 0; nth < 100; nth++) start("slow", 1);
   start("other", 2);
@@ -37,7 +37,7 @@ test("one owner's work leaves a place to another, whatever waits", async () => {
   expect(began).toEqual(["slow", "slow", "other"]);
 });
 
-test("the owner with the least work under way goes first", async () => {
+test("the owner with the least work in progress goes first", async () => {
   const { began, start } = open(2, 2);
   const first = start("a1", 1);
   start("a2", 1);
@@ -47,7 +47,7 @@ test("the owner with the least work under way goes first", async () => {
   expect(began).toEqual(["a1", "a2", "b1"]);
 });
 
-test("work of one owner begins in the order in which it came", async () => {
+test("the work of one owner starts in the order of its arrival", async () => {
   const { began, start } = open(1, 1);
   const [first, second] = [start("a1", 1), start("a2", 1), start("a3", 1)];
   await first?.finish();
@@ -55,7 +55,7 @@ test("work of one owner begins in the order in which it came", async () => {
   expect(began).toEqual(["a1", "a2", "a3"]);
 });
 
-test("work that is given up while it waits never begins, and takes no place", async () => {
+test("work that is cancelled while it waits never starts, and uses no slot", async () => {
   const { began, start } = open(1, 1);
   const first = start("a1", 1);
   const aborter = new AbortController();
@@ -68,7 +68,7 @@ test("work that is given up while it waits never begins, and takes no place", as
   expect(began).toEqual(["a1", "a3"]);
 });
 
-test("a place is given back by work that fails", async () => {
+test("work that fails releases its slot", async () => {
   const queue = new FairQueue({ atOnce: 1, atOncePerOwner: 1 });
   await expect(queue.use(1, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   await expect(queue.use(1, async () => "yes")).resolves.toBe("yes");

@@ -21,8 +21,8 @@ const take = (...claims: ReturnType<typeof claim>[]) => limiter.consume(claims);
 const granted = (tries: number, perMinute: number) =>
   Array.from({ length: tries }, () => take(claim(perMinute))).filter(({ isGranted }) => isGranted).length;
 
-describe("an allowance", () => {
-  test("can be used up at once, and comes back evenly", () => {
+describe("a rate limit", () => {
+  test("can be used up at once, and refills evenly", () => {
     expect(granted(20, 6)).toBe(6);
     now += 9_999;
     expect(granted(5, 6)).toBe(0);
@@ -32,7 +32,7 @@ describe("an allowance", () => {
     expect(granted(20, 6)).toBe(6);
   });
 
-  test("says what is left, and when it will do; never too early", () => {
+  test("reports the remaining requests and the time of the next one, never too early", () => {
     expect(take(claim(6)).standings[0]).toMatchObject({ limit: 6, remaining: 5, resetMs: 10_000 });
     granted(5, 6);
     now += 4_000;
@@ -42,7 +42,7 @@ describe("an allowance", () => {
     expect(take(claim(6)).isGranted).toBe(true);
   });
 
-  test("says so exactly, whatever fraction of a millisecond the clock shows", () => {
+  test("reports that time exactly, whatever fraction of a millisecond the clock shows", () => {
     const told = Array.from({ length: 1000 }, (_, n) => {
       now += 0.1 * n;
       return take(claim(3, 1, `shop ${n}`)).standings[0]?.resetMs;
@@ -50,19 +50,19 @@ describe("an allowance", () => {
     expect(new Set(told)).toEqual(new Set([20_000]));
   });
 
-  test("is not touched by a request that another allowance refuses", () => {
+  test("is not charged for a request that another limit refuses", () => {
     granted(2, 2);
     expect(take(claim(10, 1, "instance"), claim(2)).isGranted).toBe(false);
     expect(take(claim(10, 1, "instance")).standings[0]?.remaining).toBe(9);
   });
 
-  test("is taken from by what a request costs, of which nothing is too dear for ever", () => {
+  test("is charged with the cost of a request, of which none is too expensive forever", () => {
     expect(take(claim(10, 3)).standings[0]?.remaining).toBe(7);
     expect(take(claim(2, 5, "small")).isGranted).toBe(true);
     expect(take(claim(2, 1, "small")).isGranted).toBe(false);
   });
 
-  test("is divided by the nodes there are, as they come and go", () => {
+  test("is divided by the number of nodes, also when nodes join and leave", () => {
     nodes = 2;
     expect(granted(20, 6)).toBe(3);
     nodes = 1;
@@ -70,7 +70,7 @@ describe("an allowance", () => {
     expect(granted(20, 6)).toBe(6);
   });
 
-  test("of nothing grants nothing", () => {
+  test("of zero allows nothing", () => {
     expect(granted(3, 0)).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ function start(semaphore: Semaphore, weight: number, began: number[]) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("work begins as long as there is room, in the order in which it came", async () => {
+test("work starts as long as there is capacity, in the order of its arrival", async () => {
   const semaphore = new Semaphore(100);
   const began: number[] = [];
   const [first, second, third, fourth] = [60, 30, 50, 5].map((weight) => start(semaphore, weight, began));
@@ -34,7 +34,7 @@ test("work begins as long as there is room, in the order in which it came", asyn
   await Promise.all([third?.done, fourth?.done]);
 });
 
-test("what is heavier than the limit goes alone", async () => {
+test("work that is heavier than the limit runs alone", async () => {
   const semaphore = new Semaphore(100);
   const began: number[] = [];
   const [light, heavy, next] = [10, 1000, 10].map((weight) => start(semaphore, weight, began));
@@ -50,7 +50,7 @@ test("what is heavier than the limit goes alone", async () => {
   await next?.done;
 });
 
-test("room is given back by work that fails", async () => {
+test("work that fails releases its capacity", async () => {
   const semaphore = new Semaphore(100);
   await expect(semaphore.use(100, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   await expect(semaphore.use(100, async () => "yes")).resolves.toBe("yes");

@@ -13,7 +13,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-test("lines come into a file as they are written", () => {
+test("log lines reach a file as they are written", () => {
   const fd = openSync(path, "w");
   const log = createLog("info", createLogOutput(fd));
   log.info("one");
@@ -23,14 +23,14 @@ test("lines come into a file as they are written", () => {
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["one", "two"]);
 });
 
-test.runIf(process.platform === "linux")("a full disk costs lines, and neither work nor patience", () => {
+test.runIf(process.platform === "linux")("a full disk loses log lines, and delays no work", () => {
   const fd = openSync("/dev/full", "w");
   const log = createLog("info", createLogOutput(fd));
   for (let n = 0; n < 1000; n++) log.info("nobody reads this");
   closeSync(fd);
 });
 
-test("a line that was torn does not swallow the next one", () => {
+test("a torn log line does not swallow the next one", () => {
   const taken: string[] = [];
   const room = [3, 0, 100, 100];
   const output = createLogOutput(1, (_, bytes) => {
@@ -45,7 +45,7 @@ test("a line that was torn does not swallow the next one", () => {
   expect(taken.join("")).toBe("fir\nsecond\nthird\n");
 });
 
-test("a reader that is slow is waited for a little", () => {
+test("the log waits a little for a slow reader", () => {
   const taken: string[] = [];
   // However long this process is kept waiting itself.
   const clock = vi.spyOn(performance, "now").mockReturnValue(0);
@@ -60,7 +60,7 @@ test("a reader that is slow is waited for a little", () => {
   expect(taken).toEqual(["patience\n"]);
 });
 
-test("a reader that is gone, or does not read at all, is given up", () => {
+test("the log stops waiting for a reader that is gone, or does not read at all", () => {
   for (const code of ["EPIPE", "EAGAIN"]) {
     const output = createLogOutput(1, () => {
       throw failure(code);

@@ -29,7 +29,7 @@ describe("the log", () => {
     ]);
   });
 
-  it("drops every field that is not on the list, in calls and in children of children", () => {
+  it("drops every field that is not on the list, in log calls and in children of children", () => {
     const { log, raw } = record();
     const child = log
       .child({ request_id: "req_1", authorization: "MARK1" })
@@ -40,7 +40,7 @@ describe("the log", () => {
     expect(JSON.parse(raw[0] ?? "")).toMatchObject({ request_id: "req_1", node: "n1", count: 2 });
   });
 
-  it("drops objects even under an allowed name, so that no body slips in", () => {
+  it("drops objects even under an allowed name, so that no body is logged", () => {
     const { log, raw } = record();
     log.warn(
       { reason: { text: "MARK" }, error: () => "MARK", status: 500, roles: ["api", { text: "MARK" }] },
@@ -88,7 +88,7 @@ describe("the log", () => {
     });
   });
 
-  it("cuts credentials wherever they stand, and secrets show as [secret]", () => {
+  it("cuts credentials wherever they appear, and shows secrets as [secret]", () => {
     const { log, raw } = record();
     const key = "wg_0123456789abcdefghijABCDEFGHIJ0123456789abc";
     log.error(
@@ -130,7 +130,7 @@ describe("the log", () => {
     expect(raw[0]).not.toContain("MARK");
   });
 
-  it("takes the message of an error that comes alone, bare or as err, also in a child", () => {
+  it("uses the message of an error that is passed alone, bare or as err, also in a child", () => {
     const { log, lines } = record();
     log.error(new Error("first"));
     log.error({ err: new Error("second") });
@@ -141,13 +141,13 @@ describe("the log", () => {
     expect(lines[3]).toMatchObject({ err: { errors: [{ message: "inner" }] } });
   });
 
-  it("cannot be made to write two lines by a newline in the data", () => {
+  it("writes no second line for a newline in the data", () => {
     const { log, raw } = record();
     log.info({ reason: 'x\n{"level":"fatal"}' }, "a\r\nb");
     expect(raw[0]?.trimEnd()).not.toContain("\n");
   });
 
-  it("keeps quiet below its level", () => {
+  it("writes nothing below its level", () => {
     const { log, lines } = record("warn");
     log.info("quiet");
     log.warn("loud");
@@ -156,7 +156,7 @@ describe("the log", () => {
 });
 
 describe("maskPhone", () => {
-  it("keeps two digits in front and four at the end", () => {
+  it("keeps the first two and the last four digits", () => {
     expect(maskPhone("5511999990001")).toBe("55*****0001");
     expect(maskPhone("123456")).toBe("*****");
   });

@@ -43,14 +43,14 @@ function tone(): Buffer {
   return Buffer.concat([head, samples]);
 }
 
-describe.skipIf(!hasFfmpeg)("with ffmpeg", () => {
-  test("audio becomes Ogg Opus that says how long it is", async () => {
+describe.skipIf(!hasFfmpeg)("a media file with ffmpeg", () => {
+  test("becomes Ogg Opus with its length when it is audio", async () => {
     const { bytes, seconds } = await make("ffmpeg", tone(), "audio/wav");
     expect((await fileTypeFromBuffer(bytes))?.mime).toBe("audio/ogg; codecs=opus");
     expect(seconds).toBe(2);
   });
 
-  test("a moving GIF becomes an MP4 with even sides, and a video has a small picture", async () => {
+  test("becomes an MP4 with even sides if it is an animated GIF, and a video has a thumbnail", async () => {
     const frames = await sharp({ create: { width: 33, height: 66, channels: 3, background: "red" } })
       .raw()
       .toBuffer();
@@ -66,12 +66,12 @@ describe.skipIf(!hasFfmpeg)("with ffmpeg", () => {
     expect((await sharp(picture).metadata()).format).toBe("jpeg");
   });
 
-  test("what is no audio is refused", async () => {
+  test("is refused as audio when it is no audio", async () => {
     const refusal = { code: "VALIDATION_ERROR", message: expect.stringContaining("no audio") };
     await expect(make("ffmpeg", Buffer.from("RIFFnothing"), "audio/wav")).rejects.toMatchObject(refusal);
   });
 
-  test("a playlist that calls itself audio opens no other file", async () => {
+  test("opens no other file when it is a playlist that claims to be audio", async () => {
     const secret = join(dir.path, "secret.wav");
     await writeFile(secret, tone());
     const playlist = Buffer.from(`ID3\x04\0\0\0\0\0\0#EXTM3U\n#EXTINF:2,\nfile://${secret}\n`, "latin1");
@@ -79,14 +79,14 @@ describe.skipIf(!hasFfmpeg)("with ffmpeg", () => {
   });
 });
 
-describe("without ffmpeg", () => {
-  test("audio that is not Ogg Opus cannot go as a voice note, and the refusal says why", async () => {
+describe("a media file without ffmpeg", () => {
+  test("cannot be sent as a voice note unless it is Ogg Opus, and the error says why", async () => {
     const refusal = { code: "NOT_SUPPORTED", message: expect.stringContaining("ffmpeg") };
     await expect(make("/nowhere/ffmpeg", tone(), "audio/wav")).rejects.toMatchObject(refusal);
     expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
   });
 
-  test("the program gets nothing of our environment and a file to read, and its output is what goes out", async () => {
+  test("is converted by the configured program, without the gateway's environment", async () => {
     const script = 'for last; do case "$last" in /*) cat "$last";; esac; done\nenv | grep -c TEST\n:';
     const fake = await fakeFfmpeg("fake", script);
     process.env.TEST_SECRET = "do not tell";
@@ -94,7 +94,7 @@ describe("without ffmpeg", () => {
     expect(bytes.toString()).toBe("sound;0\n");
   });
 
-  test("a type that nobody reads is refused", async () => {
+  test("is refused when its type has no reader", async () => {
     await expect(make("ffmpeg", tone(), "audio/midi")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });
@@ -103,7 +103,7 @@ describe("the waveform of a voice note", () => {
   const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
   const measure = (ffmpeg: string) => open(ffmpeg).measureVoiceNote(() => Readable.from([note]));
 
-  test("is that of the decoded sound where ffmpeg decodes it", async () => {
+  test("is computed from the decoded sound where ffmpeg decodes it", async () => {
     // Two seconds that are loud at first, in 16 bits at 8 kHz.
     const loud = `head -c 16000 /dev/zero | tr '\\000' '\\177'; head -c 16000 /dev/zero`;
     const { seconds, waveform = [] } = await measure(await fakeFfmpeg("decoder", loud));
@@ -111,7 +111,7 @@ describe("the waveform of a voice note", () => {
     expect([waveform.length, waveform[0], waveform.at(-1)]).toEqual([64, 100, 0]);
   });
 
-  test("is that of the sizes of its packets without ffmpeg, or where it fails", async () => {
+  test("is computed from the sizes of its packets without ffmpeg, or where ffmpeg fails", async () => {
     for (const program of ["/nowhere/ffmpeg", await fakeFfmpeg("broken", "exit 1")]) {
       const { seconds, waveform = [] } = await measure(program);
       expect(seconds).toBe(10);
@@ -120,10 +120,10 @@ describe("the waveform of a voice note", () => {
   });
 });
 
-describe("the small picture of a video", () => {
+describe("the thumbnail of a video", () => {
   const video = () => Readable.from([Buffer.from("video")]);
 
-  test("is what ffmpeg makes of it, if that is a JPEG", async () => {
+  test("is the output of ffmpeg, if that is a JPEG", async () => {
     const jpeg = await fakeFfmpeg("jpeg", "printf '\\377\\330\\377small'");
     const picture = await open(jpeg).toThumbnail(video(), "video/mp4");
     expect(picture?.toString("latin1")).toBe("\u00ff\u00d8\u00ffsmall");
@@ -133,7 +133,7 @@ describe("the small picture of a video", () => {
     expect(await open(endless).toThumbnail(video(), "video/mp4")).toBeUndefined();
   });
 
-  test("is left out without ffmpeg, and nothing stays behind", async () => {
+  test("is left out without ffmpeg, and no file is left behind", async () => {
     expect(await open("/nowhere/ffmpeg").toThumbnail(video(), "video/mp4")).toBeUndefined();
     expect(await open("/nowhere/ffmpeg").toGifVideo(video())).toBeUndefined();
     expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);

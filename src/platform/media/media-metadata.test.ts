@@ -29,12 +29,12 @@ describe("the length and the loudness of Ogg Opus", () => {
     expect(waveform.slice(34).every((level) => level === 100)).toBe(true);
   });
 
-  it("leave the loudness out where all packets are equal, which says nothing", async () => {
+  it("leave out the loudness where all packets are equal and show nothing", async () => {
     const facts = await readOggOpus(pieces(oggOpus(sizes.map(() => 80)), 4096));
     expect(facts).toEqual({ seconds: 10 });
   });
 
-  it("are a second and nothing for what is no Ogg, ends early or lies about its length", async () => {
+  it("are a second and nothing for a file that is no Ogg, ends early or lies about its length", async () => {
     const lying = oggOpus([10, 20]);
     lying.writeBigInt64LE(2n ** 62n, lying.lastIndexOf("OggS") + 6);
     expect((await readOggOpus(pieces(lying, 999))).seconds).toBe(86_400);
@@ -43,7 +43,7 @@ describe("the length and the loudness of Ogg Opus", () => {
   });
 });
 
-it("the levels of a sound of any length are 64, the loudest of them 100", () => {
+it("the 64 levels of a sound of any length have a maximum of 100", () => {
   const meter = new WaveformMeter();
   for (let n = 0; n < 1_000_000; n++) meter.add(n);
   const levels = meter.waveform() ?? [];
@@ -52,20 +52,20 @@ it("the levels of a sound of any length are 64, the loudest of them 100", () => 
   expect(levels).toEqual([...levels].sort((one, other) => one - other));
 });
 
-describe("the head of an MP4", () => {
-  it("tells size and length, wherever it stands in the file", async () => {
+describe("the header of an MP4", () => {
+  it("gives size and length, wherever it is in the file", async () => {
     for (const isLast of [false, true]) {
       const { facts } = await mp4(mp4Video({ width: 640, height: 360, seconds: 12, isLast }));
       expect(facts).toEqual({ width: 640, height: 360, seconds: 12 });
     }
   });
 
-  it("tells the sides as they are shown when the picture is turned", async () => {
+  it("gives the sides as they are shown when the picture is rotated", async () => {
     const { facts } = await mp4(mp4Video({ width: 640, height: 360, seconds: 1, isTurned: true }));
     expect(facts).toMatchObject({ width: 360, height: 640 });
   });
 
-  it("is not believed beyond the file, and never costs more than 256 boxes", async () => {
+  it("is not trusted beyond the file, and never costs more than 256 boxes", async () => {
     const sound = mp4Video({ width: 640, height: 360, seconds: 12 });
     for (let cut = 0; cut < 500; cut++) await mp4(sound.subarray(0, cut));
     for (let at = 0; at < 500; at++) {
@@ -81,7 +81,7 @@ describe("the head of an MP4", () => {
   });
 });
 
-it("the head of a WebP tells its size and whether it moves", () => {
+it("the header of a WebP gives its size and whether it is animated", () => {
   expect(readWebpMetadata(webpSticker({ isAnimated: true }))).toEqual({
     width: 512,
     height: 512,

@@ -69,7 +69,7 @@ async function read(store: MediaStore, name: string, range?: { start: number; en
 }
 
 describe.each(STORES)("%s", (_, address) => {
-  test("gives back what was written, whole and in part, until it is removed", async () => {
+  test("returns the written bytes, completely and in part, until the file is deleted", async () => {
     const store = await openStore(address());
     const pieces = [randomBytes(100_000), randomBytes(1), randomBytes(200_000)];
     const bytes = Buffer.concat(pieces);
@@ -81,7 +81,7 @@ describe.each(STORES)("%s", (_, address) => {
     await store.remove(name);
   });
 
-  test("keeps nothing of a file that is dropped, and takes one without a byte", async () => {
+  test("stores nothing of a file that is dropped, and accepts an empty file", async () => {
     const store = await openStore(address());
     const draft = await store.begin();
     await draft.write(Buffer.from("half"));
@@ -91,8 +91,8 @@ describe.each(STORES)("%s", (_, address) => {
   });
 });
 
-describe("a folder", () => {
-  test("forgets at the start what was still arriving, and leaves that of other nodes alone", async () => {
+describe("a media folder", () => {
+  test("deletes its own incomplete files at the start, but not those of other nodes", async () => {
     const first = await openStore(undefined);
     const other = await openStore(undefined, "node-2");
     const drafts = await Promise.all([first.begin(), other.begin()]);
@@ -105,7 +105,7 @@ describe("a folder", () => {
   });
 
   test.each(["../../etc/passwd", "aa/bb/../../../x", "/etc/passwd", "aa/bb/cc", ""])(
-    "has no file called %j, and says so before it looks",
+    "has no file called %j, and says so before it reads",
     async (name) => {
       const store = await openStore(undefined);
       await expect(store.open(name)).rejects.toThrow(/not the name/);
@@ -113,19 +113,19 @@ describe("a folder", () => {
     },
   );
 
-  test("that cannot be made is refused at the start", async () => {
+  test("that cannot be created is refused at the start", async () => {
     await expect(openStore("file:///dev/null/media")).rejects.toThrow(/media folder .* cannot be used/);
   });
 });
 
-describe("a bucket", () => {
-  test("that is not there is refused at the start, without the credentials", async () => {
+describe("a media bucket", () => {
+  test("that does not exist is refused at the start, without the credentials", async () => {
     const opening = openStore(`s3://S3RVER:top-secret@nowhere?endpoint=${endpoint}`);
     await expect(opening).rejects.toThrow(/bucket nowhere/);
     await opening.catch((error: Error) => expect(error.message).not.toContain("top-secret"));
   });
 
-  test("that goes away fails with an error that nobody takes for an absent database", async () => {
+  test("that becomes unavailable fails with an error distinct from an unavailable database", async () => {
     const gone = new S3rver({
       address: "127.0.0.1",
       port: 0,

@@ -12,7 +12,7 @@ const HALF = draw(600, 600)
   .toBuffer()
   .then((whole) => whole.subarray(0, 200));
 
-describe("a picture", () => {
+describe("a profile picture", () => {
   test.each(["png", "webp", "gif", "jpeg", "tiff"] as const)(
     "that is %s becomes a JPEG square",
     async (format) => {
@@ -21,19 +21,19 @@ describe("a picture", () => {
     },
   );
 
-  test("that is small is enlarged, and what is transparent is white", async () => {
+  test("that is small is enlarged, and its transparent parts become white", async () => {
     const square = await toSquareImage(await draw(3, 2, "#00000000").png().toBuffer(), "image");
     expect(await sharp(square).metadata()).toMatchObject({ width: 640, height: 640, channels: 3 });
     expect((await sharp(square).stats()).channels.map(({ min }) => min)).toEqual([255, 255, 255]);
   });
 
-  test("stands upright, and tells nothing of where it was taken", async () => {
+  test("is turned upright, and contains no location", async () => {
     const lying = await draw(4, 8).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const { orientation, exif } = await sharp(await toSquareImage(lying, "image")).metadata();
     expect([orientation, exif]).toEqual([undefined, undefined]);
   });
 
-  test("of 5,000 by 5,000 pixels is taken", async () => {
+  test("of 5,000 by 5,000 pixels is accepted", async () => {
     expect(await toSquareImage(blackPng(5_000), "image")).toBeInstanceOf(Buffer);
   });
 

@@ -19,7 +19,7 @@ import {
 
 const SECRET = "a cluster secret that is long enough for this";
 
-describe("a call of another node", () => {
+describe("an RPC of another node", () => {
   let app: FastifyInstance;
   let url: string;
   const calls = createNodeRpcClient({ secret: SECRET });
@@ -68,7 +68,7 @@ describe("a call of another node", () => {
     await app.close();
   });
 
-  test("keeps bytes, dates and text", async () => {
+  test("preserves bytes, dates and text", async () => {
     const input = {
       at: new Date(0),
       bytes: new Uint8Array([0, 255]),
@@ -78,7 +78,7 @@ describe("a call of another node", () => {
     expect(await ask("echo", input)).toEqual({ outcome: "value", value: input });
   });
 
-  test("streams a file, and a torn one does not look whole", async () => {
+  test("streams a file, and an incomplete file does not look complete", async () => {
     const whole = await ask("file");
     if (whole.outcome !== "stream") throw new Error(whole.outcome);
     expect(Buffer.concat(await whole.body.toArray()).toString()).toBe("one two");
@@ -87,7 +87,7 @@ describe("a call of another node", () => {
     else expect(torn.outcome).toBe("unreachable");
   });
 
-  test("takes as long over a file as its reader needs: the time is for the head of the answer alone", async () => {
+  test("has a timeout for the response head only, so a slow reader can finish a file", async () => {
     const body = await askLong();
     // Later than the call's own timer of the same length, which was set before.
     await delay(5500);
@@ -96,25 +96,25 @@ describe("a call of another node", () => {
     expect(Buffer.concat(await body.toArray()).toString()).toBe("one two");
   });
 
-  test("ends a file at its source when its reader goes away", async () => {
+  test("ends a file at its source when its reader disconnects", async () => {
     const body = await askLong();
     body.destroy();
     await expect.poll(() => long.destroyed).toBe(true);
   });
 
-  test("knows what is not there, also what this version does not know", async () => {
+  test("reports a missing row, and an operation that this version does not know", async () => {
     expect(await ask("elsewhere")).toEqual({ outcome: "not_here" });
     expect(await ask("of a newer version")).toEqual({ outcome: "not_here" });
     expect(await ask("constructor")).toEqual({ outcome: "not_here" });
   });
 
-  test("says whether something may have been done when there is no answer", async () => {
+  test("reports whether the operation may have run when there is no response", async () => {
     expect(await ask("broken")).toMatchObject({ outcome: "unreachable", executed: true });
     const nobody = { url: "http://127.0.0.1:1", name: "echo", input: {}, timeoutMs: 20_000 };
     expect(await calls.request(nobody)).toMatchObject({ outcome: "unreachable", executed: false });
   });
 
-  test("is refused without the cluster's secret, and nothing is done", async () => {
+  test("is refused without the cluster's secret, and nothing runs", async () => {
     const stranger = createNodeRpcClient({ secret: `${SECRET}!` });
     const refused = await stranger.request({ url, name: "echo", input: {}, timeoutMs: 20_000 });
     expect(refused).toMatchObject({ outcome: "unreachable", executed: false });
@@ -143,7 +143,7 @@ describe("a call of another node", () => {
     };
   };
 
-  test("needs a fresh proof and the signature of what it says", async () => {
+  test("requires a fresh nonce and a signature over its content", async () => {
     const longAgo = Date.now() - 120_000;
     expect(await knock(headersOf(body))).toBe(200);
     expect(await knock({})).toBe(401);
@@ -156,7 +156,7 @@ describe("a call of another node", () => {
     expect(await knock(headersOf(`${body} `))).toBe(401);
   });
 
-  test("is taken once: a copy of it is refused, also under another nonce or with another body's signature", async () => {
+  test("is accepted once: a copy is refused, also under another nonce or with another body's signature", async () => {
     const { nonce, proof, signature } = NODE_RPC_HEADERS;
     const sent = headersOf(body);
     expect(await knock(sent)).toBe(200);
@@ -167,7 +167,7 @@ describe("a call of another node", () => {
     expect(await knock({ ...headersOf(body), [proof]: sent[proof] ?? "" })).toBe(401);
   });
 
-  test("is refused by every node but the one that it is for", async () => {
+  test("is refused by every node except its target", async () => {
     expect(await knock(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
     // The path of an address says nothing about the node.
     expect(await knock(headersOf(body, { target: `${url}/` }))).toBe(200);
@@ -180,7 +180,7 @@ describe("a call of another node", () => {
     [NODE_RPC_HEADERS.timeLeft]: String(timeLeftMs),
   });
 
-  test("is not carried out once its time is over", async () => {
+  test("does not run after its deadline", async () => {
     const before = counted;
     const headers = headersOfCount(0.000_001);
     const late = await app.inject({ method: "POST", url: NODE_RPC_PATH, payload: count, headers });
@@ -188,7 +188,7 @@ describe("a call of another node", () => {
     expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
   });
 
-  test("is not carried out when its caller has hung up while this process stood still", async () => {
+  test("does not run when its caller has disconnected while this process was paused", async () => {
     const before = counted;
     const { hostname, port } = new URL(url);
     const all = { ...headersOfCount(5000), host: "node", "content-length": count.length };
@@ -201,7 +201,7 @@ describe("a call of another node", () => {
     expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
   });
 
-  test("is refused before its body has come when the proof is missing", async () => {
+  test("is refused before its body has arrived when the proof is missing", async () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     const headers = ["host: node", "content-type: text/plain", "content-length: 90000"];
@@ -218,7 +218,7 @@ const ASK_AND_LEAVE = `
   const socket = require("node:net").connect(Number(port), hostname);
   socket.write(text, () => socket.destroy());`;
 
-test("a signature fits one text only", () => {
+test("a signature is valid for one text only", () => {
   const signature = signMessage(SECRET, "text");
   expect(isSignatureValid(SECRET, "text", signature)).toBe(true);
   expect(isSignatureValid(SECRET, "Text", signature)).toBe(false);

@@ -4,7 +4,7 @@ import { createNonceStore } from "./nonce-store.ts";
 let now = 0;
 const clock = { now: () => new Date(now), monotonicMs: () => now };
 
-test("a nonce is known for as long as it must be, also across a rotation", () => {
+test("a nonce is stored for as long as required, also across a rotation", () => {
   const nonces = createNonceStore({ clock, retentionMs: 100, max: 10 });
   now += 99;
   expect(nonces.add("one")).toBe("new");
@@ -18,7 +18,7 @@ test("a nonce is known for as long as it must be, also across a rotation", () =>
   expect(nonces.add("two")).toBe("new");
 });
 
-test("memory is bounded, and what does not fit is not taken instead of forgetting another one", () => {
+test("the nonce store is bounded: a nonce beyond its size is refused, and none is evicted", () => {
   const nonces = createNonceStore({ clock, retentionMs: 100, max: 3 });
   const added = ["a", "b", "c", "d", "a"].map((nonce) => nonces.add(nonce));
   expect(added).toEqual(["new", "new", "new", "full", "seen"]);

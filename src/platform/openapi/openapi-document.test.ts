@@ -77,7 +77,7 @@ const contract = {
 // biome-ignore lint/suspicious/noExplicitAny: a document is a tree of anything
 const document = createOpenApiDocument(contract) as any;
 
-describe("the description of a contract", () => {
+describe("the OpenAPI document of a contract", () => {
   test("is valid OpenAPI 3.1 with the published version", async () => {
     const { errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
@@ -87,7 +87,7 @@ describe("the description of a contract", () => {
     });
   });
 
-  test("is the same every time", () => {
+  test("is identical each time", () => {
     expect(JSON.stringify(createOpenApiDocument(contract))).toBe(JSON.stringify(document));
   });
 
@@ -118,7 +118,7 @@ describe("the description of a contract", () => {
     expect(list.requestBody).toBeUndefined();
   });
 
-  test("takes the fields of the path out of alternatives too", () => {
+  test("leaves the path fields out of alternatives too", () => {
     const move = document.paths["/trees/{id}"].put;
     expect(move.parameters.map(({ name }: { name: string }) => name)).toEqual(["id"]);
     expect(JSON.stringify(move.requestBody)).not.toContain('"id"');
@@ -135,14 +135,14 @@ describe("the description of a contract", () => {
     });
   });
 
-  test("tells the other spellings of a field", () => {
+  test("documents the aliases of a field", () => {
     const grow = document.paths["/trees/{id}/leaves/{leafId}"].post;
     const { name } = grow.requestBody.content["application/json"].schema.properties;
     expect(name.description).toBe("Its name. Also accepted: `leafName`, `leaf.name`.");
     expect(grow.description).toBe("Takes a season.\n\nOther spellings: `shade.depth` as `depth`.");
   });
 
-  test("shows the envelope with what stands beside data, the 202 and the refusal", () => {
+  test("shows the envelope with the fields beside data, the 202 and the error", () => {
     const { responses } = document.paths["/trees/{id}/leaves/{leafId}"].post;
     const [envelope, own] = responses["200"].content["application/json"].schema.allOf;
     expect(envelope).toEqual({ $ref: "#/components/schemas/Envelope" });
@@ -163,14 +163,14 @@ describe("the description of a contract", () => {
     ]);
   });
 
-  test("says which credential a route wants", () => {
+  test("says which credential a route requires", () => {
     expect(document.paths["/photo"].get.security).toEqual([]);
     expect(document.paths["/trees/{id}"].put.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/trees/{id}"].get.security).toContainEqual({ adminToken: [] });
     expect(document.paths["/trees/{id}"].get.security).toContainEqual({ apiKey: [] });
   });
 
-  test("shows raw and bare answers as they are", () => {
+  test("shows raw and bare responses without an envelope", () => {
     const photo = document.paths["/photo"].get.responses["200"].content;
     expect(Object.keys(photo)).toEqual(["application/json", "image/png"]);
     const weather = document.paths["/weather"].get.responses;

@@ -101,7 +101,7 @@ function teredo(server: number[], client: number[]): string {
   return `2001:0:${hex(server)}:0:0:${hex(client.map((byte) => 255 - byte))}`;
 }
 
-describe("the words of the policy", () => {
+describe("the keywords of the address policy", () => {
   it.each(EXTERNAL)("call %s external", (address) => {
     expect(allows(["external"], address)).toBe(true);
     expect(allows(["private", "loopback"], address)).toBe(false);
@@ -117,12 +117,12 @@ describe("the words of the policy", () => {
     expect(allows(["external", "private"], address)).toBe(false);
   });
 
-  it.each(NEVER_BY_WORD)("do not cover %s, which only a CIDR can open", (address) => {
+  it.each(NEVER_BY_WORD)("do not include %s, which only a CIDR can allow", (address) => {
     expect(allows(["external", "private", "loopback"], address)).toBe(false);
     expect(allows(["external", "0.0.0.0/0", "::/0"], address)).toBe(true);
   });
 
-  it("judge a Teredo address by the server and the client in it", () => {
+  it("classify a Teredo address by the server and the client in it", () => {
     const [open, inner, metadata] = [
       [8, 8, 8, 8],
       [10, 0, 0, 1],
@@ -136,7 +136,7 @@ describe("the words of the policy", () => {
 });
 
 describe("the local NAT64 prefix", () => {
-  it("is open only when it is listed and the address inside is allowed too", () => {
+  it("is allowed only when it is listed and the address inside is allowed too", () => {
     expect(allows(["external", "64:ff9b:1::/48"], "64:ff9b:1::808:808")).toBe(true);
     expect(allows(["external", "64:ff9b:1::/48"], "64:ff9b:1::a00:1")).toBe(false);
     expect(allows(["external", "private", "64:ff9b:1::/48"], "64:ff9b:1::a00:1")).toBe(true);
@@ -144,13 +144,13 @@ describe("the local NAT64 prefix", () => {
   });
 });
 
-describe("what is always denied", () => {
+describe("the list of always denied addresses", () => {
   it.each(ALWAYS_DENIED)("includes %s, whatever the list says", (address) => {
     expect(allows(EVERYTHING, address)).toBe(false);
     expect(allows([...EVERYTHING, `${address}/${address.includes(":") ? 128 : 32}`], address)).toBe(false);
   });
 
-  it("can be lifted for one exact address, in any of its forms, and for no other", () => {
+  it("can be overridden for one exact address, in any of its forms, and for no other", () => {
     const policy = createAddressPolicy({
       allowedHosts: ["external"],
       allowAlwaysDenied: ["169.254.169.254/32"],
@@ -162,7 +162,7 @@ describe("what is always denied", () => {
     expect(policy.allows(target, "127.0.0.1")).toBe(false);
   });
 
-  it("includes what cannot be read as an address", () => {
+  it("includes an address that cannot be parsed", () => {
     for (const text of [
       "",
       "localhost",
@@ -201,8 +201,8 @@ describe("what is always denied", () => {
   });
 });
 
-describe("names in the list", () => {
-  it("allow private and loopback answers for that name only", () => {
+describe("host names in the list", () => {
+  it("allow private and loopback addresses for that name only", () => {
     const list = ["external", "n8n"];
     expect(allows(list, "172.18.0.5", "n8n")).toBe(true);
     expect(allows(list, "127.0.0.1", "n8n")).toBe(true);
@@ -224,7 +224,7 @@ describe("names in the list", () => {
     expect(allows(["*.corp.test"], "10.0.0.1", "evilcorp.test")).toBe(false);
   });
 
-  it("hold for their port only when they name one", () => {
+  it("apply to their port only when they include one", () => {
     expect(allows(["n8n:5678"], "10.0.0.1", "n8n", 5678)).toBe(true);
     expect(allows(["n8n:5678"], "10.0.0.1", "n8n", 80)).toBe(false);
     expect(allows(["10.0.0.0/8:8080"], "10.0.0.1", "x.test", 8080)).toBe(true);
@@ -232,12 +232,12 @@ describe("names in the list", () => {
     expect(allows(["[fd00::/8]:8080"], "fd00::1", "x.test", 8080)).toBe(true);
   });
 
-  it("never allow what is always denied", () => {
+  it("never allow the always denied addresses", () => {
     expect(allows(["metadata.internal"], "169.254.169.254", "metadata.internal")).toBe(false);
   });
 });
 
-describe("ports", () => {
+describe("destination ports", () => {
   it.each([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017])(
     "of other services are denied: %d",
     (port) => {
@@ -249,14 +249,14 @@ describe("ports", () => {
     },
   );
 
-  it("are open otherwise", () => {
+  it("are allowed if no other service uses them", () => {
     for (const port of [80, 443, 3000, 8080, 5678, 65_535]) {
       expect(allows(["external"], "8.8.8.8", "x.test", port)).toBe(true);
     }
   });
 });
 
-describe("own listeners", () => {
+describe("the gateway's own listeners", () => {
   const policyFor = (address: string) =>
     createAddressPolicy({
       allowedHosts: ["external", "private", "loopback", "localhost"],
@@ -291,7 +291,7 @@ describe("own listeners", () => {
     }
   });
 
-  it("leave the same port of other machines alone", () => {
+  it("do not deny the same port of other machines", () => {
     expect(policyFor("0.0.0.0").allows({ host: "n8n", port: 3000 }, "10.0.0.8")).toBe(true);
   });
 
@@ -301,11 +301,11 @@ describe("own listeners", () => {
   });
 });
 
-describe("a name that a proxy resolves", () => {
+describe("a host name that a proxy resolves", () => {
   const allowsUnresolved = (allowedHosts: string[], host: string, port = 443): boolean =>
     createAddressPolicy({ allowedHosts }).allowsUnresolved({ host, port });
 
-  it("is allowed by its own name or by the word external", () => {
+  it("is allowed by its own name or by the keyword external", () => {
     expect(allowsUnresolved(["external"], "x.test")).toBe(true);
     expect(allowsUnresolved(["y.test", "external"], "x.test")).toBe(true);
     expect(allowsUnresolved(["x.test"], "x.test")).toBe(true);
@@ -327,12 +327,12 @@ describe("a name that a proxy resolves", () => {
     "nas.home.arpa",
     "metadata",
     "n8n",
-  ])("is not external when it names the inside: %s", (host) => {
+  ])("is not external when it names an internal host: %s", (host) => {
     expect(allowsUnresolved(["external", "loopback", "private"], host)).toBe(false);
     expect(allowsUnresolved(["external", "*.x.test"], host)).toBe(false);
   });
 
-  it("may name the inside when the list does, at the port of the list", () => {
+  it("may name an internal host when the list does, at the port of the list", () => {
     expect(allowsUnresolved(["external", "n8n:5678"], "n8n", 5678)).toBe(true);
     expect(allowsUnresolved(["external", "n8n:5678"], "n8n", 80)).toBe(false);
     expect(allowsUnresolved(["*.corp.internal"], "hooks.corp.internal")).toBe(true);
@@ -340,14 +340,14 @@ describe("a name that a proxy resolves", () => {
   });
 
   it.each(["internal.example.com", "local.test", "arpa.test", "x.arpa", "mylocal.test"])(
-    "is external when only a part of it looks like the inside: %s",
+    "is external when only a part of it looks like an internal host: %s",
     (host) => {
       expect(allowsUnresolved(["external"], host)).toBe(true);
     },
   );
 });
 
-describe("entries of the list", () => {
+describe("list entries", () => {
   it.each([
     "external",
     "private",
@@ -403,19 +403,19 @@ describe("entries of the list", () => {
     ["n8n:5678", "n8n", "10.1.2.3", 5678, 5679],
     ["[::1]:8080", "[::1]", "::1", 8080, 8081],
     ["10.0.0.0/8:443", "a.test", "10.1.2.3", 443, 8443],
-  ])("that name a port open that port alone: %s", (entry, host, address, open, closed) => {
+  ])("with a port open that port alone: %s", (entry, host, address, open, closed) => {
     expect(allows([entry], address, host, open)).toBe(true);
     expect(allows([entry], address, host, closed)).toBe(false);
   });
 
-  it("that lift what is always denied are single addresses", () => {
+  it("that allow an always denied address are single addresses", () => {
     expect(parseSingleAddress("169.254.169.254")?.toString()).toBe("169.254.169.254");
     expect(parseSingleAddress("fd00:ec2::254/128")?.toString()).toBe("fd00:ec2::254");
     expect(parseSingleAddress("169.254.0.0/16")).toBeUndefined();
     expect(parseSingleAddress("0.0.0.0/0")).toBeUndefined();
   });
 
-  it("that cannot be read stop the making of a policy", () => {
+  it("that cannot be parsed prevent the creation of a policy", () => {
     expect(() => createAddressPolicy({ allowedHosts: ["10.0.0/8"] })).toThrow("cannot read");
   });
 });

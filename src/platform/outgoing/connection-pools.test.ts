@@ -34,8 +34,8 @@ async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
   return Promise.race([line.then(() => true), later]);
 }
 
-describe("the lines of an origin", () => {
-  it("are four, and the fifth borrower waits for one", async () => {
+describe("the pool of an origin", () => {
+  it("leases four sockets, and the fifth caller waits for one", async () => {
     start();
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const fifth = borrow();
@@ -44,7 +44,7 @@ describe("the lines of an origin", () => {
     expect((await fifth).dispatcher).toBe(lines[0]?.dispatcher);
   });
 
-  it("are more for a borrower who paces himself, and idle ones are lent to everybody", async () => {
+  it("leases more sockets to a caller with its own limit, and idle ones to every caller", async () => {
     start();
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const paced = await borrow(1, "tenant", true);
@@ -53,7 +53,7 @@ describe("the lines of an origin", () => {
     expect((await borrow()).dispatcher).toBe(paced.dispatcher);
   });
 
-  it("are replaced when they end badly, in turn", async () => {
+  it("replaces sockets that end with an error, in order", async () => {
     start();
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const [fifth, sixth] = [borrow(), borrow()];
@@ -63,14 +63,14 @@ describe("the lines of an origin", () => {
     expect(await isLent(sixth)).toBe(false);
   });
 
-  it("are lent again", async () => {
+  it("leases its sockets again", async () => {
     start();
     const first = await borrow();
     first.release();
     expect((await borrow()).dispatcher).toBe(first.dispatcher);
   });
 
-  it("are not shared with other origins or with other policies", async () => {
+  it("shares no socket with other origins or other policies", async () => {
     start();
     await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     expect(await isLent(borrow())).toBe(false);
@@ -80,7 +80,7 @@ describe("the lines of an origin", () => {
 });
 
 describe("the number of origins", () => {
-  it("is bounded: the one not used for longest loses its idle socket", async () => {
+  it("is limited: the least recently used one loses its idle socket", async () => {
     start();
     const server = http.createServer((_request, response) => response.end("ok")).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -101,8 +101,8 @@ describe("the number of origins", () => {
   });
 });
 
-describe("closing", () => {
-  it("refuses those who wait", async () => {
+describe("closing the pools", () => {
+  it("rejects the callers that wait", async () => {
     start();
     await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const waiting = expect(borrow()).rejects.toBeInstanceOf(ClosedError);

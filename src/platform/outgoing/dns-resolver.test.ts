@@ -20,8 +20,8 @@ function controlled() {
   return { asked, open, lookup: createDnsResolver(lookup) };
 }
 
-describe("name lookup", () => {
-  it("asks once for equal names at the same time, and again afterwards", async () => {
+describe("the DNS resolver", () => {
+  it("sends one query for equal names at the same time, and a new one afterwards", async () => {
     const { asked, open, lookup } = controlled();
     const both = Promise.all([lookup("a.test"), lookup("a.test")]);
     await expect.poll(() => asked).toEqual(["a.test"]);
@@ -41,7 +41,7 @@ describe("name lookup", () => {
     asked.length = 0;
   }
 
-  it("runs two at once, in turn, so that files and passwords keep their threads", async () => {
+  it("runs two queries at once, in order, so that files and passwords keep their threads", async () => {
     const resolver = controlled();
     const names = ["a.test", "b.test", "c.test", "d.test"];
     await resolve(resolver, ...names);
@@ -62,7 +62,7 @@ describe("name lookup", () => {
     ]);
   });
 
-  it("keeps a turn for names that answered, however many others under one domain do not", async () => {
+  it("reserves a slot for names that resolved, however many others under one domain do not", async () => {
     vi.useFakeTimers();
     const resolver = controlled();
     await resolve(resolver, "good.test", "better.test");
@@ -84,7 +84,7 @@ describe("name lookup", () => {
     expect((await all).every(({ status }) => status === "rejected")).toBe(true);
   });
 
-  it("gives one turn at most to domains that failed slowly, and the other to names that are new", async () => {
+  it("gives one slot at most to domains that failed slowly, and the other slot to new names", async () => {
     vi.useFakeTimers();
     const { asked, open, lookup } = controlled();
     const slow = Promise.allSettled(["a.one.test", "a.two.test"].map(lookup));
@@ -95,7 +95,7 @@ describe("name lookup", () => {
     expect(asked.slice(2)).toEqual(["b.one.test", "new.test"]);
   });
 
-  it("lets a name leave the line when nobody has asked for it for 6 s", async () => {
+  it("removes a name from the queue when no caller has requested it for 6 s", async () => {
     vi.useFakeTimers();
     const { asked, open, lookup } = controlled();
     const held = expect(lookup("held.dead.test")).rejects.toBeInstanceOf(DnsResolutionError);
@@ -112,7 +112,7 @@ describe("name lookup", () => {
     expect(await wanted).toHaveLength(1);
   });
 
-  it("calls every failure a NameError", async () => {
+  it("reports every failure as a NameError", async () => {
     const { asked, open, lookup } = controlled();
     const failing = expect(lookup("a.test")).rejects.toBeInstanceOf(DnsResolutionError);
     await expect.poll(() => asked).toHaveLength(1);
@@ -120,7 +120,7 @@ describe("name lookup", () => {
     await failing;
   });
 
-  it("lets a name that failed slowly rest for 30 s, and no other", async () => {
+  it("caches a slow failure for 30 s, for that name only", async () => {
     vi.useFakeTimers();
     const { asked, open, lookup } = controlled();
     const slow = expect(lookup("slow.test")).rejects.toBeInstanceOf(DnsResolutionError);
@@ -138,7 +138,7 @@ describe("name lookup", () => {
     expect(asked).toEqual(["slow.test", "other.test", "slow.test"]);
   });
 
-  it("asks the system for real names", async () => {
+  it("resolves real names through the system", async () => {
     const addresses = await createDnsResolver()("localhost");
     expect(addresses.map(({ address }) => address)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^(127\.0\.0\.1|::1)$/)]),

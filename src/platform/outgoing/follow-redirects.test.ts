@@ -49,7 +49,7 @@ function chain(seen: http.IncomingMessage[] = [], status = 302): http.RequestLis
 }
 
 describe("a download whose address redirects", () => {
-  it.each([301, 302, 303, 307, 308])("gets the file from where it leads (%d)", async (status) => {
+  it.each([301, 302, 303, 307, 308])("gets the file from the redirect target (%d)", async (status) => {
     const host = await serve(chain([], status));
     const url = `http://${host}/3`;
     expect(await fetchFile(url)).toMatchObject({
@@ -62,7 +62,7 @@ describe("a download whose address redirects", () => {
     });
   });
 
-  it("is given up after three redirects, and the next address is not visited", async () => {
+  it("is abandoned after three redirects, and the next address is not visited", async () => {
     const seen: http.IncomingMessage[] = [];
     const host = await serve(chain(seen));
     expect(await fetchFile(`http://${host}/4`)).toMatchObject({ failure: "too_many_redirects", read: "" });
@@ -77,13 +77,13 @@ describe("a download whose address redirects", () => {
     expect(await fetchFile(`http://${host}/1`, { totalMs: 500 })).toMatchObject({ failure: "timeout_total" });
   });
 
-  it("has the limit of its size at the last hop, and pages of redirects do not count", async () => {
+  it("applies its size limit at the last hop, and the pages of redirects do not count", async () => {
     const host = await serve(chain());
     expect(await fetchFile(`http://${host}/2`, { maxBytes: 8 })).toMatchObject({ bytes: 8 });
     expect(await fetchFile(`http://${host}/2`, { maxBytes: 7 })).toMatchObject({ failure: "too_large" });
   });
 
-  it("takes headers, user name and password to the same origin and to no other", async () => {
+  it("sends headers, user name and password to the same origin and to no other", async () => {
     const seen: http.IncomingMessage[] = [];
     const last = await serve(chain(seen));
     const first = await serve((request, response) => {
@@ -107,7 +107,7 @@ describe("a download whose address redirects", () => {
   });
 
   it.each(["file:///etc/passwd", "ftp://files.test/a", "http://169.254.169.254/latest"])(
-    "does not go to %s",
+    "does not follow a redirect to %s",
     async (location) => {
       const host = await serve((_request, response) => response.writeHead(302, { location }).end());
       expect(await fetchFile(`http://${host}/`)).toMatchObject({
@@ -118,7 +118,7 @@ describe("a download whose address redirects", () => {
     },
   );
 
-  it("is an answer without a file where it leads nowhere", async () => {
+  it("ends with a response without a file where the redirect has no target", async () => {
     const host = await serve((_request, response) => response.writeHead(302).end());
     expect(await fetchFile(`http://${host}/`)).toMatchObject({ outcome: "response", status: 302, bytes: 0 });
   });

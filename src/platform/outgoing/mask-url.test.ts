@@ -16,6 +16,6 @@ it.each([
   ["https://example.com/abcdefghijklmnopqrstuvwxyz", "https://example.com/***"],
   ["https://***@example.com/***/a?token=***&***", "https://***@example.com/***/a?token=***&***"],
   ["nonsense user:pass@", "[not a URL]"],
-])("masks %s as %s", (url, masked) => {
+])("a URL is masked: %s as %s", (url, masked) => {
   expect(maskUrl(url)).toBe(masked);
 });

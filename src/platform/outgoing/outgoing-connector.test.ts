@@ -35,7 +35,7 @@ async function dial(hostname: string, answers: string[], allowedHosts: string[])
 }
 
 it.each(["127.0.0.1", "::1", "::ffff:7f00:1"])(
-  "refuses the literal %s itself, whoever let it through",
+  "the connector refuses the literal %s, whatever the caller checked",
   async (host) => {
     const { error, hits } = await dial(host, ["8.8.8.8"], ["external"]);
     expect(error).toBeInstanceOf(BlockedTargetError);
@@ -44,7 +44,7 @@ it.each(["127.0.0.1", "::1", "::ffff:7f00:1"])(
 );
 
 it.each([[["127.0.0.1"]], [["8.8.8.8", "127.0.0.1"]], [["127.0.0.1", "8.8.8.8"]], [[]]])(
-  "refuses a name that leads to %j",
+  "the connector refuses a name that resolves to %j",
   async (answers) => {
     const { error, hits } = await dial("name.test", answers, ["external"]);
     expect(error).toBeInstanceOf(BlockedTargetError);
@@ -52,11 +52,11 @@ it.each([[["127.0.0.1"]], [["8.8.8.8", "127.0.0.1"]], [["127.0.0.1", "8.8.8.8"]]
   },
 );
 
-it("dials what the policy allows", async () => {
+it("the connector dials addresses that the policy allows", async () => {
   expect((await dial("name.test", ["127.0.0.1"], ["loopback"])).error).toBeNull();
   expect((await dial("127.0.0.1", [], ["loopback"])).error).toBeNull();
 });
 
-it("tries the next address when the first does not answer", async () => {
+it("the connector tries the next address when the first does not respond", async () => {
   expect((await dial("name.test", ["127.0.0.99", "127.0.0.1"], ["loopback"])).error).toBeNull();
 });

@@ -62,7 +62,7 @@ function corpus(): string[] {
 /** Resolves as the system would if every odd spelling were taken for the loopback address. */
 const everythingIsLoopback = answers("127.0.0.1");
 
-describe("the log of blocked calls", () => {
+describe("the log of blocked requests", () => {
   function openLogged(options: Partial<SafeFetchOptions> = {}) {
     const lines: object[] = [];
     const log = { warn: (fields: object) => void lines.push(fields) };
@@ -71,7 +71,7 @@ describe("the log of blocked calls", () => {
 
   const call = { method: "GET", totalMs: 30_000, maxBytes: 10 };
 
-  it("has the host, the reason and the tenant, and nothing else of the URL", async () => {
+  it("contains the host, the reason and the tenant, and nothing else of the URL", async () => {
     const { outgoing, lines } = openLogged({ lookup: answers("10.0.0.1") });
     const tenant = { instance_id: 7 };
     await outgoing.fetch({ ...call, url: "http://u:hunter2@169.254.169.254/latest?key=hunter2", tenant });
@@ -84,7 +84,7 @@ describe("the log of blocked calls", () => {
     ]);
   });
 
-  it("has no line for other failures", async () => {
+  it("contains no line for other failures", async () => {
     const { outgoing, lines } = openLogged();
     expect(await post(outgoing, "ftp://x.test/")).toMatchObject({ failure: "invalid_url" });
     const reachable = openLogged({ allowedHosts: ["loopback"] });
@@ -92,7 +92,7 @@ describe("the log of blocked calls", () => {
     expect([...lines, ...reachable.lines]).toEqual([]);
   });
 
-  it("has ten lines a minute of one tenant, and another tenant still has its own", async () => {
+  it("contains ten lines a minute of one tenant, and another tenant has its own ten", async () => {
     const { outgoing, lines } = openLogged();
     const url = "http://127.0.0.1/";
     for (let times = 0; times < 50; times++)
@@ -103,8 +103,8 @@ describe("the log of blocked calls", () => {
   });
 });
 
-describe("the corpus of forged addresses", () => {
-  it("has thousands of forms, of which none reaches an internal listener", async () => {
+describe("the set of forged addresses", () => {
+  it("has thousands of forms, none of which reaches an internal listener", async () => {
     const urls = corpus();
     expect(urls.length).toBeGreaterThan(3000);
     const outgoing = open({ lookup: everythingIsLoopback });
@@ -119,7 +119,7 @@ describe("the corpus of forged addresses", () => {
     expect(hits).toBe(0);
   });
 
-  it("is refused already when it is saved, in words and without an address", async () => {
+  it("is refused as early as it is saved, with an explanation and without an address", async () => {
     const outgoing = open({ lookup: everythingIsLoopback });
     const reasons = new Set<string | undefined>();
     for (const url of corpus()) {
@@ -129,7 +129,7 @@ describe("the corpus of forged addresses", () => {
     expect(hits).toBe(0);
   });
 
-  it("is reached by no redirect of a download either, as a whole address or as a name that turns private", async () => {
+  it("is reached by no redirect of a download, as an address or as a name that becomes private", async () => {
     let location = "";
     const hop = http.createServer((_request, response) => response.writeHead(302, { location }).end());
     hop.listen(0, "127.0.0.1");
@@ -154,7 +154,7 @@ describe("the corpus of forged addresses", () => {
     expect(hits).toBe(0);
   });
 
-  it("would reach the listener if the policy let it: the forms are real", async () => {
+  it("would reach the listener if the policy allowed it: the forms are real", async () => {
     const outgoing = open({ allowedHosts: ["loopback"] });
     const [loopback] = INTERNAL;
     const outcomes = await Promise.all(
@@ -193,7 +193,7 @@ describe("the corpus of forged addresses", () => {
     expect(hits).toBe(0);
   });
 
-  it("includes very long and punycode names, which fail without a hit", async () => {
+  it("includes very long and punycode names, which fail without a request", async () => {
     const outgoing = open({ lookup: everythingIsLoopback });
     const long = `${`${"a".repeat(62)}.`.repeat(4).slice(0, 253)}`;
     for (const host of [
@@ -211,8 +211,8 @@ describe("the corpus of forged addresses", () => {
   });
 });
 
-describe("names", () => {
-  it("are refused when any answer is refused, whatever its place", async () => {
+describe("host names in URLs", () => {
+  it("are refused when any of their addresses is refused, whatever its position", async () => {
     const mixed = [
       ["8.8.8.8", "127.0.0.1"],
       ["127.0.0.1", "8.8.8.8"],
@@ -234,7 +234,7 @@ describe("names", () => {
     expect(hits).toBe(0);
   });
 
-  it("that turn private after they were saved are refused when they are dialled", async () => {
+  it("that become private after they were saved are refused when they are dialled", async () => {
     let asked = 0;
     const lookup = async () => {
       asked += 1;
@@ -252,7 +252,7 @@ describe("names", () => {
     expect(hits).toBe(0);
   });
 
-  it("are asked once per connection, and that very answer is dialled", async () => {
+  it("are resolved once per connection, and exactly that address is dialled", async () => {
     // 127.0.0.2 stands for the public address, 127.0.0.1 for the internal one behind the second answer.
     const visits: string[] = [];
     const open127 = http.createServer((request, response) => {
@@ -278,7 +278,7 @@ describe("names", () => {
     expect(hits).toBe(0);
   });
 
-  it("in the list may lead to private addresses, and only they", async () => {
+  it("in the list may resolve to private addresses, and no other names may", async () => {
     const outgoing = open({ allowedHosts: ["external", "n8n"], lookup: answers("127.0.0.1") });
     expect(await post(outgoing, `http://n8n:${port}/`)).toMatchObject({ outcome: "response", status: 200 });
     const before = hits;
@@ -287,7 +287,7 @@ describe("names", () => {
     expect(hits).toBe(before);
   });
 
-  it("that do not resolve fail at the call, and may be saved for later", async () => {
+  it("that do not resolve fail at the request, and may be saved for later", async () => {
     const lookup = async () => {
       throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
     };
@@ -300,7 +300,7 @@ describe("names", () => {
     });
   });
 
-  it("with no answer at all are refused", async () => {
+  it("without any address are refused", async () => {
     const outgoing = open({ lookup: answers() });
     expect(await post(outgoing, "http://empty.test/")).toMatchObject({
       outcome: "failed",
@@ -308,7 +308,7 @@ describe("names", () => {
     });
   });
 
-  it("whose resolver hangs fail after 5 s of connecting or at the deadline, and hold nobody else up", async () => {
+  it("with a hanging resolver fail after 5 s of connecting or at the deadline, and block no others", async () => {
     const lookup = (name: string) =>
       name === "slow.test" ? new Promise<never>(() => {}) : answers("127.0.0.1")();
     const outgoing = open({ allowedHosts: ["loopback"], lookup });
@@ -322,8 +322,8 @@ describe("names", () => {
   });
 });
 
-describe("whose URL it is", () => {
-  it("decides which list holds, also on a connection that the other one has opened", async () => {
+describe("the owner of a URL", () => {
+  it("decides which list applies, also on a connection that another owner has opened", async () => {
     const outgoing = open({ operatorAllowedHosts: ["external", "loopback"] });
     const url = `http://127.0.0.1:${port}/`;
     const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
@@ -335,7 +335,7 @@ describe("whose URL it is", () => {
     expect(hits).toBe(1);
   });
 
-  it("does not matter for a name: a socket of the operator is not lent to a customer", async () => {
+  it("decides also for a name: a socket of the operator is not leased to a customer", async () => {
     const outgoing = open({ operatorAllowedHosts: ["loopback"], lookup: answers("127.0.0.1") });
     const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 20_000, maxBytes: 10 };
     expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
@@ -344,11 +344,11 @@ describe("whose URL it is", () => {
   });
 });
 
-describe("an address that comes from the network", () => {
+describe("an address that the network supplies", () => {
   const everything = ["external", "private", "loopback"];
 
   it.each(["127.0.0.1", "10.0.0.1", "169.254.169.254", "fd00::1"])(
-    "is never at %s, whatever the lists of customers and the operator allow",
+    "is never at %s, whatever customers and the operator allow",
     async (address) => {
       const lookup = answers(address);
       const outgoing = open({ allowedHosts: everything, allowsLoopback: async () => true, lookup });
@@ -357,15 +357,15 @@ describe("an address that comes from the network", () => {
     },
   );
 
-  it("may be a public one", async () => {
+  it("may be a public address", async () => {
     const outgoing = open({ lookup: answers("157.240.1.60") });
     const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
     expect(await found("mmg.whatsapp.net", {})).toBe("157.240.1.60");
   });
 });
 
-describe("own listeners", () => {
-  it("are never called, even where loopback is allowed", async () => {
+describe("the gateway's own listeners", () => {
+  it("are never reached, even where loopback is allowed", async () => {
     const outgoing = open({
       allowedHosts: ["loopback", "private", "external"],
       ownListeners: () => [{ address: "127.0.0.1", port }],
@@ -409,7 +409,7 @@ describe("the egress proxy", () => {
     return { asked, url: `http://user:pass@127.0.0.1:${(proxy.address() as AddressInfo).port}` };
   }
 
-  it("carries the call, asks for the name itself and keeps the tunnel", async () => {
+  it("carries the request, resolves the name itself and keeps the tunnel", async () => {
     const { asked, url } = await startProxy();
     const lookup = async () => {
       throw new Error("nobody must ask here");
@@ -426,7 +426,7 @@ describe("the egress proxy", () => {
     ]);
   });
 
-  it("is not even asked for literals, ports and names that the policy refuses", async () => {
+  it("receives no request for literals, ports and names that the policy refuses", async () => {
     const { asked, url } = await startProxy();
     const outgoing = open({ egressProxy: url, allowedHosts: ["hooks.test"] });
     const refused = ["http://127.0.0.1/", "http://[::1]/", "http://2130706433/", "http://169.254.169.254/"];
@@ -441,7 +441,7 @@ describe("the egress proxy", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is not asked for where a redirect leads, if the policy refuses that", async () => {
+  it("receives no request for a redirect target that the policy refuses", async () => {
     const answers = ["http://127.0.0.1/", "http://other.test/", "http://hooks.test:5432/", "http://[::1]/x"];
     const { asked, url } = await startProxy((socket) => {
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -463,7 +463,7 @@ describe("the egress proxy", () => {
     ["403 Forbidden", "blocked"],
     ["407 Proxy Authentication Required", "blocked"],
     ["502 Bad Gateway", "refused"],
-  ])("that answers %s makes the call %s", async (status, failure) => {
+  ])("that responds %s makes the request %s", async (status, failure) => {
     const { url } = await startProxy((socket) =>
       socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`),
     );
@@ -474,7 +474,7 @@ describe("the egress proxy", () => {
     expect(lines).toEqual(failure === "blocked" ? [{ host: "hooks.test", reason: "proxy" }] : []);
   });
 
-  it("that hangs ends at the deadline", async () => {
+  it("that hangs is abandoned at the deadline", async () => {
     const { url } = await startProxy(() => {});
     const outgoing = open({ egressProxy: url });
     const outcome = await outgoing.fetch({

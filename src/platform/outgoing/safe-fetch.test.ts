@@ -61,8 +61,8 @@ function drip(socket: net.Socket, text: string, everyMs = 20): void {
 const POST = { method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 };
 const HASTY = { ...POST, totalMs: 400 };
 
-describe("an ordinary call", () => {
-  it("sends method, headers and the very bytes, and gives back status, headers and body", async () => {
+describe("an ordinary request", () => {
+  it("sends method, headers and the exact bytes, and returns status, headers and body", async () => {
     const seen: { method: string | undefined; headers: http.IncomingHttpHeaders; body: Buffer }[] = [];
     const server = await answering(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -95,7 +95,7 @@ describe("an ordinary call", () => {
     expect(seen[0]?.body.equals(body)).toBe(true);
   });
 
-  it("asks for no compression and keeps no cookie", async () => {
+  it("requests no compression and stores no cookie", async () => {
     const seen: http.IncomingHttpHeaders[] = [];
     const server = await answering((request, response) => {
       seen.push(request.headers);
@@ -112,7 +112,7 @@ describe("an ordinary call", () => {
     }
   });
 
-  it("sends user name and password of the URL as basic authorization, unless the caller brings its own", async () => {
+  it("sends user name and password of the URL as basic auth, unless the caller sets its own", async () => {
     const seen: (string | undefined)[] = [];
     const server = await answering((request, response) => {
       seen.push(request.headers.authorization);
@@ -125,7 +125,7 @@ describe("an ordinary call", () => {
     expect(seen).toEqual([`Basic ${Buffer.from("user:p@ss").toString("base64")}`, "Bearer mine"]);
   });
 
-  it("uses one connection again for calls that follow each other, and four at once at most", async () => {
+  it("reuses one connection for successive requests, and opens four at most for parallel ones", async () => {
     let running = 0;
     let most = 0;
     const server = await answering((_request, response) => {
@@ -149,7 +149,7 @@ describe("an ordinary call", () => {
     expect(server.sockets).toHaveLength(4);
   });
 
-  it("rejects with the caller's reason when the caller gives up", async () => {
+  it("rejects with the caller's reason when the caller aborts", async () => {
     const server = await raw(() => {});
     const controller = new AbortController();
     const pending = open().fetch({ ...POST, url: server.url, signal: controller.signal });
@@ -160,7 +160,7 @@ describe("an ordinary call", () => {
     await expect(late).rejects.toThrow("shutting down");
   });
 
-  it("rejects what is still running when it is closed, for that is not the receiver's failure", async () => {
+  it("rejects when the client closes, which is not a failure of the receiver", async () => {
     const server = await raw(() => {});
     const outgoing = open();
     const pending = expect(outgoing.fetch({ ...POST, url: server.url })).rejects.toThrow();
@@ -170,8 +170,8 @@ describe("an ordinary call", () => {
   });
 });
 
-describe("redirects", () => {
-  it.each([301, 302, 303, 307, 308])("are shown and never followed (%d)", async (status) => {
+describe("redirect responses", () => {
+  it.each([301, 302, 303, 307, 308])("are returned and never followed (%d)", async (status) => {
     const visited: string[] = [];
     const server = await answering((request, response) => {
       visited.push(request.url ?? "");
@@ -185,7 +185,7 @@ describe("redirects", () => {
     expect(visited).toEqual(["/", "/"]);
   });
 
-  it("to other schemes and to the metadata service are shown and never followed", async () => {
+  it("to other schemes and to the metadata service are returned and never followed", async () => {
     const internal = await answering((_request, response) => response.end("internal"));
     const targets = ["file:///etc/passwd", "http://169.254.169.254/latest/meta-data/", internal.url];
     const server = await answering((request, response) => {
@@ -213,13 +213,13 @@ describe("a hostile receiver", () => {
     error: "No response within the time limit.",
   };
 
-  it("that accepts and never answers is left at the deadline, and its socket is cut", async () => {
+  it("that accepts and never responds is abandoned at the deadline, and its socket is cut", async () => {
     const server = await raw(() => {});
     expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
     await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true);
   });
 
-  it("that drips its headers is left at the deadline", async () => {
+  it("that drips its headers is abandoned at the deadline", async () => {
     const server = await raw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       drip(socket, "x-a: b\r\n");
@@ -227,7 +227,7 @@ describe("a hostile receiver", () => {
     expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
-  it("that floods with interim answers is left at the deadline", async () => {
+  it("that floods with interim responses is abandoned at the deadline", async () => {
     const server = await raw((socket) => {
       const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(50)), 5);
       socket.on("close", () => clearInterval(timer));
@@ -235,7 +235,7 @@ describe("a hostile receiver", () => {
     expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
-  it("that drips its body has answered: the body is what came until the deadline", async () => {
+  it("that drips its body has responded: the body is the part that came until the deadline", async () => {
     const server = await raw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
       drip(socket, "x");
@@ -267,7 +267,7 @@ describe("a hostile receiver", () => {
     expect(written).toBeLessThan(32 * 1024 * 1024);
   });
 
-  it("keeps a body of exactly the limit whole", async () => {
+  it("that sends a body of exactly the limit is read completely", async () => {
     const server = await answering((_request, response) => response.end("x".repeat(1000)));
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1000 });
     expect(outcome).toMatchObject({ truncated: false });
@@ -275,7 +275,7 @@ describe("a hostile receiver", () => {
     expect(cut).toMatchObject({ truncated: true });
   });
 
-  it("leaves a body unread while its limit is waited for, and gives up when the time of the call is over", async () => {
+  it("has its body left unread while the limit is pending, and is abandoned at the deadline", async () => {
     const server = await answering((_request, response) => response.end("x".repeat(1000)));
     const later = () => new Promise<number>((resolve) => setImmediate(resolve, 1000));
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1, maxBytesFor: later });
@@ -285,7 +285,7 @@ describe("a hostile receiver", () => {
     expect(await open().fetch(late)).toMatchObject({ outcome: "failed", failure: "timeout_total" });
   });
 
-  it("that sends a gzip bomb finds its bytes not decoded", async () => {
+  it("that sends a gzip bomb is read without decompression", async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
     const server = await answering((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
@@ -294,7 +294,7 @@ describe("a hostile receiver", () => {
     expect(outcome.outcome === "response" && outcome.body.equals(bomb)).toBe(true);
   });
 
-  it("that resets in mid-body has answered", async () => {
+  it("that resets during the body has responded", async () => {
     const server = await raw((socket) => {
       socket.write("HTTP/1.1 204 No Content\r\n\r\n");
       socket.resetAndDestroy();
@@ -340,7 +340,7 @@ describe("a hostile receiver", () => {
     }
   });
 
-  it("that refuses the connection has failed, and the text names no address", async () => {
+  it("that refuses the connection has failed, and the error text names no address", async () => {
     const server = net.createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -359,7 +359,7 @@ describe("a hostile receiver", () => {
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
   });
 
-  it("that hangs in the TLS handshake is left after 5 s of connecting", async () => {
+  it("that hangs in the TLS handshake is abandoned after 5 s of connecting", async () => {
     const server = await raw(() => {});
     const outcome = await open().fetch({
       ...POST,
@@ -371,7 +371,7 @@ describe("a hostile receiver", () => {
     expect(outcome.durationMs).toBeLessThan(20_000);
   });
 
-  it("that hangs does not slow another one, however many calls wait for it", async () => {
+  it("that hangs does not delay another receiver, however many requests wait for it", async () => {
     const hanging = await raw(() => {});
     const healthy = await answering((_request, response) => response.end("ok"));
     const outgoing = open();
@@ -439,7 +439,7 @@ describe("requests that cannot be sent", () => {
   });
 });
 
-describe("downloads", () => {
+describe("file downloads", () => {
   const pieces: Buffer[] = [];
   const FILE = {
     totalMs: 30_000,
@@ -452,7 +452,7 @@ describe("downloads", () => {
     pieces.length = 0;
   });
 
-  it("hand the file over piece by piece", async () => {
+  it("deliver the file chunk by chunk", async () => {
     const file = Buffer.alloc(900_000, "waygate");
     const server = await answering((_request, response) => {
       response.setHeader("content-type", "image/png");
@@ -480,7 +480,7 @@ describe("downloads", () => {
     });
   });
 
-  it("wait for the one who takes the pieces", async () => {
+  it("wait for the reader of the chunks", async () => {
     const server = await answering((_request, response) => response.end(Buffer.alloc(400_000)));
     let taking = 0;
     const onChunk = async (): Promise<void> => {
@@ -492,7 +492,7 @@ describe("downloads", () => {
     expect(await open().download({ ...FILE, url: server.url, onChunk })).toMatchObject({ bytes: 400_000 });
   });
 
-  it("fail as too large while reading, whatever the declared length, and before reading when it tells", async () => {
+  it("fail as too large before reading if the declared length says so, and otherwise while reading", async () => {
     const lying = await answering((_request, response) => {
       response.write(Buffer.alloc(600_000));
       response.end(Buffer.alloc(600_000));
@@ -508,7 +508,7 @@ describe("downloads", () => {
     expect(pieces).toHaveLength(0);
   });
 
-  it("fail when the file breaks off or drips beyond the deadline: half a file is none", async () => {
+  it("fail when the file is truncated or drips beyond the deadline: half a file is no file", async () => {
     const broken = await raw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () =>
         setTimeout(() => socket.resetAndDestroy(), 50),
@@ -526,7 +526,7 @@ describe("downloads", () => {
     expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_total" });
   });
 
-  it("give the status of an answer that is no file, without its body", async () => {
+  it("return the status of a response that is no file, without its body", async () => {
     const server = await answering((_request, response) => response.writeHead(404).end("<html>"));
     expect(await open().download({ ...FILE, url: server.url })).toMatchObject({
       outcome: "response",
@@ -536,7 +536,7 @@ describe("downloads", () => {
     expect(pieces).toHaveLength(0);
   });
 
-  it("throw what the taker of the pieces throws, even when it looks like the network's", async () => {
+  it("throw what the reader of the chunks throws, even when it looks like a network error", async () => {
     const server = await answering((_request, response) => response.end("x"));
     const full = Object.assign(new Error("disk"), { code: "ECONNRESET" });
     const onChunk = (): void => {
@@ -545,7 +545,7 @@ describe("downloads", () => {
     await expect(open().download({ ...FILE, url: server.url, onChunk })).rejects.toBe(full);
   });
 
-  it("refuse what the policy refuses", async () => {
+  it("refuse an address that the policy refuses", async () => {
     const server = await answering((_request, response) => response.end("x"));
     const outcome = await open({ allowedHosts: ["external"] }).download({ ...FILE, url: server.url });
     expect(outcome).toMatchObject({ outcome: "failed", failure: "blocked" });

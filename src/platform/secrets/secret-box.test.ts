@@ -30,13 +30,13 @@ describe("a secret box", () => {
     expect(one.toString("latin1")).not.toContain("attack");
   });
 
-  it("names its key in the bytes without giving it away", () => {
+  it("writes a key id into the bytes that does not reveal the key", () => {
     expect(box.seal("x", HERE).subarray(1, 5).toString("hex")).toBe(box.key_id);
     expect(box.key_id).toMatch(/^[0-9a-f]{8}$/);
     expect(other.key_id).not.toBe(box.key_id);
   });
 
-  it("refuses bytes of another key, and says so", () => {
+  it("refuses bytes of another key, and reports that reason", () => {
     expect(() => other.open(box.seal("x", HERE), HERE)).toThrow(
       "The stored secret webhook.secret of 12 is encrypted with another WAYGATE_SECRET_KEY.",
     );
@@ -48,7 +48,7 @@ describe("a secret box", () => {
     expect(() => other.open(forged, HERE)).toThrow("was changed, or was encrypted for another row or column");
   });
 
-  it("notices a change of any single bit", () => {
+  it("detects a change of any single bit", () => {
     const sealed = box.seal("four words of text", HERE);
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const changed = Buffer.from(sealed);
@@ -57,7 +57,7 @@ describe("a secret box", () => {
     }
   });
 
-  it("notices missing and added bytes, and bytes that were never sealed", () => {
+  it("detects missing and added bytes, and bytes that were never sealed", () => {
     const sealed = box.seal("four words of text", HERE);
     for (let length = 0; length < sealed.length; length++) {
       expect(() => box.open(sealed.subarray(0, length), HERE)).toThrow();
@@ -86,7 +86,7 @@ describe("a secret box", () => {
     }
   });
 
-  it("opens a value of the older format only where such values may still be", () => {
+  it("opens a value of the older format only where such values may still exist", () => {
     const old = sealUnbound(KEY, "from before");
     expect(() => box.open(old, HERE)).toThrow("webhook.secret of 12 is encrypted in an older format");
     const lenient = createSecretBox(KEY);
@@ -95,7 +95,7 @@ describe("a secret box", () => {
     expect(box.open(lenient.seal("new", HERE), HERE)).toBe("new");
   });
 
-  it("does not open a value whose byte of format was changed", () => {
+  it("does not open a value with a changed format byte", () => {
     const lenient = createSecretBox(KEY);
     lenient.acceptUnbound();
     for (const [sealed, version] of [

@@ -24,7 +24,7 @@ describe("cleanText", () => {
     expect(cleanText("\uD83D\0\uDE00")).toBe("😀");
   });
 
-  it("gives text that PostgreSQL takes, whatever comes in, and is stable", () => {
+  it("returns text that PostgreSQL accepts for any input, and is stable", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const clean = cleanText(text);
@@ -37,7 +37,7 @@ describe("cleanText", () => {
     );
   });
 
-  it("leaves well-formed text as it is", () => {
+  it("does not change well-formed text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         expect(cleanText(text)).toBe(text.replaceAll("\0", ""));
@@ -67,7 +67,7 @@ describe("cleanJson", () => {
     expect(Reflect.get({}, "admin")).toBeUndefined();
   });
 
-  it("makes any JSON storable without changing what was clean", () => {
+  it("makes any JSON storable without changing the valid parts", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: "binary" }), (value) => {
         const before = JSON.stringify(value);
@@ -81,7 +81,7 @@ describe("cleanJson", () => {
     );
   });
 
-  it("cleans objects with dirty keys drawn at random", () => {
+  it("cleans random objects with invalid keys", () => {
     fc.assert(
       fc.property(fc.dictionary(anyText, anyText), (value) => {
         for (const [key, text] of Object.entries(cleanJson(value))) {
@@ -92,7 +92,7 @@ describe("cleanJson", () => {
     );
   });
 
-  it("leaves dates, buffers and the value it was given alone", () => {
+  it("does not change dates, buffers and its input", () => {
     const given = { at: new Date(0), bytes: Buffer.from("x"), text: "a\0" };
     const clean = cleanJson(given);
     expect(clean.at).toBe(given.at);

@@ -8,7 +8,7 @@ const matches = (expression: string, text: string) => {
   return pattern.test(text);
 };
 
-describe("an expression of a client", () => {
+describe("a regular expression of a client", () => {
   test.each([
     ["^\\d+$", "123", true],
     ["^ol[aá]$", "OLÁ", true],
@@ -17,7 +17,7 @@ describe("an expression of a client", () => {
     ["(?<=a)b", "ab", true],
     ["\\u{1F600}", "😀", true],
     ["^a", "ba", false],
-  ])("%j on %j: %j", (expression, text, expected) => expect(matches(expression, text)).toBe(expected));
+  ])("tests %j on %j: %j", (expression, text, expected) => expect(matches(expression, text)).toBe(expected));
 
   test.each([
     ["(", "missing closing"],
@@ -26,7 +26,7 @@ describe("an expression of a client", () => {
     ["(a)\\1", "\\1"],
     ["((a{100}){100}){100}", "repeat"],
     ["a{1,1000}b{1,1000}", "too large"],
-  ])("%j is refused with a reason", (expression, reason) => {
+  ])("is refused with a reason: %j", (expression, reason) => {
     expect(compileLinearPattern(expression)).toEqual({ refused: expect.stringContaining(reason) });
   });
 
@@ -37,7 +37,7 @@ describe("an expression of a client", () => {
     "(a|b|ab)*bc",
     `${"(x?)".repeat(80)}${"x".repeat(80)}`,
     "\\p{L}{500}!",
-  ])("%j cannot stop the gateway", (expression) => {
+  ])("cannot block the gateway: %j", (expression) => {
     for (const text of ["a".repeat(2_000), "x".repeat(2_000), "ab".repeat(1_000), "é".repeat(2_000)])
       expect(leastCpuMs(3, () => matches(expression, `${text}!`))).toBeLessThan(200);
   });

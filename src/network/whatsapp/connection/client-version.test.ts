@@ -235,7 +235,7 @@ describe("A gateway", () => {
     expect(await logins()).toEqual([FIRST, THIRD]);
   });
 
-  test("shares the version with the other nodes of its database, and only one node requests it.", async () => {
+  test("shares the version with the other nodes of its database, and one node requests it.", async () => {
     await start();
     await isFetched(FIRST);
     const other = await running.addNode();

@@ -122,7 +122,7 @@ describe.each(WAYS)("a file that is transferred %s", (_, transport) => {
   });
 });
 
-it("a file goes through the session's proxy, or through the gateway's where the session has none", async () => {
+it("a file goes through the session's proxy, or the gateway's where the session has none", async () => {
   const [before, beforeSocks] = [httpProxy.targets.length, socksProxy.targets.length];
   const egress = { proxy: `http://127.0.0.1:${httpProxy.port}` };
   await fetchOurs(open({}, egress), hostOf(files), "/x");

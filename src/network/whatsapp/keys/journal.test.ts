@@ -329,7 +329,7 @@ describe("a session that both contacts establish at once", () => {
 });
 
 describe("first conversations that both contacts start at the same moment", () => {
-  it("continue in both directions, and neither side has to request a message again", { timeout: 180_000 }, async () => {
+  it("continue both ways, and no message is requested again", { timeout: 180_000 }, async () => {
     const stage = await startWhatsAppStage();
     const gateway = new Gateway(stage);
     await gateway.pair();

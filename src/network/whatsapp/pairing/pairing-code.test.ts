@@ -260,7 +260,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("expires when WhatsApp wants the user to try again, but not for another pairing's reference", async () => {
+  it("expires when WhatsApp wants a new attempt, but not for another pairing's reference", async () => {
     const { listener, code } = ask();
     await code();
     await stage.control.refreshCode(stage.phone.number, { manual: true, ref: "ref-of-another" });

@@ -250,7 +250,7 @@ describe("the pairing secret", () => {
     expect(await store.loadRegistration()).toBeUndefined();
   });
 
-  it("is still the old one after a process dies before the commit, and nothing was acknowledged", async () => {
+  it("is still the old one after a process dies before the commit, and gets no acknowledgement", async () => {
     const { listener, store, qr } = await show(PINGS);
     let isAsked = false;
     store.beforeRegistration = () => {

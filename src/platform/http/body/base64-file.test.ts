@@ -30,7 +30,7 @@ describe("a file in base64", () => {
   });
 
   test.each(["a", ";", "data:", "=", " ", "data:a;", "a="])(
-    "costs a few milliseconds where 1 MB is full of %j",
+    "is checked within a few milliseconds where 1 MB is full of %j",
     (unit) => {
       const given = `data:${unit.repeat(1_000_000 / unit.length)}*`;
       expect(leastCpuMs(3, () => expect(() => read(given)).toThrow())).toBeLessThan(50);

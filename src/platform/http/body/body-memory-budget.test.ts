@@ -92,7 +92,7 @@ interface SendOptions {
 const letGo = (name: string) => kept.get(name)?.();
 const isKept = (name: string) => expect.poll(() => kept.has(name)).toBe(true);
 
-test("large bodies are refused while others take up the room, and taken when these are done", async () => {
+test("large bodies are refused while others use up the memory budget, and accepted afterwards", async () => {
   const first = send("first", 200);
   await isKept("first");
   for (const isChunked of [false, true]) {
@@ -108,14 +108,14 @@ test("large bodies are refused while others take up the room, and taken when the
   for (const isChunked of [false, true]) expect((await send("", 150, { isChunked })).status).toBe(200);
 });
 
-test("a body that is alone is taken however large the route lets it be", async () => {
+test("a single body is accepted at any size that its route allows", async () => {
   for (const isChunked of [false, true]) {
     expect((await send("", 900, { isChunked })).status).toBe(200);
     expect((await send("", 1100, { isChunked })).status).toBe(413);
   }
 });
 
-test("a body keeps its room until its work is over, also when its sender has gone", async () => {
+test("a body holds its memory until its work is over, even when its sender has disconnected", async () => {
   const leave = new AbortController();
   const gone = send("left", 200, { signal: leave.signal }).catch(() => "gone");
   await isKept("left");
@@ -127,7 +127,7 @@ test("a body keeps its room until its work is over, also when its sender has gon
   await expect.poll(async () => (await send("", 150)).status).toBe(200);
 });
 
-test("what a handler fetches into memory takes room among the bodies until it is done", async () => {
+test("a file that a handler reads into memory counts in the budget until the handler is done", async () => {
   const load = (name: string, kib: number) =>
     fetch(`${url}/fetch`, {
       method: "POST",
@@ -148,7 +148,7 @@ test("what a handler fetches into memory takes room among the bodies until it is
   expect((await next).status).toBe(200);
 });
 
-test("what does not arrive whole gives its room back, and strangers take none", async () => {
+test("an incomplete body releases its memory, and unauthenticated clients reserve none", async () => {
   const stranger = await announce("");
   expect((await send("", 150)).status).toBe(200);
   const torn = await announce("x-api-key: k\r\n");
@@ -158,7 +158,7 @@ test("what does not arrive whole gives its room back, and strangers take none", 
   stranger.destroy();
 });
 
-test("a body that nobody reads does not hold up the next request of its connection", async () => {
+test("an unread body does not delay the next request of its connection", async () => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let answers = "";
@@ -174,7 +174,7 @@ test("a body that nobody reads does not hold up the next request of its connecti
   socket.destroy();
 });
 
-test("a body whose sender hangs up while the credential is looked at takes no room", async () => {
+test("a body whose sender disconnects during the credential check reserves no memory", async () => {
   let know = () => {};
   let isAsked = false;
   lookUp = () => {

@@ -16,12 +16,12 @@ test.each([
   ['{"a"}', 1, 5],
   ["", 1, 1],
   ["abc", 1, 1],
-])("the fault of %j is at line %d, column %d", (text, line, column) => {
+])("the syntax error of %j is at line %d, column %d", (text, line, column) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(findJsonSyntaxError(text)).toEqual({ line, column });
 });
 
-test("JSON has no fault", () => {
+test("valid JSON has no syntax error", () => {
   const values = [
     '{"a":[1,-2.5e+3,{"b":null}],"c":"\\u00e9\\n\\"","d":{},"e":[]}',
     " true ",

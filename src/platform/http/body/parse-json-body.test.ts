@@ -9,7 +9,7 @@ function parse(text: string): unknown {
 
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, [n]]));
 
-test("any JSON comes through as it was", () => {
+test("any JSON value is parsed unchanged", () => {
   fc.assert(
     fc.property(fc.jsonValue({ depthSize: "medium" }), (value) => {
       expect(parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -17,7 +17,7 @@ test("any JSON comes through as it was", () => {
   );
 });
 
-test("any bytes are either JSON or a refusal", () => {
+test("any bytes are either parsed as JSON or refused", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       try {
@@ -29,11 +29,11 @@ test("any bytes are either JSON or a refusal", () => {
   );
 });
 
-test("nothing is an empty object", () => {
+test("an empty body is an empty object", () => {
   expect(parse("")).toEqual({});
 });
 
-test("brackets, commas and quotes inside texts count for nothing", () => {
+test("brackets, commas and quotes inside texts are not counted", () => {
   const text = `${"[{,".repeat(300_000)}\\"`;
   expect(parse(JSON.stringify({ text }))).toEqual({ text });
 });
@@ -44,15 +44,15 @@ test.each([
   ["half a million values", `[${"0,".repeat(500_000)}0]`],
   ["as many empty objects", `[${"{},".repeat(250_001)}0]`],
   ["an object of 1,001 fields", JSON.stringify([0, { a: fields(1_001) }])],
-])("refuses %s before it is parsed", (_what, text) => {
+])("a body is refused before it is parsed: %s", (_what, text) => {
   expect(() => parse(text)).toThrow(/levels|values|fields/);
 });
 
-test("takes objects of 1,000 fields, and longer lists", () => {
+test("objects of 1,000 fields and longer lists are accepted", () => {
   const value = { a: fields(999), b: fields(1_000), c: Array(2_000).fill({}) };
   expect(parse(JSON.stringify([value, value]))).toEqual([value, value]);
 });
 
-test("takes 64 levels", () => {
+test("a nesting of 64 levels is accepted", () => {
   expect(parse("[".repeat(64) + "]".repeat(64))).toBeDefined();
 });

@@ -39,7 +39,7 @@ describe("a form", () => {
     Buffer.from("epilogue"),
   ]);
 
-  test.each([1, 2, 3, 7, 64, 1_000_000])("is the same when it comes in pieces of %i bytes", async (size) => {
+  test.each([1, 2, 3, 7, 64, 1_000_000])("has the same parse result when sent in pieces of %i bytes", async (size) => {
     expect(await parse(body, size)).toEqual([
       { head: { name: "a" }, content: Buffer.from("1") },
       { head: { name: "empty" }, content: Buffer.alloc(0) },
@@ -48,7 +48,7 @@ describe("a form", () => {
     ]);
   });
 
-  test("may hold what looks like its boundary", async () => {
+  test("may contain text that looks like its boundary", async () => {
     const tricky = Buffer.from("\r\n--X\r\n-XX--\r--XX\r\n--");
     for (const size of [1, 5, 1000]) {
       const [only] = await parse(Buffer.concat([part(named("f"), tricky), end]), size);
@@ -111,7 +111,7 @@ describe("a form", () => {
     },
   );
 
-  test("is parsed at the pace of its reader: no chunk is read before the last one is taken", async () => {
+  test("is parsed at its reader's pace: each chunk is read after the previous one is consumed", async () => {
     let given = 0;
     async function* body() {
       yield Buffer.from(`--XX\r\n${named("f")}; filename="f"\r\n\r\n`);
@@ -123,7 +123,7 @@ describe("a form", () => {
     await form.return(undefined);
   });
 
-  test("without a boundary in its type is refused, one in quotes is taken", async () => {
+  test("without a boundary in its type is refused, and one in quotes is accepted", async () => {
     await expect(parse(end, 10, "multipart/form-data")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(await parse(end, 10, 'multipart/form-data; charset=utf-8; boundary="XX"')).toEqual([]);
   });

@@ -31,14 +31,14 @@ function fieldsOf(body: unknown): unknown {
   return [];
 }
 
-test("a fault deep inside is named by its dotted path", () => {
+test("an error deep inside the input is reported with its dotted path", () => {
   expect(fieldsOf({ text: "x", deep: { list: [{ at: 1 }, { at: "2" }, {}] } })).toEqual([
     { field: "deep.list.1.at", issue: "must be a number" },
     { field: "deep.list.2.at", issue: "is required" },
   ]);
 });
 
-test("of several shapes, the one that nearly fits says what is wrong", () => {
+test("the errors of several alternatives are those of the closest alternative", () => {
   expect(fieldsOf({ text: "x", either: { kind: "x", size: "big" } })).toEqual([
     { field: "either.url", issue: "is required" },
   ]);
@@ -50,20 +50,20 @@ test("of several shapes, the one that nearly fits says what is wrong", () => {
   ]);
 });
 
-test("a fault in an alias is told under the alias that was sent, and fifty faults are enough", () => {
+test("an error in an alias is reported under the alias that was sent, with fifty errors at most", () => {
   expect(fieldsOf({ textMessage: { text: 5 } })).toEqual([
     { field: "textMessage.text", issue: "must be text" },
   ]);
   expect(fieldsOf({ text: "x", deep: { list: Array(200).fill({}) } })).toHaveLength(50);
 });
 
-test("a null, an inherited name or a wrong kind on the way to an alias is simply not there", () => {
+test("a null, an inherited name or a wrong kind on the way to an alias counts as absent", () => {
   for (const body of [{ textMessage: null }, { textMessage: "x" }, { textMessage: [] }, {}]) {
     expect(fieldsOf(body)).toEqual([{ field: "text", issue: "is required" }]);
   }
 });
 
-test("a fault in a map with a very long key names only the beginning of the key", () => {
+test("an error in a map with a very long key names only the beginning of the key", () => {
   const [fault] = fieldsOf({ text: "x", names: { ["k".repeat(100_000)]: 1 } }) as {
     field: string;
     issue: string;
@@ -71,7 +71,7 @@ test("a fault in a map with a very long key names only the beginning of the key"
   expect(fault?.field).toBe(`names.${"k".repeat(294)}`);
 });
 
-test("null counts as absent at any depth, except where it means something and in lists", () => {
+test("null counts as absent at any depth, except in lists and where null has a meaning", () => {
   const patch = route({
     http: "PATCH /thing",
     access: "public",
@@ -112,7 +112,7 @@ const list = route({
   beside: z.object({ pagination }),
 });
 
-test("a list refuses a filter that it does not know, with the names of those that it does", () => {
+test("a list refuses an unknown filter, and names the filters that exist", () => {
   const read = (query: Record<string, unknown>) =>
     readInput(list, { path: { id: "7" }, query, body: undefined });
   expect(read({ trackId: "a", limit: "5" })).toMatchObject({ id: 7, track_id: "a", limit: 5 });
@@ -121,7 +121,7 @@ test("a list refuses a filter that it does not know, with the names of those tha
   expect(() => read({ id: "8" })).toThrow(`id: is not a filter of this list. ${names}`);
 });
 
-test("an export as a table refuses a filter that it does not know", () => {
+test("an export as a table refuses an unknown filter", () => {
   const { beside: _, ...rest } = list;
   const table = route({ ...rest, raw: "text/csv" });
   expect(() => readInput(table, { path: { id: "7" }, query: { trak_id: "a" }, body: undefined })).toThrow(
