@@ -130,7 +130,7 @@ const NAMED_FOR_A_SUBJECT = [
   "src/main.ts",
 ];
 
-/** What of Baileys fetches an address that it is given, or finds in a message. */
+/** The functions of Baileys that fetch an address from an argument or a message. */
 const FETCHING_EXPORTS =
   /^(\*|getHttpStream|getStream|toBuffer|download\w+|extractSyncdPatches|decodePatches|getUrlInfo|fetchLatest\w+|generateWAMessage\w*|generateProfilePicture|generateThumbnail|encryptedStream|getRawMediaUploadData|getWAUploadToServer|uploadWithNodeHttp|updateMessageWithNewMedia)$/;
 const FETCHING_METHODS =
@@ -347,7 +347,7 @@ describe("access to the outside world", () => {
   });
 });
 
-/** The given files, and those parts of the platform that nobody else imports. */
+/** The given files, and the parts of the platform that no other file imports. */
 function partsOf(owners: readonly string[]): Set<string> {
   const parts = new Set(owners);
   for (let size = 0; size !== parts.size; ) {

@@ -28,7 +28,7 @@ window.result = { data, event, refusal };
 
 let server: Server;
 let browser: Browser;
-/** Bodies of what was sent, by method and path. */
+/** Bodies of the requests, by method and path. */
 const sent: Record<string, string> = {};
 
 function typeOf(path: string): string {

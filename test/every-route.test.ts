@@ -222,7 +222,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
         },
       ]);
     }
-    // The network's times are whole seconds, so what the test before has sent in this one may stand above it.
+    // The network's times are whole seconds, so a message of the previous test may be listed above it.
     const all = await client.listAccountMessages({ instance_id: id });
     expect(all.data).toContainEqual(expect.objectContaining({ text: "Olá de novo", instance_id: id }));
   });

@@ -74,7 +74,7 @@ async function listen(command: string, args: string[]) {
   return { url: url() ?? "", said: () => said, stop };
 }
 
-/** Sends what a stranger may send; a program that does not survive it cannot take the real delivery that follows. */
+/** Sends hostile requests; a program that does not survive them cannot accept the real delivery. */
 async function offend(url: string): Promise<void> {
   const now = String(Math.floor(Date.now() / 1000));
   const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
@@ -131,7 +131,7 @@ const RECEIVERS = [
   { file: "receive-webhooks.go", command: "go", found: isHere("go", "version") },
 ];
 
-/** What starts a receiver that needs more than its name. */
+/** The command for a receiver that needs more than its name. */
 async function commandOf({ command, file }: { command: string; file: string }): Promise<[string, string[]]> {
   if (command === "php") {
     const { value: port } = await freePortsFor(`php ${process.pid}`).next();

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => chatwoot.stop());
 
-/** Puts in what earlier steps have kept; alone in a text it keeps its type. */
+/** Inserts values stored by earlier steps; a value that is the whole text keeps its type. */
 function fill(value: unknown): unknown {
   const named = (name: string) => kept.get(name) ?? `{${name}}`;
   const filled = JSON.stringify(value ?? null)

@@ -16,7 +16,7 @@ interface Refusal {
   details?: { fields?: { field: string }[] };
 }
 
-/** A request as somebody types it who is new here; the body goes out as it is. */
+/** A request as a new user types it; the body is sent unchanged. */
 async function send(path: string, body?: string, headers: Record<string, string> = {}) {
   const answer = await fetch(gateway.url + path, {
     method: "POST",

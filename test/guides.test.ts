@@ -50,7 +50,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** What a reader who pastes these lines gets, with the own instance in the place of that of the page. */
+/** The output for a reader who pastes these lines, with the test's instance in place of the page's. */
 function paste(lines: string, { id, api_key }: { id: number; api_key: string }) {
   const own = lines
     .replaceAll("localhost:3000", gateway.url)
@@ -84,7 +84,7 @@ function lastResponse(printed: string): unknown {
   return line === undefined ? undefined : JSON.parse(line);
 }
 
-/** What the blocks of JSON show otherwise than the calls above them return. */
+/** The differences between the JSON blocks and the responses to the requests above them. */
 function compareResponses(
   path: string,
   blocks: readonly DocumentBlock[],

@@ -13,7 +13,7 @@ const CHAT = "5511999990001@c.us";
 const GROUP = "120363000000000001@g.us";
 const WAHA_ID = `true_${CHAT}_3EB0AA`;
 
-/** Bodies as clients of the other gateways send them, the route that takes them as they are, and what it reads. */
+/** Bodies of clients of other gateways, the route that accepts them unchanged, and the parsed input. */
 const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read: Body])[] = [
   [
     "Evolution sendText",

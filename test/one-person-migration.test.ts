@@ -34,7 +34,7 @@ async function insertLeads(): Promise<void> {
   await rows("insert into lead_note (account_id, lead_id, note) values (1, 2, 'Wrote first')");
 }
 
-/** One row for each statement: the day on which it was made, whom it names, and what they said. */
+/** One row for each statement: the day on which it was made, the contact, and the statement. */
 const STATEMENTS: readonly (readonly [
   purpose: string,
   day: number,

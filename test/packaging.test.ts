@@ -119,7 +119,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     const fixed: string[] = services
       .map(([, { networks }]) => networks?.default.ipv4_address)
       .filter(Boolean);
-    // An address that the engine may give away by itself could be another container's.
+    // An address that the engine may assign by itself could belong to another container.
     expect(fixed.filter((address) => given.check(address))).toEqual([]);
     for (const [, { environment }] of services.filter(([, { build }]) => build)) {
       const trusted = /^\$\{WAYGATE_TRUSTED_PROXIES:-(.*)\}$/.exec(environment.WAYGATE_TRUSTED_PROXIES)?.[1];
@@ -162,7 +162,7 @@ test("three nodes know their own addresses, and the proxy knows all of them", ()
   for (const name of nodes) {
     expect(services[name].environment.WAYGATE_NODE_URL).toBe(`http://${name}:3000`);
     expect(services[name].environment.WAYGATE_CLUSTER_SECRET).toBeTruthy();
-    // Else the proxy ends at its start while that node is away.
+    // Otherwise the proxy exits at its start while that node is unreachable.
     expect(proxy).toContain(`server ${name}:3000 resolve `);
   }
   expect(proxy).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");

@@ -97,7 +97,7 @@ test("no wrong value in any field of any operation is refused with the message o
   expect(refused).toBeGreaterThan(5000);
 });
 
-/** What null means of its own. */
+/** Fields in which null has a meaning. */
 const isNullable = (route: Route, path: string) =>
   JSON.stringify(
     readPath(z.toJSONSchema(route.input, { io: "input", unrepresentable: "any" }), `properties.${path}`),

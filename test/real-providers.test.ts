@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IntegrationStory, newPerson, startIntegrationStory } from "./integration-story.ts";
 
-/** Programs that somebody runs beside the tests, with what docs/contributing/real-programs.md says of them. */
+/** Programs that a developer runs beside the tests, as in docs/contributing/real-programs.md. */
 const { TYPEBOT_URL, TYPEBOT_PUBLIC_ID = "waygate-test" } = process.env;
 
 describe("real providers", () => {

@@ -30,7 +30,7 @@ let test: TestGateway;
 let call: RawCall;
 let alpha: Tenant;
 let beta: Tenant;
-/** The customer who writes to alpha, and what there is of them. */
+/** The customer who writes to alpha, with the data about that customer. */
 const CUSTOMER = newPhone();
 let group: string;
 let invite: string;
@@ -93,7 +93,7 @@ async function textsOf({ id, client }: Instance): Promise<(string | null)[]> {
 
 const statusOf = async ({ id, client }: Instance) => (await client.getInstanceStatus({ id })).data.status;
 
-/** Nothing waits in a mailbox of this account any more. */
+/** Waits until no inbox entry of this account is pending. */
 async function quiet(account_id: number): Promise<void> {
   const mails = "select from sandbox.inbox m join sandbox.device d on d.id = m.device where account_id = $1";
   await waitUntil(async () => (await rows(mails, [account_id])).length === 0);
@@ -103,7 +103,7 @@ async function rows(text: string, values: unknown[] = []): Promise<Record<string
   return (await test.database.pool.query(text, values)).rows;
 }
 
-/** What a text shows once everything that was written before it has arrived. */
+/** The content of a text once everything that was written before it has arrived. */
 async function arrivals(instance: Instance): Promise<(string | null)[]> {
   const { id, client } = instance;
   const mark = `mark ${Math.random()}`;
@@ -212,7 +212,7 @@ interface Names {
   message: string;
 }
 
-/** What is asked of each route of the sandbox; one without an entry fails the test below. */
+/** The request for each route of the sandbox; a route without an entry fails the test below. */
 const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
   sandboxScan: ({ phone }) => ({ phone }),
   sandboxReceive: ({ phone: from, message: reply_to }) => ({ from, reply_to, text: "x" }),
@@ -235,7 +235,7 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
   sandboxBan: () => ({}),
 };
 
-/** All that an answer says, but for the names in the request and what is made anew for each. */
+/** The content of a response, without names from the request and newly created values. */
 function says({ status, body }: RawHttpResponse, names: readonly string[]): string {
   const text = JSON.stringify({ ...body, request_id: "" })
     .replace(/"(message_id|call_id)":"[^"]*"/g, '"$1":""')
@@ -270,10 +270,10 @@ async function snapshot({ account_id, one, two }: Tenant): Promise<string> {
   return JSON.stringify(kept);
 }
 
-/** Routes that would end what the instance can be asked. */
+/** Routes that would make the instance unusable for later requests. */
 const ENDINGS = ["deleteInstance", "logoutInstance", "regenerateApiKey", "sandboxDrop", "sandboxBan"];
 
-/** What any route of an instance can take that is the name of something on the network. */
+/** Every field of an instance route that can name something on the network. */
 function universal(names: Names & { code: string }, jid: string): Record<string, unknown> {
   const { phone, group: group_jid, message: message_id, code } = names;
   const target = { message_id, messageId: message_id, group_jid, jid, code };
@@ -287,7 +287,7 @@ const askable = Object.entries<Route>(contract).filter(
     http.includes("/instances/:id") && access === "instance" && !ENDINGS.includes(name) && !raw,
 );
 
-/** Asks about alpha's group and each of alpha's people, with alpha's numbers and messages in every field. */
+/** Requests alpha's group and contacts, with alpha's numbers and messages in every field. */
 async function askOfAlpha({ id, key }: Instance, name: string, route: Route): Promise<RawHttpResponse[]> {
   const names = { phone: alpha.one.phone, group, message: sent, code: invite };
   const hasBody = !/^(GET|DELETE) /.test(route.http);
@@ -344,7 +344,7 @@ describe("the isolation between the tenants of the sandbox network", () => {
     const spy = await beta.addInstance(alpha.one.phone);
     expect(askable.length).toBeGreaterThan(50);
     const leaks: string[] = [];
-    // What the first round stored is read in the second one.
+    // The second round reads what the first round stored.
     for (const [name, route] of [...askable, ...askable.filter(([, { http }]) => http.startsWith("GET "))]) {
       for (const answer of await askOfAlpha(spy, name, route)) {
         if (JSON.stringify(answer.body).includes(MARKER)) leaks.push(`${name} shows the marker`);

@@ -6,7 +6,7 @@ import { bubble, type FlowStep, startTypebot, type TypebotServer } from "./typeb
 
 type Json = Record<string, unknown>;
 
-/** Whole answers of the viewer, by what was done. */
+/** Complete responses of the viewer, by action. */
 const RECORDED = new Map(
   ["answers.txt", "edges.txt"].flatMap((name) => {
     const text = readFileSync(join(ROOT, "test/golden/typebot", name), "utf8");
@@ -46,7 +46,7 @@ const BOTS: Record<string, FlowStep[]> = {
   edges: [inputOf("loop"), inputOf("num"), inputOf("url"), inputOf("time"), bubble("z", "end")],
 };
 
-/** Of an answer, what decides how a client goes on; ids and texts that variables make are the bot's own. */
+/** The parts of a response that decide how a client continues; ids and variable texts are the bot's own. */
 function essence({ messages = [], input, clientSideActions = [] }: Json) {
   const texts = (messages as { id: string; type: string; content: unknown }[]).map(
     ({ id, type, content }) => ({

@@ -18,7 +18,7 @@ afterAll(story.close);
 const DONE: JobResult = { end: "done" };
 const [AWAY, BACK] = ["the database is unavailable", "the database is available again"];
 const CHANGES = [AWAY, BACK];
-// Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
+// Longer than a busy machine can pause this process, so that only a cut-off node is declared dead.
 const DEAD_AFTER_MS = 5_000;
 const QUICK: Partial<EngineOptions> = { heartbeatMs: 100, deadAfterMs: DEAD_AFTER_MS, selfFenceMs: 4_000 };
 
@@ -99,7 +99,7 @@ describe("a node that dies", () => {
     const engineA = await story.start("a", [a.kind]);
     engineA.wake([await story.lane("k", "one")]);
     await owns(engineA, "one");
-    // Declared dead, and its lane given away, without any fault of its own.
+    // Declared dead, and its lane claimed by another node, without any fault of its own.
     const engineB = await story.start("b", [b.kind]);
     await database.pool.query(`with declared as (update node set dead = true where id = 'a')
       update lane set owner = 'b', epoch = epoch + 1`);
@@ -228,7 +228,7 @@ describe("a node that lost the connection to the database", () => {
     engine.wake(lanes);
     await owns(engine, "three");
     cable.cut();
-    // A busy machine can have held up a beat for too long before, and can again afterwards.
+    // A busy machine may have delayed a heartbeat before, and can delay one again afterwards.
     story.lines.length = 0;
     for (const lane of lanes) await story.add(lane, [{}]);
     const [since, refusedBefore] = [performance.now(), cable.refused()];

@@ -271,7 +271,7 @@ describe("a job that fails", () => {
   it("is parked, not abandoned, when it has thrown the maximum number of times", async () => {
     const ran: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
-      // Its next try, a second later, must not change what is looked at below.
+      // The next attempt, a second later, must not change what is checked below.
       if (job.attempts > 0) await new Promise(() => {});
       ran.push(`${job.pos}`);
       if (job.pos === 0) throw new Error("a bug of ours");
@@ -322,7 +322,7 @@ describe("many lanes", () => {
     const lastOfQuiet = order.findLastIndex((job) => job.key >= 250);
     const done = new Map<number, number>();
     for (const { key } of order.slice(0, lastOfQuiet)) done.set(key, (done.get(key) ?? 0) + 1);
-    // A round gives each lane one start; those that were taken first began a little earlier.
+    // A round gives each lane one start; the lanes claimed first began a little earlier.
     expect(Math.max(...done.values())).toBeLessThan(12);
   });
 
@@ -437,7 +437,7 @@ describe("owning a lane", () => {
     engine.markLaneLost(lane);
     expect(engine.findOwnedLane("k", "one")).toBeUndefined();
     await database.pool.query("update lane set owner = null");
-    // Three looks at all lanes later it is still not taken.
+    // Three polls of all lanes later, the lane is still not claimed.
     const { rows } = await database.pool.query("select beat from node");
     await expect
       .poll(async () => (await database.pool.query("select beat from node")).rows[0].beat)
@@ -463,13 +463,13 @@ describe("owning a lane", () => {
   it("is not attempted while this process lags behind", async () => {
     const opened: number[] = [];
     const onClaimed: LaneKind["onClaimed"] = async (lane) => void opened.push(lane.id);
-    // A process that lags for long can miss its beats; only what it is asked for makes it look here.
+    // A process with a long delay can miss its heartbeats; here only a request makes it poll.
     const slow = { heartbeatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
     const engine = await story.start("a", [kindOf(async () => DONE, { onClaimed })], slow);
     engine.wake([await story.lane("k", "first")]);
     await expect.poll(() => opened.length).toBe(1);
     let turns = 0;
-    // As if the opening of sessions kept the process busy.
+    // As if opening sessions kept the process busy.
     const busy = setInterval(() => {
       for (const until = performance.now() + 130; performance.now() < until; );
       turns += 1;

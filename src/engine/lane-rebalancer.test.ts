@@ -15,7 +15,7 @@ function kindOf(more: Partial<LaneKind> = {}): LaneKind {
   return { kind: "k", role: "worker", laneConcurrency: 1, run: async () => DONE, ...more };
 }
 
-/** Others have a second to take what was given, so that a test sees what becomes of it then. */
+/** Other nodes have a second to claim released lanes, so that a test sees the result. */
 const BRIEFLY = { handoverGraceMs: 1_000 };
 /** They have all the time that a busy machine may take. */
 const LONG = { handoverGraceMs: 120_000 };

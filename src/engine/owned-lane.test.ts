@@ -34,7 +34,7 @@ function row(pos: number, grp: string, extra: Partial<JobRow> = {}): JobRow {
   };
 }
 
-/** Answers the reading as the database would. */
+/** Returns the rows that the database would return. */
 function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginFetch()): void {
   const wanted = rows.filter(
     (one) => !order.skip.includes(one.grp) && (order.only?.includes(one.grp) ?? true),

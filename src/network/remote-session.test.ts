@@ -21,7 +21,7 @@ function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSessio
   });
 }
 
-/** A session that returns the name and the arguments of what it is asked. */
+/** A session that returns the name and the arguments of each operation. */
 function echoing(): Partial<Session> {
   const echo =
     (name: string) =>

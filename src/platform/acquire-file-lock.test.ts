@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { acquireFileLock, type FileLockResult } from "./acquire-file-lock.ts";
 import { findProcess } from "./embedded-postgres/running-process.ts";
 
-/** Long enough to be a watch; nobody beats in the tests that wait for its end. */
+/** Long enough for a waiting time; no holder renews the lock in the tests that wait for its end. */
 const SHORT = { watchMs: 300 };
 const PAST = new Date(Date.now() - 3_600_000);
 
@@ -31,7 +31,7 @@ async function beatElsewhere(): Promise<void> {
   await once(alive.stdout, "data");
 }
 
-/** A lock of a process that has this number and start, last heard of an hour ago by our clock. */
+/** A lock of a process with this number and start time, last renewed an hour ago by the local clock. */
 async function lockedBy({ host = hostname(), started = "far away" }): Promise<void> {
   await writeFile(lock, JSON.stringify({ pid: process.pid, started, host, token: "1" }));
   await utimes(lock, PAST, PAST);

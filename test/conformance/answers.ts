@@ -18,7 +18,7 @@ export function digits(jid: Jid): string {
 
 export const LID = expect.stringMatching(/^\d+@lid$/);
 
-/** The smallest JPEG that a decoder takes: one grey pixel. */
+/** The smallest JPEG that a decoder accepts: one grey pixel. */
 export const JPEG = Buffer.from(
   "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJDRENDg8QEBEQCgwSExIQEw8QEBD/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AVN//2Q==",
   "base64",

@@ -5,7 +5,7 @@ import type { NetworkWorld, OperationStage } from "./world.ts";
 
 type GroupChanged = EventOf<"group_updated">["change"];
 
-/** One paired session for all tests about operations, and what they do with it. */
+/** One paired session for all tests of operations. */
 export class OperationStory {
   stage!: OperationStage;
   listener!: RecordingSession;

@@ -7,7 +7,7 @@ import { OperationStory } from "./operation-story.ts";
 import { describeProfile } from "./profile.ts";
 import type { OperationStage } from "./world.ts";
 
-/** The suite of what a session can be asked beside messages; every driver that has these capabilities must pass it. */
+/** The suite of the operations of a session; every driver that has these capabilities must pass it. */
 export function describeOperations(name: string, start: () => Promise<OperationStage>): void {
   describe(`${name} driver, operations`, () => {
     const story = new OperationStory(start);

@@ -20,7 +20,7 @@ export interface PhoneControls {
   unlink(): Promise<void>;
 }
 
-/** What the contact saw of what the gateway did. */
+/** What the contact received from the gateway. */
 export type ContactObservation =
   | { type: "message"; id: MessageId; content: Content }
   | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }

@@ -22,7 +22,7 @@ export interface NetworkGroupView {
   members: Record<string, boolean>;
 }
 
-/** What the paired phone shows of itself, and whom it has blocked, by digits. */
+/** The visible profile of the paired phone, and the numbers it has blocked. */
 export interface PairedPhoneView {
   name: string | null;
   about: string | null;
@@ -32,19 +32,19 @@ export interface PairedPhoneView {
 
 export type NetworkGroupChange = GroupChange | { action: ParticipantAction; who: string[] };
 
-/** What else happens on the network; people are named by digits. */
+/** Other events on the network; contacts are identified by digits. */
 export interface NetworkWorld {
   /** A contact on the network without any chat yet. */
   addPerson(person?: ConformancePerson): Promise<{ number: string; jid: Jid }>;
-  /** A group of these people, the first of whom is its admin. */
+  /** A group of these contacts, the first of whom is its admin. */
   addGroup(subject: string, members: string[]): Promise<Jid>;
   group(group: Jid): Promise<NetworkGroupView>;
   /** A member changes a group. */
   changeGroup(by: string, group: Jid, change: NetworkGroupChange): Promise<void>;
   phone(): Promise<PairedPhoneView>;
-  /** What the paired phone shows of a chat, as far as it was ever changed. */
+  /** The paired phone's state of a chat, as far as it was ever changed. */
   chat(chat: Jid): Promise<ChatState>;
-  /** The paired phone itself changes what it shows of a chat. */
+  /** The paired phone itself changes its state of a chat. */
   changeChat(chat: Jid, change: ChatState): Promise<void>;
   /** The paired phone adds a contact to its address book. */
   nameContact(number: string, name: string): Promise<void>;

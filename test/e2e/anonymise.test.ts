@@ -6,7 +6,7 @@ import type { Client } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
-/** Stands in every text that tells of a person. */
+/** Part of every text about a contact. */
 const MARK = `mark${randomBytes(6).toString("hex")}`;
 /** Begins every number of a person, and none that `newPhone` makes up. */
 const PEOPLE = `55219${String((randomBytes(2).readUInt16BE() % 9_000) + 1_000)}`;
@@ -34,7 +34,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await sell();
     await integrate();
     await story.drained();
-    // The receipts of what went out become events too.
+    // The receipts of sent messages become events too.
     await waitUntil(async () => (await story.rows("select from sandbox.inbox limit 1")).length === 0);
     await story.drained();
     story.receiver.answer(200);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 
-/** In the middle of the file, and when it is whole and nobody knows of it yet. */
+/** During the writing of the file, and after it is complete but not yet recorded. */
 const [WRITING, BEFORE_RECORD] = ["backup:writing", "backup:before-record"];
 
 describe("a gateway that is killed while it makes a backup", () => {

@@ -40,7 +40,7 @@ describe("an inbox whose gateway is killed", () => {
     await chatwoot.stop();
   });
 
-  /** One text from each of the people. */
+  /** One text from each contact. */
   async function receiveFromAll(name: string): Promise<void> {
     const client = story.clientOf(instance);
     const texts = PEOPLE.map((from) => ({ id: instance.id, from, text: `${name} ${from}` }));
@@ -72,10 +72,10 @@ describe("an inbox whose gateway is killed", () => {
     await waitUntil(() => story.isConnected(instance));
     const answers = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
     expect((await killed.exited).signal).toBe("SIGKILL");
-    // No receipt settles what is in doubt, as if the phones were off.
+    // No receipt resolves an unknown outcome, as if the phones were off.
     await story.rows("delete from sandbox.inbox where kind = 'status'");
     await story.start();
-    // The agent sends all of them again, also those that the dying gateway had taken without a word.
+    // The agent sends all of them again, also those that the dying gateway accepted without a response.
     await chatwoot.settled();
     for (const answer of answers) chatwoot.retry(answer);
     await waitUntil(async () => (await arrived(point)).size >= answers.length, 60_000);

@@ -5,7 +5,7 @@ import { f2 } from "../chaos/rows/f02-deliveries.ts";
 import { f4 } from "../chaos/rows/f04-accept.ts";
 import { f5 } from "../chaos/rows/f05-campaigns.ts";
 
-/** One round of what `npm run chaos` repeats; rows wait more than they compute, so they run side by side. */
+/** One round of what `npm run chaos` repeats; rows mostly wait, so they run concurrently. */
 describe.concurrent("a round of the fault matrix", () => {
   test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 900_000 }, async (row) => {
     const seed = String(Math.random());

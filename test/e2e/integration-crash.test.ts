@@ -49,7 +49,7 @@ describe("a gateway that is killed between a provider's action and its own commi
       });
   }
 
-  /** Until this process is connected: what comes before waits for it, and is too old to start a bot. */
+  /** Waits until this process is connected: an earlier message would be too old to start a bot. */
   async function begin(settings = {}) {
     const connectedAt = async () =>
       (
@@ -179,7 +179,7 @@ describe("a gateway that is killed between a provider's action and its own commi
     }
   });
 
-  /** Kills it in the middle of what it does. */
+  /** Kills the gateway during its work. */
   async function killAndStart(): Promise<void> {
     await story.gateway.kill();
     await begin();

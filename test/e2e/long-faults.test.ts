@@ -33,7 +33,7 @@ describe.concurrent("a fault that lasts long", () => {
     await story.drained();
     const somebody = await story.store.database.pool.connect();
     onTestFinished(() => somebody.release());
-    // Before the sends, which the network answers 3 s later however long this machine takes.
+    // Before the sends, which the network acknowledges 3 s later on any machine.
     await somebody.query("begin; set local idle_in_transaction_session_timeout = 0");
     await somebody.query("select from webhook for update");
     await somebody.query("select from event_counter for update");
@@ -45,13 +45,13 @@ describe.concurrent("a fault that lasts long", () => {
         await story.rows<{ at: Date }>("select at from sandbox.ledger where outcome = 'slow' order by id")
       ).map(({ at }) => at.getTime());
     await waitUntil(async () => (await arrivedAt()).length === slow.length);
-    // A receipt would tell what became of a send whose acknowledgement was forgotten.
+    // A receipt would report the outcome of a send whose acknowledgement was lost.
     await story.rows("delete from sandbox.inbox");
     const waiting = `select query_start from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database() order by query_start desc limit 1`;
     const waitingSince = async () =>
       (await story.rows<{ query_start: Date }>(waiting))[0]?.query_start.getTime() ?? 0;
-    // The network's answers come after 3 s; the writing of what became of it waits, and is given up after 1 s.
+    // The acknowledgements come after 3 s; writing the outcome waits, and is abandoned after 1 s.
     const last = Math.max(...(await arrivedAt()));
     await waitUntil(async () => (await waitingSince()) > last + 6_000);
     await somebody.query("commit");

@@ -7,7 +7,7 @@ let on: WhatsAppStory;
 
 beforeAll(async () => {
   on = await startWhatsAppStory({ env: { WAYGATE_ACK_TIMEOUT: "5s", WAYGATE_DOUBT_WAIT: "2s" } });
-  // No receipt tells of a message either.
+  // No receipt reports the message either.
   await on.network.control.settings({ receiptDelayMs: 600_000 });
   await on.start();
   await on.pair();
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => on.end());
 
-test("a sync send with a lost acknowledgement keeps its id and its key over kill -9, and goes out", async () => {
+test("a sync send with a lost acknowledgement keeps its id and its key over kill -9, and is sent", async () => {
   const { id } = on.instance;
   const { phone: number } = await on.network.control.addPerson({ phone: newPhone() });
   await on.network.control.fault({ fault: "ack_lost", to: number, times: 1 });

@@ -18,7 +18,7 @@ describe("a gateway that cannot start", () => {
     await other.remove();
   });
 
-  /** What it says while it refuses to start; one sentence, no stack. */
+  /** The output of a refused start; one sentence, no stack. */
   async function refusal(settings: Record<string, string>): Promise<string> {
     const gateway = story.launch({ WAYGATE_DATA_DIR: other.path, ...settings });
     expect(await gateway.exited).toEqual({ code: 1, signal: null });

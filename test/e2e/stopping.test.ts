@@ -48,7 +48,7 @@ describe("a gateway that is being stopped", () => {
     await waitUntil(() => output().includes('"stopping"'));
     await delay(300);
     void kill("SIGTERM");
-    // In order it would end with 0, and after too long with a word about that.
+    // A graceful shutdown would end with 0, and one that takes too long with a log line.
     expect(await ending).toEqual({ code: 1, signal: null });
     expect(output()).not.toContain("stopping took too long");
   });

@@ -14,7 +14,7 @@ const PATIENCE_MS = IS_FULL ? 1_800_000 : 300_000;
 describe("messages between a gateway and WhatsApp", () => {
   let on: WhatsAppStory;
   let people: string[];
-  /** What its pairing has shown. */
+  /** The codes that its pairing has shown. */
   let qrs: number;
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("messages between a gateway and WhatsApp", () => {
 
   afterAll(() => on.end());
 
-  /** What somebody's phone shows of a chat, in order. */
+  /** The messages on a contact's phone for one chat, in order. */
   async function shown(phone: string, prefix: string): Promise<string[]> {
     const seen = (await on.network.control.seen(phone)).filter((one) => one.type === "message");
     const texts = seen.flatMap(({ content }) => (content.kind === "text" ? [content.text] : []));
@@ -100,7 +100,7 @@ describe("messages between a gateway and WhatsApp", () => {
       for (const text of textsOf("many-in", chat)) await network.control.say(phone, instance.phone, text);
     });
     const leaving = people.map((number, chat) =>
-      // One after the other: what is asked for at the same time has no order.
+      // Sequentially: parallel requests have no order.
       textsOf("many-out", chat).reduce(
         (before, text) => before.then(() => sendAll(story, instance, [{ text, number }])).then(() => {}),
         Promise.resolve(),

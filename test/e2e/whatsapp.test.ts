@@ -7,7 +7,7 @@ describe("a gateway on WhatsApp", () => {
   let on: WhatsAppStory;
   let proxy: ProxyServer;
   let contact: string;
-  /** What its pairing has shown. */
+  /** The codes that its pairing has shown. */
   let qrs: number;
 
   beforeAll(async () => {

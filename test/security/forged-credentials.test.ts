@@ -10,7 +10,7 @@ const PASSWORD = "correct horse battery staple";
 let gateway: TestGateway;
 let sales: TestInstance;
 let token: string;
-/** Of somebody who may do nothing that these attacks try to do. */
+/** A user without the rights that these attacks try to use. */
 let agent: string;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const decode = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString()) as object;
 
-/** Every text that a stranger could have signed with, because it is empty or in the open. */
+/** Every text that an attacker could have signed with, because it is empty or public. */
 const KNOWN_KEYS = ["", "secret", "waygate", "\0", ADMIN_TOKEN, "null", "/dev/null"];
 
 function forgedTokens(): string[] {
@@ -144,7 +144,7 @@ test("no API key with another letter, an odd byte or a missing part is accepted"
   const headers = forgedKeys().flatMap((one) =>
     names.map((name) => (name.includes(":") ? `${name} ${one}` : `${name}: ${one}`)),
   );
-  // What is no header at all is refused before anybody reads it.
+  // A malformed header is refused before it is parsed.
   const { 401: refused = [], 400: malformed = [], ...others } = await statusesOf(headers, path);
   printFigures("Forged API keys", {
     tried: headers.length,

@@ -4,9 +4,9 @@ import { isFullRun, printFigures } from "./run-size.ts";
 
 const CUT = { connections: 150, bombs: 8, rounds: 3, maxRequests: 100 };
 const FULL = { connections: 2_500, bombs: 80, rounds: 250 };
-/** What one attack may take: its bodies at once, each as bytes, text and values. */
+/** The memory that one attack may use: its bodies at once, each as bytes, text and values. */
 const MOST_RISE_MB = 400;
-/** What all attacks together may take: Node keeps part of its heap of one for the next. */
+/** The memory that all attacks together may use: Node keeps part of its heap from one for the next. */
 const MOST_RISE_OF_ALL_MB = 800;
 
 test("slow connections and bombs in bodies, headers and forms block no client and use bounded memory", {

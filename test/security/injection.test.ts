@@ -10,7 +10,7 @@ import { statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
 
 const INJECTED = "x-injected";
-/** What ends a header for one reader or another. */
+/** Character sequences that end a header for some parser. */
 const BREAKS = [
   "\r\n",
   "\n",
@@ -191,7 +191,7 @@ test("no cell of a downloaded table begins like a formula", async () => {
   expect(cells.filter((cell) => /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(cell))).toEqual([]);
 });
 
-/** The words that a field may have, of every field of an input. */
+/** The allowed values of every enum field of an input. */
 function optionsOf(input: Route["input"]): string[] {
   const shape = (input as { shape?: Record<string, unknown> }).shape ?? {};
   return Object.values(shape).flatMap((field) => wordsOf(field));

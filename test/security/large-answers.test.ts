@@ -8,6 +8,6 @@ test("parallel downloads in base64 use a bounded part of memory, whatever the si
 }, async () => {
   const figures = await measureLargeAnswers({ downloads: 8, fileBytes: FILE_BYTES });
   expect(figures.answered_mb).toBeGreaterThan(200);
-  // Built whole, each answer would take four times its file: 640 MB.
+  // Built as a whole, each response would use four times its file: 640 MB.
   expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(150);
 });

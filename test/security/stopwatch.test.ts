@@ -3,7 +3,7 @@ import { contract } from "../../src/contract.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { timeStrangers } from "./stopwatch.ts";
 
-/** Ten times what the figures show: a machine that is busy lengthens them, a quadratic reader takes seconds. */
+/** Ten times the measured figures: a busy machine lengthens them; a quadratic parser takes seconds. */
 const MOST_LOOP_MS = 1_000;
 
 test("no request of an unauthenticated client, to any route and with any content, blocks the event loop", {

@@ -195,7 +195,7 @@ describe("the ledger of the sandbox", () => {
     const { id, result } = send(me, to("1234"));
     expect((await result).outcome).toBe("not_sent");
     const [row] = await ledger(`outcome from sandbox.ledger where message_id = '${id}'`);
-    // It may have heard of its end before it sent at all.
+    // It may have received the end of its session before it sent anything.
     expect([undefined, "closed"]).toContain(row?.outcome);
     expect(await ledger("from sandbox.message")).toEqual([]);
   });
@@ -233,7 +233,7 @@ describe("several processes on the sandbox network", () => {
 
   it("continue when the database has cut every connection", async () => {
     const me = await network.pair("5511977773000");
-    // The one that ends them goes last, and is heard of by its error.
+    // The connection that cuts the others goes last, and its error is caught.
     const all = "from pg_stat_activity where datname = current_database()";
     const others = `select pg_terminate_backend(pid, 60000) ${all} and pid <> pg_backend_pid()`;
     await network.pool.query(others);

@@ -19,7 +19,7 @@ const pair = async (options: WhatsAppStageOptions = {}): Promise<RecordingSessio
   return listener;
 };
 
-/** Whatever the phone sends to a new device has come, and what it made us ask and tell. */
+/** Waits until the phone's first sync with a new device is complete, with all requests it causes. */
 const settle = (listener: RecordingSession): Promise<void> =>
   eventually(async () => {
     expect(await stage.control.waiting(stage.phone.number)).toBe(0);
@@ -195,7 +195,7 @@ describe("a session that is closed while its store does not respond", () => {
 
   it.each(["reports", "keys"])("ends its connection before another node may connect: %s", async (what) => {
     expect(WHATSAPP_TIMING.finishMs).toBeLessThan(1_500);
-    // Whoever waits for the store waits for an hour.
+    // Every access to the store waits for an hour.
     const listener = await pair({ timing: { closeMs: 3_600_000, finishMs: 100 } });
     await settle(listener);
     let answer = () => {};

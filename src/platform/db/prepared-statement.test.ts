@@ -5,7 +5,7 @@ import { openDatabase } from "./database.ts";
 import { PREPARED_STATEMENT } from "./prepared-statement.ts";
 
 let store: TestDatabase;
-/** With one connection, so that what it knows can be asked. */
+/** With one connection, so that its prepared statements can be queried. */
 let one: ReturnType<typeof openDatabase>;
 
 beforeAll(async () => {

@@ -27,7 +27,7 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The error of a statement whose connection breaks while PostgreSQL is busy with it for a minute, and who that is. */
+/** The error of a one-minute statement whose connection breaks, and the process that runs it. */
 async function breakUnder({ db, checkConnections }: Database): Promise<{ error: unknown; pid: number }> {
   const failing = errorOf(sql`select pg_sleep(60)`.execute(db));
   await expect.poll(sleepers).toHaveLength(1);

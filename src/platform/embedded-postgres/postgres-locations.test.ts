@@ -48,7 +48,7 @@ async function copyPackageWithoutScripts(to: string): Promise<void> {
   for (const name of await readdir(join(to, "bin"))) await chmod(join(to, "bin", name), 0o644);
 }
 
-/** A user of this machine that is neither root nor nobody. */
+/** A user of this machine that is neither root nor the user nobody. */
 function findSomebody(): { uid: number; gid: number } {
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   const ids = users.map((line) => line.split(":").slice(2, 4).map(Number));
@@ -68,7 +68,7 @@ async function uidOf(pid: number): Promise<number> {
   return (await stat(`/proc/${pid}`)).uid;
 }
 
-/** A home that nobody else may enter. */
+/** A home directory that no other user may enter. */
 async function closedHome(): Promise<string> {
   const home = await story.directory("waygate-home-");
   await chmod(home, 0o700);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRejectedRequestLog, type RejectedRequest } from "./rejected-request-log.ts";
 
-test("a flood of rejected requests writes ten lines per network, and later a line with the rest", () => {
+test("a flood of rejected requests logs ten lines per network, and later the number of the rest", () => {
   let now = 0;
   const lines: object[] = [];
   const log = { warn: (fields: object) => void lines.push(fields) };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Semaphore } from "./semaphore.ts";
 
-/** Work of a weight that ends when told to. */
+/** Work with a weight that ends on request. */
 function start(semaphore: Semaphore, weight: number, began: number[]) {
   let end = () => {};
   const work = new Promise<void>((resolve) => {

@@ -47,7 +47,7 @@ test("a torn log line does not swallow the next one", () => {
 
 test("the log waits a little for a slow reader", () => {
   const taken: string[] = [];
-  // However long this process is kept waiting itself.
+  // Independent of delays of this process itself.
   const clock = vi.spyOn(performance, "now").mockReturnValue(0);
   let busy = 2;
   const output = createLogOutput(1, (_, bytes) => {

@@ -102,17 +102,17 @@ function teredo(server: number[], client: number[]): string {
 }
 
 describe("the keywords of the address policy", () => {
-  it.each(EXTERNAL)("call %s external", (address) => {
+  it.each(EXTERNAL)("classify %s as external", (address) => {
     expect(allows(["external"], address)).toBe(true);
     expect(allows(["private", "loopback"], address)).toBe(false);
   });
 
-  it.each(PRIVATE)("call %s private", (address) => {
+  it.each(PRIVATE)("classify %s as private", (address) => {
     expect(allows(["private"], address)).toBe(true);
     expect(allows(["external", "loopback"], address)).toBe(false);
   });
 
-  it.each(LOOPBACK)("call %s loopback", (address) => {
+  it.each(LOOPBACK)("classify %s as loopback", (address) => {
     expect(allows(["loopback"], address)).toBe(true);
     expect(allows(["external", "private"], address)).toBe(false);
   });

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resolver that answers when it is told to. */
+/** A resolver that responds when the test lets it. */
 function controlled() {
   const asked: string[] = [];
   const open = new Map<string, { answer(): void; fail(): void }>();

@@ -59,7 +59,7 @@ function corpus(): string[] {
   return [...INTERNAL.flatMap(spellings), ...INTERNAL_IPV6].flatMap((host) => disguises(host, port));
 }
 
-/** Resolves as the system would if every odd spelling were taken for the loopback address. */
+/** Resolves as the system would if every unusual form meant the loopback address. */
 const everythingIsLoopback = answers("127.0.0.1");
 
 describe("the log of blocked requests", () => {

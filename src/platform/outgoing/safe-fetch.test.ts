@@ -42,7 +42,7 @@ async function listen(server: net.Server | http.Server, host = "127.0.0.1", port
   return { url: `http://${host}:${address.port}/`, port: address.port, sockets };
 }
 
-/** An HTTP server that answers by itself. */
+/** An HTTP server whose responses the test defines. */
 function answering(handler: http.RequestListener, host?: string, port?: number): Promise<Server> {
   return listen(http.createServer(handler), host, port);
 }

@@ -43,7 +43,7 @@ const versionOf = async (url = running.url) => {
 };
 const isFetched = (revision: number, url?: string) =>
   waitUntil(async () => (await versionOf(url))?.version === `2.3000.${revision}`);
-/** What sessions logged in as, in order, since the floor was raised. */
+/** The versions with which sessions logged in, in order, since the minimum was raised. */
 const logins = async () =>
   (await network.control.ledger()).sockets
     .filter(({ opened_at }) => opened_at > raisedAt)
@@ -85,7 +85,7 @@ const searchIsOver = () =>
     return rows.length === 1;
   });
 
-/** The network takes no client that is older, and ends what is open. */
+/** The network rejects every older client, and ends open connections. */
 async function raiseFloor(revision: number, { phone }: TestInstance): Promise<void> {
   await network.control.settings({ oldestRevision: revision });
   raisedAt = Date.now();

@@ -88,7 +88,7 @@ describe("a received file", () => {
 });
 
 describe("a file that the network no longer has", () => {
-  it.each([403, 404, 410])("and answers %i for is uploaded again by the phone", async (status) => {
+  it.each([403, 404, 410])("and for which it returns %i is uploaded again by the phone", async (status) => {
     const bytes = randomBytes(5_000);
     const ref = await receive(bytes);
     await stage.control.expireMedia();

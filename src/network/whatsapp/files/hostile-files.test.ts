@@ -8,7 +8,7 @@ import { newMessageId } from "../../jid.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;
-/** Whoever connects to it has followed an address that a stranger wrote. */
+/** A server to which only a client connects that followed the sender's address. */
 let hostile: Server;
 let host: string;
 let hits = 0;
@@ -68,7 +68,7 @@ async function receive(message: Record<string, unknown>): Promise<MediaContent> 
   return (await listener.message(id as MessageId)).content as MediaContent;
 }
 
-/** Neither the sender's address nor what the sender's phone says when it is asked again is followed. */
+/** Neither the sender's address nor the address in the phone's new upload is followed. */
 async function expectUnfetched({ ref }: MediaContent): Promise<void> {
   const end = await listener.session.downloadMedia?.(ref, () => {}).catch(() => "failed");
   expect(["gone", "failed"]).toContain(end);
@@ -83,7 +83,7 @@ const FIELDS = [
   "ptvMessage",
 ];
 
-/** What a stranger can write in place of a path; `host` stands for the hostile server. */
+/** Values that a sender can put in place of a path; `host` stands for the hostile server. */
 const PATHS: [string, (host: string) => string][] = [
   ["an end of another name", () => ".attacker.example/x"],
   ["an end of another name with a port", (at) => `.attacker.example:${at.split(":")[1]}/x`],

@@ -16,7 +16,7 @@ const ROUNDS = process.env.WAYGATE_PROOF === "full" ? 57 : 24;
 const POINTS = ["before", "after", "receipt", "handler-before", "handler-after", "receipt-lost"] as const;
 type Point = (typeof POINTS)[number];
 
-/** A gateway whose process can be killed at any point: what it has stored is all that survives. */
+/** A gateway whose process can be killed at any point: only stored data survives. */
 class Gateway {
   readonly stage: WhatsAppStage;
   readonly credentials: MemoryCredentials = keepInMemory();
@@ -243,7 +243,7 @@ describe("messages to the network", () => {
         ? (await control.addGroup("Team", [phone.number, contact.number])).jid
         : undefined;
       const to = (group ?? contact.jid) as Jid;
-      // Whatever is written after the wire is lost with the process.
+      // Everything written after the send is lost with the process.
       gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 3));
       const ids: MessageId[] = [];
       for (let round = 0; round < 12; round++) {

@@ -17,7 +17,7 @@ const pair = async (options: WhatsAppStageOptions = {}): Promise<RecordingSessio
   return listener;
 };
 
-/** Whatever the phone sends to a new device has come, and what it made us ask and tell. */
+/** Waits until the phone's first sync with a new device is complete, with all requests it causes. */
 const settle = (listener: RecordingSession): Promise<void> =>
   eventually(async () => {
     expect(await stage.control.waiting(stage.phone.number)).toBe(0);

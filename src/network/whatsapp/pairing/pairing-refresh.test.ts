@@ -19,7 +19,7 @@ afterEach(() => stage.stop());
 interface Showing {
   listener: RecordingSession;
   store: MemoryCredentials;
-  /** What the QR with this number says. */
+  /** The text of the QR code with this number. */
   qr(nth: number): Promise<ReturnType<typeof parseQr> & { text: string; reason: string; attempt: number }>;
 }
 

@@ -67,7 +67,7 @@ class Rehearsal {
     return device;
   }
 
-  /** WhatsApp sends its demand once more, as what was not acknowledged. */
+  /** WhatsApp sends its request once more, as it does without an acknowledgement. */
   ask(): void {
     this.ceremonies.ask(this.#candidate);
   }

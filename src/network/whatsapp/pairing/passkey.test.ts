@@ -30,7 +30,7 @@ const stages = (listener: RecordingSession): PasskeyStage[] =>
 const comesTo = (listener: RecordingSession, last: PasskeyStage): Promise<void> =>
   eventually(() => expect(stages(listener).at(-1)).toBe(last));
 
-/** What a browser on web.whatsapp.com makes of the newest challenge. */
+/** The signature of a browser on web.whatsapp.com for the newest challenge. */
 async function sign(listener: RecordingSession) {
   await comesTo(listener, "required");
   const { options } = listener.all("passkey_required").at(-1)?.passkey ?? {};

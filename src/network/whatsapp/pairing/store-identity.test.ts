@@ -23,7 +23,7 @@ interface Showing {
   scan(): Promise<unknown>;
 }
 
-/** A session that shows its first QR; failures of its store with AWAY pass. */
+/** A session that shows its first QR code; failures of its store with AWAY are temporary. */
 async function show(): Promise<Showing> {
   const store = keepInMemory();
   const listener = stage.open({}, { credentials: store, isTransientError: (error) => error === AWAY });

@@ -11,7 +11,7 @@ beforeEach(async () => {
   stage = await startWhatsAppStage();
   listener = stage.open();
   await listener.pair(stage.phone);
-  // The first message of a contact agrees on keys.
+  // The first message of a contact negotiates the keys.
   await listener.message(await stage.contact.sendMessage({ kind: "text", text: "Hi" }));
 });
 
@@ -29,7 +29,7 @@ describe("a contact card of 224 KB", () => {
         expect(message.content).toMatchObject({ kind: "contact", name: "", phone: "" });
         await listener.message(await stage.contact.sendMessage({ kind: "text", text: "And?" }));
       });
-      // Most of it is encryption, for both ends; the pattern that was here before took more than 10 s.
+      // Most of the time is encryption, at both ends; the previous pattern took more than 10 s.
       expect(cpuMs).toBeLessThan(3_000);
       expect(listener.all("disconnected")).toEqual([]);
     },

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.stop());
 
-/** What a reply that quotes the content carries when it comes to the contact's phone. */
+/** The content of a reply that quotes it, as the contact's phone receives it. */
 async function quoteOnTheWire(content: Content, more: Partial<QuotedMessage> = {}) {
   const id = newMessageId();
   const quoted = { id: newMessageId(), from_me: false, ...quoteContent(content), ...more };
@@ -35,7 +35,7 @@ async function quoteOnTheWire(content: Content, more: Partial<QuotedMessage> = {
 const file = (content: Partial<MediaContent>): Content =>
   ({ kind: "media", size: 3, sha256: "0a0b", ...content }) as Content;
 
-/** Of somebody else's file: its address and its key. */
+/** The address and the key of another sender's file. */
 const ref = {
   type: "image",
   path: "/v/secret-path",
@@ -112,7 +112,7 @@ describe("a reply", () => {
     });
   });
 
-  it("is reported with what it quotes when it is inbound", async () => {
+  it("is reported with its quoted message when it is inbound", async () => {
     const quotedMessage = { audioMessage: { mimetype: "audio/ogg; codecs=opus", seconds: 4, ptt: true } };
     const contextInfo = { stanzaId: "3EB0AA", participant: stage.contact.jid, quotedMessage };
     const id = await stage.control.say(stage.contact.number, stage.phone.number, {

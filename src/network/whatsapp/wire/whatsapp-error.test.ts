@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toFailedResult } from "../operations/operation-error.ts";
 import { messageErrorReasonOf } from "./whatsapp-error.ts";
 
-/** As the client library tells of an error answer. */
+/** An error response in the form in which Baileys reports it. */
 const libraryError = (text: string, data: number) => Object.assign(new Error(text), { data });
 
 describe("an error of the network", () => {

@@ -196,7 +196,7 @@ test("a body whose sender disconnects during the credential check reserves no me
   expect((await send("", 150)).status).toBe(200);
 });
 
-/** A request that has been taken, of whose body nothing comes. */
+/** A request that was accepted, and whose body never arrives. */
 async function announce(credential: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
