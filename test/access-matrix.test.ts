@@ -90,7 +90,7 @@ async function makeTenant(name: string): Promise<Tenant> {
   };
 }
 
-/** Gives the other tenant one row of everything that has an id. */
+/** Creates one row of each kind with an id for the other tenant. */
 async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Record<string, string>> {
   const client = createClient({ baseUrl: test.url, apiKey: key });
   const webhook = await client.createWebhook({ id, name: MARKER, url: `http://127.0.0.1:9/${MARKER}` });
@@ -128,7 +128,7 @@ async function fillAccount(token: string, instance_id: number) {
   };
 }
 
-/** The address of a route with the given ids in it. */
+/** The address of a route with the given ids. */
 function addressOf({ http }: Route, ids: Readonly<Record<string, string | number>>): string {
   return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? NOBODY)));
 }
@@ -170,7 +170,7 @@ const HEADERS: Record<Kind, () => Record<string, string>> = {
 
 const KINDS = (Object.keys(HEADERS) as Kind[]).filter((kind) => !kind.startsWith("own"));
 
-/** Codes with which a credential is refused at the door; undefined: it may come in, as itself. */
+/** Error codes for a credential that is refused; undefined: it is accepted, with its own rights. */
 const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, string>>> = {
   instance: {
     none: "AUTH_REQUIRED",
@@ -256,7 +256,7 @@ function foreignRow({ http }: Route): string {
   return String(foreign.account_id);
 }
 
-/** Fields that a change must have before its row is looked for. */
+/** Fields that a change requires before its row is read. */
 const BODY = {
   since: "2026-01-01T00:00:00Z",
   scope: "account",
@@ -271,7 +271,7 @@ const BODY = {
   response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
 };
 
-/** Below one's own instance, or in one's own account; what makes the row where there is none has none to find. */
+/** In one's own instance or account; a route that creates a missing row cannot miss one. */
 function hasForeignRow({ http, access }: Route): boolean {
   if (http.startsWith("PUT /api/v1/instances/:id/integrations/")) return false;
   return access === "instance"

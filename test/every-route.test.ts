@@ -7,7 +7,7 @@ import { inBase64, SAMPLE } from "./sample-files.ts";
 
 const TAGS = new Set(["Instances", "Messages", "Contacts", "Chats", "Profile", "Groups"]);
 
-/** What can be asked of an instance, or with its key. */
+/** Operations of an instance, or with its key. */
 const ROUTES = Object.entries(contract)
   .filter(([, { tag, access }]) => TAGS.has(tag) && (access === "instance" || access === "key"))
   .map(([name]) => name);

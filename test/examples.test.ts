@@ -57,7 +57,7 @@ async function listen(command: string, args: string[]) {
   });
   running.push(child);
   let said = "";
-  // The server of PHP says everything on standard error.
+  // The server of PHP prints everything to standard error.
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding("utf8").on("data", (text: string) => {
       said += text;
@@ -96,7 +96,7 @@ async function offend(url: string): Promise<void> {
   await sendRaw(url, "Content-Length: -5\r\n\r\n{}");
 }
 
-/** Sends a request byte by byte, letters as Latin-1, and reads the answer to its end. */
+/** Sends a request byte by byte, as Latin-1, and reads the complete response. */
 function sendRaw(url: string, rest: string, { isCutOff = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -146,8 +146,8 @@ async function commandOf({ command, file }: { command: string; file: string }): 
 describe.each(RECEIVERS)("the example runs in another language: $file", ({ command, file, found }) => {
   test.skipIf(!found)(
     found
-      ? "takes what the gateway delivers and refuses the rest"
-      : `is not tried: skipped, no ${command} on this machine`,
+      ? "accepts the deliveries of the gateway and refuses other requests"
+      : `is skipped: no ${command} on this machine`,
     async () => {
       const receiver = await listen(...(await commandOf({ command, file })));
       await offend(receiver.url);

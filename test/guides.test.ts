@@ -21,7 +21,7 @@ const PAGES = DOCUMENTS.map((path) => ({
   blocks: BLOCKS.filter((block) => block.path === path),
 })).filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
 
-/** Commands and JSON that no call of this file runs or compares, by their beginning, with the reason. */
+/** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.test.ts starts it",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
@@ -118,7 +118,7 @@ async function pasteFirstBlock(fill: (block: string) => string, until: RegExp): 
   let printed = "";
   shell.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
-    // The receiver goes on for as long as something is to come, however slow the machine is.
+    // The receiver runs until the last delivery has arrived, however slow the machine is.
     if (until.test(printed)) shell.stdin.end("\n");
   });
   await once(shell, "close");

@@ -10,7 +10,7 @@ import { listFiles, ROOT } from "./source-files.ts";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const SETTINGS = new Set([...listSettings().map(({ env }) => env), "NODE_ENV"]);
 
-/** Names that look like settings of the gateway and are none. */
+/** Names that look like settings of the gateway and are not. */
 function unknownSettings(names: Iterable<string>): string[] {
   return [...names].filter((name) => /^(WAYGATE_|DATABASE_URL$)/.test(name) && !SETTINGS.has(name));
 }
@@ -31,7 +31,7 @@ describe("the Dockerfile", () => {
     const words = lines.map((line) => line.split(/\s/)[0] ?? "");
     const known = ["FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "VOLUME", "EXPOSE"];
     const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
-    // The command of a health check goes on in a line of its own.
+    // The command of a health check continues on its own line.
     expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
     expect(of("FROM").every((image) => image.startsWith("node:24-bookworm-slim"))).toBe(true);
   });

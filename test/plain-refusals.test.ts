@@ -6,9 +6,9 @@ import { readInput } from "../src/platform/http/input/read-input.ts";
 import { readPath } from "../src/platform/http/input/resolve-aliases.ts";
 import type { Route } from "../src/platform/http/route.ts";
 
-/** How the library that checks the input speaks. */
+/** Typical messages of the validation library. */
 const LIBRARY_WORDS = /\b(invalid|too (big|small)|expected|received (?!,)|unrecognized|NaN|undefined)\b/i;
-/** Names of events and states are no sentence. */
+/** Names of events and states are not sentences. */
 const NAMES = /\b(message|call)\.received\b|\breceived\b(?=,| or|$)/g;
 
 const WRONG = [

@@ -6,7 +6,7 @@ import type { Route } from "../src/platform/http/route.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 
-/** Stands in everything that the other tenant has on the sandbox network. */
+/** Part of all data of the other tenant on the sandbox network. */
 const MARKER = `m4rk3r${Math.random().toString(36).slice(2)}`;
 const PASSWORD = "correct horse battery staple";
 const PNG = Buffer.from("iVBORw0KGgo=", "base64").toString("base64");
@@ -68,7 +68,7 @@ async function makeTenant(name: string): Promise<Tenant> {
   return { account_id: data.id, one: await addInstance(), two: await addInstance(), addInstance };
 }
 
-/** Puts the marker wherever text can stand. */
+/** Puts the marker into every text field. */
 async function fill({ account_id, one, two }: Tenant): Promise<void> {
   const { id, client } = one;
   await client.sandboxContact({ id, from: CUSTOMER, name: MARKER, push_name: MARKER, about: MARKER });
@@ -244,7 +244,7 @@ function says({ status, body }: RawHttpResponse, names: readonly string[]): stri
   return names.reduce((so_far, name) => so_far.replaceAll(name, "name"), `${status} ${text}`);
 }
 
-/** Everything that the network and the gateway keep of an account. */
+/** All data that the network and the gateway store for an account. */
 async function snapshot({ account_id, one, two }: Tenant): Promise<string> {
   await quiet(account_id);
   const tables = await rows(
@@ -340,7 +340,7 @@ describe("the isolation between the tenants of the sandbox network", () => {
 
   it("protects all data of a tenant, and the marker in it, from all requests of another one", async () => {
     const before = await snapshot(alpha);
-    // Its number in the other world is the same, which is as near as one can come.
+    // Its number in the other tenant's network is the same, which is the closest possible case.
     const spy = await beta.addInstance(alpha.one.phone);
     expect(askable.length).toBeGreaterThan(50);
     const leaks: string[] = [];

@@ -8,7 +8,7 @@ import { startReceiver } from "./receiver.ts";
 import { type SlowRelay, startSlowRelay } from "./slow-relay.ts";
 import { bubble, startTypebot } from "./typebot-server.ts";
 
-/** Longer than any time limit below the call's own, and shorter than every limit that is documented for a call. */
+/** Longer than any shorter internal limit, and shorter than every documented time limit of a request. */
 const HOLD_MS = 11_000;
 
 describe.each(["directly", "through a proxy"])("outgoing requests that are sent %s", (kind) => {

@@ -8,10 +8,10 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const sources = readSources("src").filter(({ path }) => !path.endsWith(".test.ts"));
 const owners = readOwners(read("ARCHITECTURE.md"));
 
-/** Written by triggers alone, and the view of the last entries. */
+/** Written by triggers only, and the view of the last entries. */
 const WRITTEN_BY_THE_DATABASE = ["consent_state", "storage_usage", "stored_file"];
 
-/** What these write is a list of tables in the file: of an account, an instance, a day, a backup or a person. */
+/** These files write a list of tables: of an account, an instance, a day, a backup or a contact. */
 const BY_NAME = [
   "accounts/finish-account-removals.ts",
   "backups/load-backup.ts",
@@ -38,7 +38,7 @@ function readTables(): Set<string> {
 
 const tables = readTables();
 
-/** Which files write a table. */
+/** The files that write a table. */
 function readWriters(files: readonly SourceFile[]): Map<string, SourceFile[]> {
   const writers = new Map<string, SourceFile[]>();
   for (const file of files) {

@@ -82,7 +82,7 @@ describe("the fake of Typebot's viewer", () => {
   const start = (bot: string, body: Json = {}) => post(`typebots/${bot}/startChat`, body);
   const goOn = (session: unknown, body: Json) => post(`sessions/${session}/continueChat`, body);
 
-  /** Says one thing after another to a bot, and expects each answer as it was recorded. */
+  /** Sends several messages in order to a bot, and expects each response as it was recorded. */
   async function expectTalk(bot: string, talk: readonly (readonly [unknown, string])[]) {
     const { sessionId } = (await start(bot)).body;
     for (const [message, what] of talk) {

@@ -311,7 +311,7 @@ describe("several nodes", () => {
     engineA.wake([lane]);
     await expect.poll(() => a.ran).toEqual(["a one"]);
     await story.start("b", [b.kind], slow);
-    // Without a beat of `b` since, only the stopping can tell it of the lane; `a` must know of `b` to tell it.
+    // Without a heartbeat of `b` since, only the stopping node can notify it; `a` must know of `b` to do so.
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'waygate beat' and datname = current_database()`,

@@ -474,7 +474,7 @@ describe("owning a lane", () => {
       for (const until = performance.now() + 130; performance.now() < until; );
       turns += 1;
     }, 0);
-    // A look that began before is over by then.
+    // A poll that began before has ended by then.
     await expect.poll(() => turns).toBeGreaterThan(4);
     const { rows } = await database.pool.query<{ id: number }>(
       "insert into lane (kind, key) select 'k', n::text from generate_series(1, 120) n returning id",

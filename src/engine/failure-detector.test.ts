@@ -11,7 +11,7 @@ const other = (beat: number, extra: object = {}) => ({
   ...extra,
 });
 
-/** Reads every second, as if the answer came at once. */
+/** Polls every second, as if the response came at once. */
 function watchFor(beats: number[]): { watch: FailureDetector; suspects: string[][] } {
   const watch = new FailureDetector("a", 12_000);
   const suspects = beats.map((beat, second) =>

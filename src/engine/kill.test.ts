@@ -6,7 +6,7 @@ import { createEngineStory } from "../../test/engine-story.ts";
 import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
-// Longer than a busy machine lets a process stand still: only the killed one is to be found dead.
+// Longer than a busy machine can pause a process: only the killed node may be declared dead.
 const TIMES = { heartbeatMs: 200, deadAfterMs: 6_000, selfFenceMs: 5_000 };
 
 const story = await createEngineStory();

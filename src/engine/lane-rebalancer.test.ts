@@ -17,7 +17,7 @@ function kindOf(more: Partial<LaneKind> = {}): LaneKind {
 
 /** Other nodes have a second to claim released lanes, so that a test sees the result. */
 const BRIEFLY = { handoverGraceMs: 1_000 };
-/** They have all the time that a busy machine may take. */
+/** Long enough for any delay of a busy machine. */
 const LONG = { handoverGraceMs: 120_000 };
 
 async function beatsOfFirst(): Promise<number> {

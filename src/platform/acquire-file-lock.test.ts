@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Signs of life by a clock that is an hour behind ours, in a process of its own, which no pause of this one stops. */
+/** Renews the lock with a clock one hour behind, in a separate process that no pause of this one stops. */
 const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
   setInterval(() => { const at = Date.now() / 1000 - 3600; utimesSync(process.argv[1], at, at); }, 200);`;
 

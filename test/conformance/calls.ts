@@ -3,7 +3,7 @@ import { done } from "./answers.ts";
 import { eventually, RecordingSession } from "./listener.ts";
 import type { OperationStory } from "./operation-story.ts";
 
-/** The part of the suite about calls, and while it is not connected. */
+/** The part of the suite about phone calls, and about operations while not connected. */
 export function describeCalls(story: OperationStory): void {
   it("rejects a phone call", async () => {
     const before = story.listener.all("call_received").length;

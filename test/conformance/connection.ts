@@ -3,7 +3,7 @@ import { newMessageId } from "../../src/network/jid.ts";
 import { text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
 
-/** The part of the suite about the life of a connection. */
+/** The part of the suite about the lifecycle of a connection. */
 export function describeConnection(story: DriverStory): void {
   describe("connection of a session", () => {
     it("logs in with a stored identity and shows no QR code", async () => {

@@ -6,7 +6,7 @@ import type { ContactObservation, DriverHarness, DriverHarnessOptions } from "./
 
 type Start = (options?: DriverHarnessOptions) => Promise<DriverHarness>;
 
-/** A stage of its own for each test, and what the tests do on it. */
+/** A separate stage for each test, with the steps of the tests. */
 export class DriverStory {
   stage!: DriverHarness;
   readonly #start: Start;

@@ -6,7 +6,7 @@ import { describeReceiving } from "./receiving.ts";
 import { describeSending } from "./sending.ts";
 import type { DriverHarness, DriverHarnessOptions } from "./stage.ts";
 
-/** The one suite that every driver must pass; `start` puts up a network with nothing paired but the contact. */
+/** The suite that every driver must pass; `start` creates a network on which only the contact is paired. */
 export function describeDriver(
   name: string,
   start: (options?: DriverHarnessOptions) => Promise<DriverHarness>,

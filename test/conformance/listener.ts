@@ -8,7 +8,7 @@ import type {
   Session,
 } from "../../src/network/driver.ts";
 
-/** An inbound file in one piece; undefined when it is gone. */
+/** The complete content of an inbound file; undefined when it is gone. */
 export async function downloadWhole(session: Session, ref: unknown): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   const end = await session.downloadMedia?.(ref, (chunk) => void chunks.push(chunk));
@@ -17,7 +17,7 @@ export async function downloadWhole(session: Session, ref: unknown): Promise<Buf
 
 export type EventOf<Type extends NetworkEvent["type"]> = Extract<NetworkEvent, { type: Type }>;
 
-/** A session whose events are written down. */
+/** A session whose events are recorded. */
 export class RecordingSession {
   readonly session: Session;
   readonly credentials: CredentialStore;
@@ -42,7 +42,7 @@ export class RecordingSession {
     });
   }
 
-  /** Connects for the first time: the phone scans the QR. */
+  /** Connects for the first time: the phone scans the QR code. */
   async pair(phone: { scan(qr: string): Promise<unknown> }): Promise<void> {
     this.session.connect();
     await phone.scan((await this.waitForEvent("qr")).qr);
@@ -53,7 +53,7 @@ export class RecordingSession {
     return this.events.filter((event): event is EventOf<Type> => event.type === type);
   }
 
-  /** The nth event of a type, once it has come. */
+  /** The nth event of a type, once it has arrived. */
   waitForEvent<Type extends NetworkEvent["type"]>(type: Type, nth = 1): Promise<EventOf<Type>> {
     return eventually(() => {
       const event = this.all(type)[nth - 1];

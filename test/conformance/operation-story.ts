@@ -50,7 +50,7 @@ export class OperationStory {
     });
   }
 
-  /** The first change of a group that fits. */
+  /** The first change of a group that matches. */
   async changeOf(group: Jid, fits: (change: GroupChanged) => boolean): Promise<GroupChanged> {
     const fitting = (event: EventOf<"group_updated">) => event.group === group && fits(event.change);
     return (await this.heardWhere("group_updated", fitting)).change;

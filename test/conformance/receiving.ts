@@ -24,7 +24,7 @@ export function describeReceiving(story: DriverStory): void {
         at: expect.any(Date),
       });
       expect(message.offline).toBeUndefined();
-      // The network brings the next one of a chat only when it knows that the one before has come.
+      // The network sends the next message of a chat only after the receipt of the previous one.
       await listener.message(await story.stage.contact.sendMessage(text("Next")));
       await story.stage.phone.drop();
       await listener.waitForEvent("connected", 2);

@@ -7,7 +7,7 @@ import type {
   NetworkDriver,
 } from "../../src/network/driver.ts";
 
-/** The phone that the gateway is paired with. */
+/** The phone with which the gateway is paired. */
 export interface PhoneControls {
   /** Digits. */
   readonly number: string;
@@ -44,10 +44,10 @@ export interface ContactControls {
   file(id: MessageId): Promise<Uint8Array | undefined>;
 }
 
-/** A driver with a network around it that a test can move. */
+/** A driver with a network that a test can control. */
 export interface DriverHarness {
   readonly driver: NetworkDriver;
-  /** A store with nothing in it. */
+  /** An empty store. */
   credentials(): CredentialStore;
   readonly phone: PhoneControls;
   readonly contact: ContactControls;
@@ -61,6 +61,6 @@ export interface DriverHarness {
 }
 
 export interface DriverHarnessOptions {
-  /** QRs that live for some tens of milliseconds only. */
+  /** QR codes that expire after some tens of milliseconds. */
   shortQr?: boolean;
 }

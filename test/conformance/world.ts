@@ -9,7 +9,7 @@ export interface ConformancePerson {
   refusesGroups?: boolean;
 }
 
-/** A group as the network has it. */
+/** The network's state of a group. */
 export interface NetworkGroupView {
   subject: string;
   description: string | null;
@@ -48,7 +48,7 @@ export interface NetworkWorld {
   changeChat(chat: Jid, change: ChatState): Promise<void>;
   /** The paired phone adds a contact to its address book. */
   nameContact(number: string, name: string): Promise<void>;
-  /** The calls of the contact that were rejected. */
+  /** The contact's phone calls that were rejected. */
   rejectedPhoneCalls(): Promise<string[]>;
 }
 

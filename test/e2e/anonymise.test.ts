@@ -8,7 +8,7 @@ import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.
 
 /** Part of every text about a contact. */
 const MARK = `mark${randomBytes(6).toString("hex")}`;
-/** Begins every number of a person, and none that `newPhone` makes up. */
+/** The first digits of every contact's number, which no number of `newPhone` has. */
 const PEOPLE = `55219${String((randomBytes(2).readUInt16BE() % 9_000) + 1_000)}`;
 const ANA = `${PEOPLE}5011`;
 const BEA = `${PEOPLE}5012`;
@@ -48,7 +48,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
   }, 300_000);
   afterAll(() => story.end());
 
-  /** Starts it with a fault at the nth batch, and waits for its end, which may come before it listens. */
+  /** Starts it with a fault at the nth batch, and waits for its exit, which may precede listening. */
   async function die(nth: string, ask: () => Promise<unknown>): Promise<void> {
     said += story.gateway.output();
     await story.gateway.kill();
@@ -141,7 +141,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.totals.read === 2);
   }
 
-  /** As a chatbot that has talked with her leaves it. */
+  /** The state that a chatbot leaves after a conversation with her. */
   async function integrate(): Promise<void> {
     const jid = `${ANA}@s.whatsapp.net`;
     const config = { base_url: "http://127.0.0.1:9", public_id: "bot", ignore_jids: [jid] };

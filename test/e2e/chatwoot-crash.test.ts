@@ -82,13 +82,13 @@ describe("an inbox whose gateway is killed", () => {
     await chatwoot.settled();
     await story.drained();
     const messages = await arrived(point);
-    // What is in doubt goes out again under its own id, which a phone shows once; another id would be another message.
+    // A send with an unknown outcome is repeated under its own id, which a phone shows once.
     expect(Object.fromEntries(messages)).toEqual(
       Object.fromEntries(answers.map(({ content }) => [content, [expect.any(String)]])),
     );
   });
 
-  /** The ids under which each text of an agent that begins so has come to the network. */
+  /** The ids with which each text of an agent that begins so has reached the network. */
   async function arrived(beginning: string): Promise<Map<string, string[]>> {
     const sent = `select content ->> 'text' as text, array_agg(distinct message_id) as ids from sandbox.ledger
       where action = 'send' and outcome = 'accepted' and starts_with(content ->> 'text', $1) group by 1`;

@@ -29,9 +29,9 @@ describe("a gateway that is killed between a provider's action and its own commi
     await Promise.all([n8n.shut(), typebot.shut()]);
   });
 
-  /** Starts it again so that it dies at the point, has somebody write, and starts it once more. */
+  /** Restarts it so that it dies at the point, lets a contact write, and starts it once more. */
   async function dieOver(point: string, from: string, ...said: (string | Said)[]): Promise<void> {
-    // A send whose outcome is not yet written goes out again after a kill.
+    // A send whose outcome is not yet written is repeated after a kill.
     await story.drained();
     await story.gateway.kill();
     const { exited } = await begin({ WAYGATE_FAULT_POINT: point });
@@ -127,7 +127,7 @@ describe("a gateway that is killed between a provider's action and its own commi
       await story.clientOf(instance).saveIntegration({ id: instance.id, provider, config: config() });
     });
 
-    /** A flow that stands at its input for files. */
+    /** A flow that waits at its input for files. */
     async function openFlow(): Promise<string> {
       const ana = newPerson();
       for (const [at, text] of ["hi", "Ana"].entries()) {

@@ -8,7 +8,7 @@ import { waitUntil } from "../gateway.ts";
 import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
 
-/** Each has a story of its own: they take long, and mostly wait. */
+/** Each test has a separate story: they take long, and mostly wait. */
 describe.concurrent("a fault that lasts long", () => {
   test.each<[string, (round: Round) => Promise<RoundFigures>]>([
     ["a delivery that dies again and again uses up no attempt", (round) => killSameJob(round, 3)],

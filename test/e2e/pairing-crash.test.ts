@@ -24,7 +24,7 @@ test("a pairing continues after a kill -9 with the same keys and the newest secr
       ({ tag, attrs }) => tag === "ack" && attrs.id === id,
     );
   await waitUntil(isAcked);
-  // Acknowledged means stored: whether the QR was drawn again by now does not matter.
+  // Acknowledged means stored: it does not matter whether the QR code was generated again by now.
   await on.story.gateway.kill("SIGKILL");
   await on.start();
   const before = parseQr(first.qr_code ?? "");

@@ -25,7 +25,7 @@ afterAll(() => story.end());
 const health = () => createClient({ baseUrl: story.gateway.url, adminToken: ADMIN_TOKEN }).health();
 const statusOf = async (instance: PairedInstance) =>
   (await story.clientOf(instance).getInstanceStatus({ id: instance.id })).data;
-/** A busy machine may be too slow for a single question. */
+/** A busy machine may be too slow for a single request. */
 const becomes = (instance: PairedInstance, status: string) =>
   waitUntil(async () => (await statusOf(instance).catch(() => undefined))?.status === status);
 const disconnectionsOf = ({ id }: PairedInstance) =>

@@ -4,7 +4,7 @@ import { waitUntil } from "../gateway.ts";
 import type { Received } from "../receiver.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
-/** Has the program run into a bug when it gets SIGUSR2. */
+/** Makes the program throw an unexpected error at SIGUSR2. */
 const BUGS = {
   "an exception that nobody catches": "throw new Error('surprise')",
   "a rejection that nobody handles": "Promise.reject(new Error('surprise'))",

@@ -4,7 +4,7 @@ import { newPhone, waitUntil } from "../gateway.ts";
 import { sendAll } from "./send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
-/** `WAYGATE_PROOF=full`: as much as the promise says, which takes ten minutes. */
+/** `WAYGATE_PROOF=full`: the number of messages in the documentation, which takes ten minutes. */
 const IS_FULL = process.env.WAYGATE_PROOF === "full";
 const KILLED = IS_FULL ? { messages: 300, kills: 50 } : { messages: 40, kills: 3 };
 const MANY = IS_FULL ? 2_000 : 200;

@@ -33,7 +33,7 @@ describe("a gateway on WhatsApp", () => {
     qrs = received("instance.qr").length;
     const { id } = on.instance;
     const { data: sent } = await on.client().sendText({ id, number: contact, text: "Oi, Ana" });
-    // The receipt of a quick phone may be there by the time of the answer.
+    // The receipt of a fast phone may have arrived before the response.
     expect(sent.status).toMatch(/^(sent|delivered|read)$/);
     await says("Oi!");
     await waitUntil(() => received("message.received").some(({ text }) => text === "Oi!"));

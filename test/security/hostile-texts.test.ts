@@ -12,7 +12,7 @@ import { isFullRun, printFigures } from "./run-size.ts";
 import { type TextField, textFieldsOf } from "./text-fields.ts";
 
 const MIB = 1_048_576;
-/** Most of it is the test's own: a text of 1 MB is written, sent, read and refused. The square of it takes minutes. */
+/** Mostly the test's own time: it writes, sends and refuses a text of 1 MB. Its square takes minutes. */
 const MOST_CPU_MS = 1_500;
 const MOST_MEMORY_RISE = 768 * MIB;
 const LONGEST_ANSWER = 64 * 1_024;
@@ -96,7 +96,7 @@ function describeProbe({ field, unit, characters }: Probe): string {
   return `${field.operation}: ${field.path}, ${characters} characters of ${JSON.stringify(unit)}`;
 }
 
-/** A file that cannot be fetched is 502: that is no fault of the gateway. */
+/** A file that cannot be fetched is 502, which is no fault of the gateway. */
 function faultsOf({ status, length, cpuMs }: { status: number; length: number; cpuMs: number }): string[] {
   return [
     ...(status >= 500 && status !== 502 ? [`answered with ${status}`] : []),

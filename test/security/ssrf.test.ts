@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { forgeRequests } from "./ssrf.ts";
 
-/** Fields whose address the gateway calls at once or when it is tested; the list may grow by itself. */
+/** Fields whose address the gateway requests at once or during a test; the list may grow by itself. */
 const CALLED = [
   "sendText/text",
   "sendMedia/url",

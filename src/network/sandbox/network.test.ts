@@ -308,8 +308,8 @@ describe("the inbox of a sandbox device", () => {
   });
 });
 
-describe("what is old", () => {
-  it("is forgotten, and a device that stays away is unlinked; one that is online is not", async () => {
+describe("expired data of the sandbox network", () => {
+  it("is deleted, and a device that stays offline is unlinked, while an online one is not", async () => {
     const online = await network.pair("5511977773000");
     const away = await network.pair("5511977774000");
     await send(online, to("1234")).result;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => network.stop());
 
-it("sessions that lose the network together come back one after the other", async () => {
+it("sessions that lose the network together reconnect one after the other", async () => {
   const listeners: RecordingSession[] = [];
   for (let n = 0; n < SESSIONS; n++) listeners.push(await network.pair());
   const phones = await Promise.all(
@@ -24,6 +24,6 @@ it("sessions that lose the network together come back one after the other", asyn
   await eventually(() => {
     expect(listeners.map((one) => one.all("connected").length)).toEqual(Array(SESSIONS).fill(2));
   });
-  // The first may come at once; each of the others has a place of its own in the second.
+  // The first session may reconnect at once; each of the others has its own slot in the second.
   expect(performance.now() - cutAt).toBeGreaterThan(((SESSIONS - 1) * 1000) / PER_SECOND - 5);
 });

@@ -72,7 +72,7 @@ test("a day with rows in the default partition is left out, and the others are c
 test("a lock on one table does not delay the partitions of the other tables", async () => {
   const now = new Date("2034-01-01T00:00:00Z");
   await store.database.db.transaction().execute(async (trx) => {
-    // However long the others take.
+    // Independent of the time that the other tables need.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     await sql`lock table event_default in access share mode`.execute(trx);
     await ensurePartitions(store.database.db, now);

@@ -13,7 +13,7 @@ const story = createPostgresStory();
 afterEach(() => story.clear());
 
 const shared = createPostgresStory();
-/** One data directory whose database goes through most of these tests, since each new one costs a second. */
+/** One data directory whose database serves most of these tests, since each new one costs a second. */
 let lasting: string;
 
 beforeAll(async () => {
@@ -145,7 +145,7 @@ test("a postmaster killed with -9 during a transaction is back at the same addre
   expect(isAlive(await postmasterOf(join(dataDir, "postgres")).catch(() => 0))).toBe(false);
 });
 
-/** Where a first start was killed half-way; one that was done before the signal came is no such, and another is begun. */
+/** Data of a first start that was killed before its end; a start that ended earlier is repeated. */
 async function crashInFirstStart(): Promise<string> {
   for (;;) {
     const dataDir = await story.directory();

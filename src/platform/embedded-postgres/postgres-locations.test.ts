@@ -29,7 +29,7 @@ const NOBODY = { uid: 65534, gid: 65534 };
 const NAMELESS = { uid: 54_321, gid: 54_321 };
 const SOMEBODY = findSomebody();
 
-/** A package as npm leaves it when it has not run its install script, below a directory that only we may enter. */
+/** A package as npm leaves it without its install script, below a directory that only this user may enter. */
 let blocked: string;
 
 beforeAll(async () => {

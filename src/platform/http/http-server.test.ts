@@ -757,7 +757,7 @@ describe("every request", () => {
   });
 
   test("logs a warning with its network for a refused credential, and none for a valid one", async () => {
-    // Its own: the bound on these warnings is used up by the other tests.
+    // A server of its own: the other tests use up the limit of these warnings.
     const one = await createHttpServer({
       contract,
       handlers,

@@ -46,7 +46,7 @@ describe("the event-loop delay of a process", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** Lets the timer ring once for each of these, so many milliseconds too late. */
+  /** Fires the timer once for each entry, late by that many milliseconds. */
   function lagAfter(lates: number[]): number {
     let now = 0;
     const meter = startEventLoopLagMeter({ ceilingMs: 2_000, now: () => now });

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const claim = (perMinute: number, cost = 1, key = "shop") => ({ key, policy: "account", perMinute, cost });
 const take = (...claims: ReturnType<typeof claim>[]) => limiter.consume(claims);
-/** How many of so many requests at this moment are granted. */
+/** The number of granted requests out of `tries` at this moment. */
 const granted = (tries: number, perMinute: number) =>
   Array.from({ length: tries }, () => take(claim(perMinute))).filter(({ isGranted }) => isGranted).length;
 

@@ -23,11 +23,11 @@ describe("an RPC of another node", () => {
   let app: FastifyInstance;
   let url: string;
   const calls = createNodeRpcClient({ secret: SECRET });
-  /** How often it was asked to count. */
+  /** How often the count operation has run. */
   let counted = 0;
   const ask = (name: string, input: unknown = {}) => calls.request({ url, name, input, timeoutMs: 5000 });
 
-  /** A file that comes as the test pushes it. */
+  /** A file whose content the test pushes. */
   let long: Readable;
   const askLong = async () => {
     long = new Readable({ read() {} });
@@ -89,7 +89,7 @@ describe("an RPC of another node", () => {
 
   test("has a timeout for the response head only, so a slow reader can finish a file", async () => {
     const body = await askLong();
-    // Later than the call's own timer of the same length, which was set before.
+    // Later than the RPC's own timer of the same length, which was set before.
     await delay(5500);
     long.push("two");
     long.push(null);
@@ -133,7 +133,7 @@ describe("an RPC of another node", () => {
     return (await app.inject(call)).statusCode;
   };
 
-  /** The three headers of a call that is right; `parts` bends them. */
+  /** The three headers of a valid request; `parts` changes them. */
   const headersOf = (text: string, { target = url, proofAt = Date.now(), signedAt = Date.now() } = {}) => {
     const identity = { target, nonce: newNonce() };
     return {
@@ -197,7 +197,7 @@ describe("an RPC of another node", () => {
     // Nothing of this process runs until the other one has ended.
     execFileSync(process.execPath, ["-e", ASK_AND_LEAVE, hostname, port, text]);
     await once(app.server, "connection");
-    // It was read before this one.
+    // That request was read before this one.
     expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
   });
 

@@ -28,7 +28,7 @@ function borrow(port = 1, policyKey = "tenant", isPaced = false): Promise<Leased
   });
 }
 
-/** Whether a line is lent by now. */
+/** Whether a socket is leased by now. */
 async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
   const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([line.then(() => true), later]);

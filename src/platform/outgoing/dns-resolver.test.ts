@@ -31,7 +31,7 @@ describe("the DNS resolver", () => {
     await expect.poll(() => asked).toEqual(["a.test", "a.test"]);
   });
 
-  /** Whether it answered makes it another kind of name. */
+  /** A name that resolved is classified differently from one that did not. */
   async function resolve({ asked, open, lookup }: ReturnType<typeof controlled>, ...names: string[]) {
     for (const name of names) {
       const answer = lookup(name);

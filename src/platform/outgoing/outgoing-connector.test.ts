@@ -11,7 +11,7 @@ afterEach(() => {
   }
 });
 
-/** Dials as undici would, and says how it went and how many connections the listener saw. */
+/** Dials as undici would, and returns the result and the number of connections at the listener. */
 async function dial(hostname: string, answers: string[], allowedHosts: string[]) {
   let hits = 0;
   const server = net.createServer(() => {

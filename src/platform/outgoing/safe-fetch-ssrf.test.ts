@@ -15,7 +15,7 @@ let port = 0;
 beforeEach(async () => {
   hits = 0;
   port = 0;
-  // One port on every loopback address there is, so that a slip on any of them is seen.
+  // One port on every loopback address, so that a request to any of them is seen.
   for (const host of ["127.0.0.1", "::1"]) {
     const server = http.createServer((_request, response) => response.end("internal"));
     server.on("connection", () => {
@@ -146,7 +146,7 @@ describe("the set of forged addresses", () => {
       location = target;
       const outcome = await outgoing.download({ url, totalMs: 30_000, maxBytes: 1000, onChunk() {} });
       const isRefused = outcome.outcome === "failed" && ["blocked", "invalid_url"].includes(outcome.failure);
-      // Some forms are read as a path of the server that sent them.
+      // Some forms are parsed as a path of the server that sent them.
       const isHere = !URL.canParse(target, url) || new URL(target, url).origin === new URL(url).origin;
       if (!isRefused && !isHere) passed.push(target);
     }
@@ -253,7 +253,7 @@ describe("host names in URLs", () => {
   });
 
   it("are resolved once per connection, and exactly that address is dialled", async () => {
-    // 127.0.0.2 stands for the public address, 127.0.0.1 for the internal one behind the second answer.
+    // 127.0.0.2 stands for the public address, 127.0.0.1 for the internal one of the second query.
     const visits: string[] = [];
     const open127 = http.createServer((request, response) => {
       visits.push(request.headers.host ?? "");

@@ -47,7 +47,7 @@ function answering(handler: http.RequestListener, host?: string, port?: number):
   return listen(http.createServer(handler), host, port);
 }
 
-/** A server that does to each socket, after the request's first bytes, whatever it likes. */
+/** A server with arbitrary behaviour for each socket after the first bytes of the request. */
 function raw(behave: (socket: net.Socket) => void): Promise<Server> {
   return listen(net.createServer((socket) => socket.once("data", () => behave(socket.resume()))));
 }
@@ -203,7 +203,7 @@ describe("a hostile receiver", () => {
   const ends = async (server: Server, totalMs = POST.totalMs) => {
     const began = performance.now();
     const outcome = await open().fetch({ ...POST, url: server.url, totalMs });
-    // Far from the seconds that a busy machine may add, and farther from never.
+    // Far above the seconds that a busy machine may add, and still finite.
     expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 15_000);
     return outcome;
   };

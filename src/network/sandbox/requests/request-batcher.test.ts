@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RequestBatcher } from "./request-batcher.ts";
 
-describe("Batch", () => {
-  it("merges what is asked meanwhile, in order and up to its size", async () => {
+describe("the request batcher", () => {
+  it("merges the requests that arrive meanwhile, in order and up to its size", async () => {
     const batches: number[][] = [];
     const batch = new RequestBatcher<number, number>({
       max: 3,
@@ -20,7 +20,7 @@ describe("Batch", () => {
     ]);
   });
 
-  it("fails only the guilty item when one can be at fault", async () => {
+  it("fails only the item with the error when it can be identified", async () => {
     const batch = new RequestBatcher<string, string>({
       max: 10,
       retryOneByOne: () => true,
@@ -33,7 +33,7 @@ describe("Batch", () => {
     expect(results.map((one) => one.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
-  it("fails every item when none is at fault, and goes on afterwards", async () => {
+  it("fails every item when it cannot be identified, and continues afterwards", async () => {
     let isAway = true;
     const batch = new RequestBatcher<number, number>({
       max: 10,

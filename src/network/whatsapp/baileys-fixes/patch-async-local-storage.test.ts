@@ -2,7 +2,7 @@ import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import { patchAsyncLocalStorage, withPooledStorages } from "./patch-async-local-storage.ts";
 
-/** What all storages that are in use have written into the resource of the moment. */
+/** The entries that all storages in use have written into the current resource. */
 const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
 
 describe("the AsyncLocalStorage patch", () => {

@@ -9,7 +9,7 @@ describe("the console", () => {
 
   beforeAll(async () => {
     const hear = (...words: unknown[]) => void said.push(words);
-    // Before the driver is loaded, as the console of a process is.
+    // Replaced before the driver is loaded, like the console of a process.
     Object.assign(globalThis.console, { info: hear, warn: hear, log: hear, error: hear });
     stage = await startWhatsAppStage();
   });

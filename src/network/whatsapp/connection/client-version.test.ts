@@ -67,7 +67,7 @@ async function pair(): Promise<TestInstance> {
   return instance;
 }
 
-/** So much later, as far as the searches know. */
+/** Moves the clock of the searches forward by this time. */
 async function later(ms: number): Promise<void> {
   const by = sql`${ms}::float8 * interval '1 millisecond'`;
   const { db } = running.database;
@@ -76,7 +76,7 @@ async function later(ms: number): Promise<void> {
       changed_at = changed_at - ${by}, wanted_at = wanted_at - ${by}`.execute(db);
 }
 
-/** The run of the schedule has ended, and what it was to connect again is on its way. */
+/** Waits until the run of the schedule has ended, and its reconnects have started. */
 const searchIsOver = () =>
   waitUntil(async () => {
     const { rows } = await running.database.pool.query(
@@ -240,7 +240,7 @@ describe("A gateway", () => {
     await isFetched(FIRST);
     const other = await running.addNode();
     await isFetched(FIRST, other.url);
-    // Hints go only to nodes that are known.
+    // Notifications are sent only to known nodes.
     await waitUntil(() => running.gateway.engine.countLiveNodes("sessions") === 2);
     web.publish(SECOND);
     await later(24 * HOUR_MS);

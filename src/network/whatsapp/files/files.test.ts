@@ -17,7 +17,7 @@ afterAll(() => stage.stop());
 
 const countReceipts = async () => (await stage.control.stanzas(stage.phone.number)).receipt ?? 0;
 
-/** The message's own receipt has come too, so that the next one is about its file. */
+/** Waits for the message's own receipt too, so that the next one is about its file. */
 async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
   const file = {
     kind: "media",

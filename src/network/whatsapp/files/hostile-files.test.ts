@@ -12,10 +12,10 @@ let listener: RecordingSession;
 let hostile: Server;
 let host: string;
 let hits = 0;
-/** Names whose addresses were asked for. */
+/** Names that were resolved. */
 const names: string[] = [];
 
-/** As a policy that allows everything: only the name itself can stop a connection. */
+/** Like a policy that allows everything: only the name itself can stop a connection. */
 const lookup: LookupFunction = (name, options, callback) => {
   names.push(name);
   if (options.all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
@@ -33,7 +33,7 @@ beforeAll(async () => {
   listener = stage.open({ timing: { phoneMs: 5_000 }, egress: { lookup } });
   await listener.pair(stage.phone);
   await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
-  // The network has named its host for files.
+  // The network has named its media host.
   const { ref } = await receive({
     documentMessage: { url: "https://elsewhere.example/", ...sealed("/v/none") },
   });
@@ -150,7 +150,7 @@ describe("a file that Baileys fetches by itself", () => {
   const chats = (id: string) => [
     { chat: stage.contact.number, messages: [{ id, text: "Before", at: Date.now() - 1_000 }] },
   ];
-  /** All that came before has been handled. */
+  /** Waits until everything that arrived before has been handled. */
   const resolved = async () => {
     await listener.message(await stage.contact.sendMessage({ kind: "text", text: "next" }));
     await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));

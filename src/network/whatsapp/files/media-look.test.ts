@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.stop());
 
-/** The message as the phone at the other end got it. */
+/** The message as the receiving phone got it. */
 async function send(media_type: MediaType, mime_type: string, bytes: Buffer, look: Partial<MediaContent>) {
   const id = newMessageId();
   const content = { kind: "media", media_type, mime_type, size: bytes.length, bytes, ...look } as const;

@@ -81,7 +81,7 @@ class Gateway {
     });
   }
 
-  /** Dies at the nth pass of a point from now on, and is there again at once. */
+  /** From now on, dies at the nth pass of a point, and restarts at once. */
   async killAt(point: Point, nth: number): Promise<void> {
     if (point === "receipt-lost") {
       await this.stage.control.fault({ fault: "receipt_lost", phone: this.stage.phone.number });
@@ -104,7 +104,7 @@ class Gateway {
 
   async #reach(point: Point): Promise<void> {
     if (this.#kill?.point === "receipt" && point === "after" && --this.#kill.left === 0) {
-      // The receipt goes out in the turns after the commit.
+      // The receipt is sent in the event-loop turns after the commit.
       setImmediate(() => this.kill());
     }
     if (this.#kill?.point !== point || --this.#kill.left > 0) return;
@@ -308,7 +308,7 @@ describe("a session that both contacts establish at once", () => {
     for (let round = 0; round < 6; round++) {
       gateway.kill();
       await gateway.online();
-      // As after a long time: the devices of the contact are asked for, and a new conversation begins.
+      // As after a long time: the contact's devices are queried, and a new conversation begins.
       for (const name of gateway.credentials.texts.keys()) {
         if (name.startsWith("devices ")) gateway.credentials.texts.delete(name);
       }
@@ -338,7 +338,7 @@ describe("first conversations that both contacts start at the same moment", () =
     const identities = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
     const early = Array.from({ length: 4 }, (_, i) => `early ${i}`);
     const rounds = Array.from({ length: 8 }, (_, i) => i);
-    // What waits in the network's queue was written before we write, and is read after.
+    // Messages in the network's queue were sent before the gateway's own, and are read after it.
     gateway.stop();
     for (const person of identities)
       for (const text of early) await control.say(person.phone, phone.number, text);

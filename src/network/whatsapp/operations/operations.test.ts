@@ -162,7 +162,7 @@ describe("the history sync of the phone at the pairing", () => {
     await control.changeSetting(phone.number, { contact: { fullName: "Ana Maria" } }, contact.jid);
     await control.changeSetting(phone.number, { archive: true, lastMessages: [] }, contact.jid);
     await pair();
-    // Names, pairs of addresses and chats come by several ways, in any order.
+    // Names, pairs of addresses and chats arrive from several sources, in any order.
     const reported = (one: object) =>
       heardWhere("contact_updated", { contact: expect.objectContaining(one) });
     await reported({ jid: contact.jid, phone: contact.number, name: "Ana Maria" });

@@ -34,7 +34,7 @@ async function send(to: Jid, content: Content): Promise<MessageId> {
   return id;
 }
 
-/** The message as it came to Ana's phone. */
+/** The message as Ana's phone received it. */
 const received = (id: string): Promise<Plain> =>
   eventually(async () => {
     const message = await stage.control.message(ana.phone, id);

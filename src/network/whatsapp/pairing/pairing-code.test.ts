@@ -23,7 +23,7 @@ interface Asking {
   code(nth?: number): Promise<string>;
 }
 
-/** A session that asks for a pairing code. */
+/** A session that requests a pairing code. */
 function ask(options: WhatsAppStageOptions = {}): Asking {
   const store = keepInMemory();
   const listener = stage.open(options, { credentials: store });

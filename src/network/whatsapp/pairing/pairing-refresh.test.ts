@@ -23,7 +23,7 @@ interface Showing {
   qr(nth: number): Promise<ReturnType<typeof parseQr> & { text: string; reason: string; attempt: number }>;
 }
 
-/** A session that shows its first QR. */
+/** A session that shows its first QR code. */
 async function show(options: WhatsAppStageOptions = {}, store = keepInMemory()): Promise<Showing> {
   const listener = stage.open(options, { credentials: store });
   listener.session.connect();
@@ -53,7 +53,7 @@ function acked(id: string): Promise<Record<string, string>> {
   });
 }
 
-/** Resolves when everything that clients have sent up to now has arrived: pings that were sent later have. */
+/** Resolves when everything that clients have sent has arrived, which a later ping shows. */
 async function hasArrived(): Promise<void> {
   const pings = async () =>
     (await stage.control.registrationStanzas()).filter(({ attrs }) => attrs.xmlns === "w:p").length;

@@ -11,7 +11,7 @@ import { KeyedMutex } from "../keys/keyed-mutex.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 
-/** A ceremony whose stanzas go to the phone directly, so that each can be changed on its way. */
+/** A ceremony whose stanzas go to the phone directly, so that each can be changed in transit. */
 class Rehearsal {
   readonly person = new ServerPerson("5511999990001", "123", { name: "Shop", opaque: false });
   readonly unhandled: string[] = [];
@@ -60,7 +60,7 @@ class Rehearsal {
     });
   }
 
-  /** The phone has scanned the QR. */
+  /** The phone has scanned the QR code. */
   scan(demand: PasskeyDemand = {}): Promise<number> {
     const device = this.ceremonies.begin(this.person, this.#candidate, this.secrets[0] as Buffer, demand);
     device.catch(() => {});
@@ -72,7 +72,7 @@ class Rehearsal {
     this.ceremonies.ask(this.#candidate);
   }
 
-  /** WhatsApp makes another demand, without another scan. */
+  /** WhatsApp sends another request, without another scan. */
   demand(options: Record<string, unknown> | string): Promise<void> {
     const text = typeof options === "string" ? options : JSON.stringify(options);
     const content = [{ tag: "passkey_request_options", attrs: {}, content: Buffer.from(text) }];

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.stop());
 
-/** A session whose QR was scanned by a phone that wants its passkey; `linked` settles with the device. */
+/** A session whose QR was scanned by a phone that wants its passkey; `linked` resolves with the device. */
 async function scanned(
   demand: PasskeyDemand = {},
   timing: Partial<WhatsAppTiming> = {},

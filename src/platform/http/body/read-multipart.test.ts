@@ -5,7 +5,7 @@ import { type MultipartHeader, readMultipart } from "./read-multipart.ts";
 
 const TYPE = "multipart/form-data; boundary=XX";
 
-/** The parts of a body that comes in pieces of that size. */
+/** The parts of a body that arrives in pieces of that size. */
 async function parse(body: Buffer | string, size = 1_000_000, type = TYPE) {
   const bytes = Buffer.from(body);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
