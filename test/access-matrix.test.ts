@@ -342,7 +342,7 @@ describe("an agent", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("sees the host of a delivery and no path; an administrator sees the path with masked tokens", async () => {
+  it("sees the host of a delivery and no path; an administrator sees the path, tokens masked", async () => {
     const { token, instance: id } = own;
     const { data } = await as(token).createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/t0k3n" });
     await expect(as(token).testWebhook({ id, webhookId: data.id })).rejects.toMatchObject({

@@ -182,7 +182,7 @@ describe("imports", () => {
     expect(sources.filter(({ path }) => areaOf(path) === undefined).map(({ path }) => path)).toEqual([]);
   });
 
-  test("point down only", () => {
+  test("point from upper to lower areas only", () => {
     const up = breaches(({ path }, target) => {
       const [from, to] = [areaOf(path), areaOf(target)];
       return from !== undefined && to !== undefined && from !== to && !MAY_IMPORT[from].includes(to);
@@ -205,7 +205,7 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
-  test("of the network from features are types only, except ids, vCards, quotes, cut texts and merged changes", () => {
+  test("of the network from features are types only, with a short list of exceptions", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&

@@ -142,7 +142,7 @@ describe.skipIf(!hasCurl)(
       },
     );
 
-    test("the first block of the README, pasted with the password filled in, ends with a webhook", async () => {
+    test("the first block of the README, pasted with a password filled in, ends with a webhook", async () => {
       const stdout = await pasteFirstBlock(
         (block) => block.replace("PASSWORD='...'", `PASSWORD='${OWNER.password}'`),
         /message\.received echo: Hello\n[\s\S]*^Next: |^Next: [\s\S]*message\.received echo: Hello\n/m,

@@ -73,7 +73,7 @@ describe("a batch writer", () => {
     expect(await writer.write(4)).toBe(4);
   });
 
-  it("fails every item with the same error when the database is unavailable, without single attempts", async () => {
+  it("fails every item with the same error when the database is unavailable, with no retries", async () => {
     let writes = 0;
     const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const writer = createBatchWriter<number, number>({

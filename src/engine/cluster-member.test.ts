@@ -367,7 +367,7 @@ describe("several nodes", () => {
     await expect.poll(() => b.ran).toEqual(["b one"]);
   });
 
-  it("know whether a living node has a role", async () => {
+  it("can see whether a living node has a role", async () => {
     const cable = await layCableToNode();
     const api = await story.start("a", [], { ...QUICK, roles: ["api"] });
     expect(await api.hasLiveNode("api")).toBe(true);

@@ -45,7 +45,7 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("finds a job by polling without a notification, even if the insert races with the emptying of the lane", async () => {
+  it("finds a job by polling without a notification, even if the insert races with a lane's end", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
     const lane = await story.lane("k", "one");
@@ -205,7 +205,7 @@ describe("the engine", () => {
     await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 
-  it("frees slot and group of a committed job after `run`, and reads the row again if it still exists", async () => {
+  it("frees slot and group of a committed job after `run`, and reads its row again if it exists", async () => {
     const order: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos}.${job.attempts}`);
@@ -326,7 +326,7 @@ describe("many lanes", () => {
     expect(Math.max(...done.values())).toBeLessThan(12);
   });
 
-  it("continue while the jobs of unproven lanes hang, which get a quarter of the concurrency budget", async () => {
+  it("continue while the jobs of unproven lanes hang, which get a quarter of the concurrency", async () => {
     const gate = createGate();
     let hanging = 0;
     let ran = 0;
@@ -398,7 +398,7 @@ describe("many lanes", () => {
   });
 });
 
-describe("owning a lane", () => {
+describe("the ownership of a lane", () => {
   it("calls the feature's onOwned before the first job until it succeeds, and onLost once", async () => {
     const told: string[] = [];
     const onClaimed = vi
@@ -447,7 +447,7 @@ describe("owning a lane", () => {
     await expect.poll(() => running.slice(0, 2)).toEqual([1, 2]);
   });
 
-  it("is only for nodes that have the role", async () => {
+  it("is possible only for nodes that have the role", async () => {
     const engine = await story.start("a", [kindOf(async () => DONE, { role: "sessions" })], {
       roles: ["worker"],
     });

@@ -64,7 +64,7 @@ describe("lanes", () => {
     expect((await pool.query("select from lane")).rowCount).toBe(0);
   });
 
-  it("are claimed if they have no owner, under a higher epoch each time, up to the requested number", async () => {
+  it("are claimed if they have no owner, under a higher epoch each time, up to a given number", async () => {
     await addLanes(3);
     const first = await claimLanes(db, order("a", { limit: 2 }));
     expect(first.map((lane) => lane.epoch)).toEqual([1, 1]);
@@ -92,7 +92,7 @@ describe("lanes", () => {
 });
 
 describe("two nodes that claim the lanes of a dead node", () => {
-  it("never both get a lane, even when one commits between the snapshot and the row lock of the other", async () => {
+  it("never both get a lane, even when one commits between the other's snapshot and row lock", async () => {
     await addNode("gone", true);
     await addLanes(10, "gone");
     const role = `taker_${randomBytes(4).toString("hex")}`;
@@ -204,7 +204,7 @@ describe("the fence", () => {
     expect(await lockOwnedLanes("a", [lane]).execute(db)).toMatchObject({ rows: [] });
   });
 
-  it("lets batches over the same lanes in any order commit without a deadlock, beside claims and releases", async () => {
+  it("lets batches over the same lanes in any order commit without a deadlock beside claims", async () => {
     await addLanes(200);
     let owner = "a";
     let lanes = await claimLanes(db, order(owner, { limit: 200 }));

@@ -5,7 +5,7 @@ const entry = (id: string, body: string) => ({ id, body, is_done: false });
 const key = (id: string, value: string | null) => ({ kind: "session", id, value });
 const NOTHING = { keys: [], journal_entries: [], deleted_journal_ids: [] };
 
-test("A merged change has the last value of each key, also of a deleted one, and the last credentials", () => {
+test("A merged change has the last value of each key, even if deleted, and the last credentials", () => {
   const [older, newer] = [Buffer.from("older"), Buffer.from("newer")];
   const merged = mergePairingChanges([
     { credentials: older, keys: [key("1", "a"), key("2", "b")] },

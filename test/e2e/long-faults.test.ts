@@ -9,7 +9,7 @@ import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
 
 /** Each test has a separate story: they take long, and mostly wait. */
-describe.concurrent("a fault that lasts long", () => {
+describe.concurrent("long faults", () => {
   test.each<[string, (round: Round) => Promise<RoundFigures>]>([
     ["a delivery that dies again and again uses up no attempt", (round) => killSameJob(round, 3)],
     [
@@ -23,7 +23,7 @@ describe.concurrent("a fault that lasts long", () => {
     expect(breaches.join("\n")).toBe("");
   });
 
-  test("of rows that stay locked for a while causes no duplicate", {
+  test("rows that stay locked for a while cause no duplicate", {
     timeout: 900_000,
   }, async ({ onTestFinished }) => {
     const story = await createE2eStory();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => on.end());
 
-test("a sync send with a lost acknowledgement keeps its id and its key over kill -9, and is sent", async () => {
+test("a sync send with a lost acknowledgement keeps id and key over kill -9, and is sent", async () => {
   const { id } = on.instance;
   const { phone: number } = await on.network.control.addPerson({ phone: newPhone() });
   await on.network.control.fault({ fault: "ack_lost", to: number, times: 1 });

@@ -90,7 +90,7 @@ function faultsOf({ status, headers }: RawHttpResponse): string[] {
   ];
 }
 
-test("no webhook header and no name with a line break adds a header to the request to a receiver", async () => {
+test("no webhook header and no name with a line break adds a header to a delivery", async () => {
   const base = `/api/v1/instances/${sales.id}/webhooks`;
   const statuses: Record<string, number> = {};
   const faults: string[] = [];

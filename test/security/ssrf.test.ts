@@ -25,7 +25,7 @@ const CALLED = [
   "updateInstance/proxy/url",
 ];
 
-test("A gateway that may reach an internal server does so through these fields, so the attack below is real", {
+test("A gateway that may reach an internal server calls it for these fields: the attack below is real", {
   timeout: 1_200_000,
 }, async () => {
   const { fields, hits } = await forgeRequests({ everyField: isFullRun, forms: 1, isOpen: true });

@@ -33,7 +33,7 @@ async function sleepers(): Promise<number> {
   return rows.length;
 }
 
-test("numbers come as numbers, also in arrays and from sums; json comes parsed, times as dates", async () => {
+test("numbers are returned as numbers, also in arrays and sums; json is parsed, times are dates", async () => {
   const { rows } = await sql`select 9007199254740991::bigint as big, 12.50::numeric as price,
     '{1,2,null}'::bigint[] as bigs, '{1.5}'::numeric[] as prices, count(*) as n, '{"a":[1]}'::jsonb as json,
     '2026-11-20T12:00:00Z'::timestamptz as at, '\\x00ff'::bytea as bytes, null::bigint as nothing`.execute(
@@ -101,7 +101,7 @@ test("a pool that was never used, or only beside Kysely, closes as well", async 
   expect(used.pool.totalCount).toBe(0);
 });
 
-test("a refused connection, an unknown host and a silent server mean an unavailable database, in 3 s at most", async () => {
+test("a refused connection, an unknown host and a silent server mean an unavailable database", async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
   await once(silent, "listening");

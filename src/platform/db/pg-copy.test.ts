@@ -58,7 +58,7 @@ describe("rows from a COPY", () => {
     await reader.return(undefined);
   });
 
-  test("arrive until the reader stops; the connection then runs other statements, and can be closed", async () => {
+  test("arrive until the reader stops; the connection can then run other statements or close", async () => {
     await connect();
     for await (const rows of copyOut(client, WIDE)) if (rows.length > 0) break;
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);

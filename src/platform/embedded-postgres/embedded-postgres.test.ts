@@ -125,7 +125,7 @@ test("Ctrl-C reaches the gateway, and PostgreSQL stops when the gateway stops it
   expect(log.slice(logged).match(/received fast shutdown request/g)).toHaveLength(1);
 });
 
-test("a postmaster killed with -9 during a transaction is back at the same address and lost nothing", async () => {
+test("a postmaster killed with -9 during a transaction is restarted and has lost nothing", async () => {
   const dataDir = lasting;
   const server = await story.start(dataDir);
   const { db, close } = openDatabase(server.url);
@@ -205,7 +205,7 @@ test("when another program uses the port, the next one is used", async () => {
   thief.close();
 });
 
-test("without PostgreSQL in the given directory, one clear error says what to do", async () => {
+test("without PostgreSQL in the given directory, one clear error explains what to do", async () => {
   const start = story.start(await story.directory(), { binDir: "/usr" });
   await expect(start).rejects.toThrow(
     /cannot start its own PostgreSQL.*\/usr\/postgres does not run.*set DATABASE_URL/s,

@@ -313,7 +313,7 @@ describe("HTTP responses", () => {
     expect(JSON.stringify(line)).toContain("does not match its contract");
   });
 
-  test("with undeclared fields beside data fail when the output is strict, and lose them when it is not", async () => {
+  test("with undeclared fields fail when the output is strict, and lose the fields otherwise", async () => {
     expect((await ask("/pets/9", { headers: KEY })).status).toBe(500);
     const lax = await createHttpServer({
       contract,
@@ -673,7 +673,7 @@ describe("error responses", () => {
     expect((await ask("/pets/7", { headers: away })).body.code).toBe("UNAVAILABLE");
   });
 
-  test("are 404 for an unknown route and 405 with Allow for a wrong method, before authentication", async () => {
+  test("are 404 for an unknown route and 405 with Allow for a wrong method, without a credential", async () => {
     const unknown = await post("/nowhere", "{", {});
     expect([unknown.status, unknown.body.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
     const wrong = await ask("/pets/7/", { method: "PUT", body: "{" });

@@ -308,7 +308,7 @@ describe("host names in URLs", () => {
     });
   });
 
-  it("with a hanging resolver fail after 5 s of connecting or at the deadline, and block no others", async () => {
+  it("with a hanging resolver fail after 5 s or at the deadline, and block no other name", async () => {
     const lookup = (name: string) =>
       name === "slow.test" ? new Promise<never>(() => {}) : answers("127.0.0.1")();
     const outgoing = open({ allowedHosts: ["loopback"], lookup });

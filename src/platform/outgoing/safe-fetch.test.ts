@@ -492,7 +492,7 @@ describe("file downloads", () => {
     expect(await open().download({ ...FILE, url: server.url, onChunk })).toMatchObject({ bytes: 400_000 });
   });
 
-  it("fail as too large before reading if the declared length says so, and otherwise while reading", async () => {
+  it("fail as too large before reading if the declared length says so, else while reading", async () => {
     const lying = await answering((_request, response) => {
       response.write(Buffer.alloc(600_000));
       response.end(Buffer.alloc(600_000));

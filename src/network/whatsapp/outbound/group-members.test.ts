@@ -53,7 +53,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     await listener.message(said);
   });
 
-  it("a reply and its mentions use that address, also in the text and when the message is requested again", async () => {
+  it("a reply and its mentions use that address, also in the text and when it is sent again", async () => {
     const quoted = { id: said, from_me: false, sender: ana.jid as Jid, text: "Who comes?" };
     const id = await send(group, {
       kind: "text",
@@ -136,7 +136,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
-  it("receipts show which member has received and read a message, also when the network combines them", async () => {
+  it("receipts show which member has received and read a message, even when combined", async () => {
     const id = await send(group, { kind: "text", text: "Lunch?" });
     const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
     expect(await listener.waitForEvent("message_status")).toMatchObject({
@@ -184,7 +184,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
   });
 });
 
-it("a mention of a member unknown to the session is reported with the phone from the group's members", async () => {
+it("an inbound mention of an unknown member is reported with the phone from the group's members", async () => {
   const bia = await stage.control.addPerson({ name: "Bia" });
   const { jid } = await stage.control.addGroup("Team", [ana.phone, me.phone, bia.phone], {
     addressing: "lid",

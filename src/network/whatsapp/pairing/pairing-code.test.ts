@@ -200,7 +200,7 @@ describe("a pairing code", () => {
     await listener.waitForEvent("connected");
   });
 
-  it("that the phone accepts silently names the limit of devices, and a late consent still links", async () => {
+  it("that the phone accepts silently names the device limit, and a late consent still links", async () => {
     await stage.control.fault({ fault: "consent_held" });
     const { listener, code } = ask({ timing: { consentMs: 100 } });
     void enter(await code());
