@@ -81,7 +81,7 @@ describe("a cursor that no page returned", () => {
   );
 });
 
-describe("a cursor of the log of messages", () => {
+describe("a cursor of the message log", () => {
   const page = (query: object = {}) =>
     sales.client.listInstanceLogs({ id: sales.id, type: "messages", limit: 1, ...query });
 

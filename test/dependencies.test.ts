@@ -34,7 +34,7 @@ describe("the lock file", () => {
     expect(named(packages.filter(({ resolved }) => resolved !== undefined))).toEqual([]);
   });
 
-  test("holds no package that the oldest supported Node would be warned about", () => {
+  test("contains no package that the oldest supported Node would report as unsupported", () => {
     const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const oldest = `${engines.node.replace(">=", "")}.0`;
     const warned = packages.filter(({ node, isOptional }) => !isOptional && node && !satisfies(oldest, node));

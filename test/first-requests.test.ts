@@ -30,7 +30,7 @@ async function send(path: string, body?: string, headers: Record<string, string>
 const ofShop = (path: string) => `/api/v1/instances/${shop.id}${path}`;
 
 test.each(["Sales", "inst_2", ":id", "0", "1.5"])(
-  "%s in place of the instance id is refused",
+  "%s in the place of the instance id is refused",
   async (id) => {
     const refused = await send(`/api/v1/instances/${id}/send-text`, "{}");
     expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });

@@ -45,7 +45,7 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("finds a job by polling without a notification, even if the insert races with a lane's end", async () => {
+  it("finds a job by polling without a notification, even if the lane empties during the insert", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
     const lane = await story.lane("k", "one");
@@ -205,7 +205,7 @@ describe("the engine", () => {
     await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 
-  it("frees slot and group of a committed job after `run`, and reads its row again if it exists", async () => {
+  it("frees slot and group of a committed job after `run`, and reads its row again if present", async () => {
     const order: string[] = [];
     const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos}.${job.attempts}`);
@@ -398,7 +398,7 @@ describe("many lanes", () => {
   });
 });
 
-describe("the ownership of a lane", () => {
+describe("the owner of a lane", () => {
   it("calls the feature's onOwned before the first job until it succeeds, and onLost once", async () => {
     const told: string[] = [];
     const onClaimed = vi
@@ -447,7 +447,7 @@ describe("the ownership of a lane", () => {
     await expect.poll(() => running.slice(0, 2)).toEqual([1, 2]);
   });
 
-  it("is possible only for nodes that have the role", async () => {
+  it("is always a node that has the role", async () => {
     const engine = await story.start("a", [kindOf(async () => DONE, { role: "sessions" })], {
       roles: ["worker"],
     });
@@ -460,7 +460,7 @@ describe("the ownership of a lane", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("is not attempted while this process lags behind", async () => {
+  it("claims no lane while its process lags behind", async () => {
     const opened: number[] = [];
     const onClaimed: LaneKind["onClaimed"] = async (lane) => void opened.push(lane.id);
     // A process with a long delay can miss its heartbeats; here only a request makes it poll.

@@ -61,8 +61,8 @@ describe("the token of a device", () => {
   });
 });
 
-describe("fixed behaviours by the last four digits", () => {
-  it("delivers to every other number, and the message is read", async () => {
+describe("the sandbox network", () => {
+  it("delivers a message to a number without a fixed behaviour, and the message is read", async () => {
     const me = await network.pair();
     const { id, result } = send(me, to("1234"));
     expect(await result).toMatchObject({ outcome: "accepted" });
@@ -72,7 +72,7 @@ describe("fixed behaviours by the last four digits", () => {
   it.each([
     ["0000", "RECIPIENT_NOT_FOUND"],
     ["0001", "SEND_FAILED"],
-  ])("refuses %s permanently", async (last, code) => {
+  ])("refuses a message to %s permanently", async (last, code) => {
     const me = await network.pair();
     expect(await send(me, to(last)).result).toMatchObject({ outcome: "refused", code, retryable: false });
   });
@@ -91,7 +91,7 @@ describe("fixed behaviours by the last four digits", () => {
     expect((await silent.result).outcome).toBe("unknown");
   });
 
-  it("delivers to 0003, where it is never read", async () => {
+  it("delivers a message to 0003, which is never read", async () => {
     const me = await network.pair();
     const unread = send(me, to("0003"));
     const later = send(me, to("1234"));
@@ -106,7 +106,7 @@ describe("fixed behaviours by the last four digits", () => {
     expect(message).toMatchObject({ chat: to("0004"), from_me: false, content: text("echo: ping") });
   });
 
-  it("delays the acknowledgement of 0005", async () => {
+  it("delays the acknowledgement of a message to 0005", async () => {
     const me = await network.pair();
     const startedAt = performance.now();
     const { id, result } = send(me, to("0005"));
@@ -172,7 +172,7 @@ describe("the ledger of the sandbox", () => {
     ]);
   });
 
-  it("knows that the sockets of a killed process are closed", async () => {
+  it("detects that the sockets of a killed process are closed", async () => {
     const process = network.startProcess();
     const me = await process.pair();
     await process.kill();

@@ -76,7 +76,7 @@ describe("readConfig", () => {
     expect(readConfig(env).localTargets).toBe(expected);
   });
 
-  it("opens the sandbox network to every account only while the gateway is not reachable from afar", () => {
+  it("opens the sandbox network to every account only while the base URL is on this machine", () => {
     const sandboxAt = (WAYGATE_BASE_URL: string) => readConfig({ WAYGATE_BASE_URL }).sandbox;
     expect(readConfig({}).sandbox).toBe("on");
     expect(["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80"].map(sandboxAt)).toEqual(

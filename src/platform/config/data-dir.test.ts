@@ -111,7 +111,7 @@ test("a path that is a file, or cannot be created, is refused in one clear sente
   );
 });
 
-test("the secret key is created once, even by two processes at once, and only its user can read", async () => {
+test("the secret key is created once, even by two processes at once, and is private", async () => {
   const keys = await Promise.all([1, 2, 3].map(() => loadOrCreateSecretKey(root)));
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toMatch(/^[\w-]{43}$/);

@@ -33,7 +33,7 @@ async function sleepers(): Promise<number> {
   return rows.length;
 }
 
-test("numbers are returned as numbers, also in arrays and sums; json is parsed, times are dates", async () => {
+test("numbers are returned as numbers, also in arrays and sums, JSON parsed and times as dates", async () => {
   const { rows } = await sql`select 9007199254740991::bigint as big, 12.50::numeric as price,
     '{1,2,null}'::bigint[] as bigs, '{1.5}'::numeric[] as prices, count(*) as n, '{"a":[1]}'::jsonb as json,
     '2026-11-20T12:00:00Z'::timestamptz as at, '\\x00ff'::bytea as bytes, null::bigint as nothing`.execute(

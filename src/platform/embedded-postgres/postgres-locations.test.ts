@@ -91,7 +91,7 @@ test("as root, programs below a closed directory are copied once, completely", a
   expect((await stat(postgres)).ctimeMs).toBe(copiedAt);
 });
 
-test("another user with an incomplete read-only package uses a copy in the data directory", async (context) => {
+test("another user with a broken read-only package uses a copy in the data directory", async (context) => {
   if (!isRoot) return context.skip("needs root, to be another user");
   if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
     return context.skip("another user may not enter this project");
@@ -136,7 +136,7 @@ test("as root, PostgreSQL runs as nobody, which may not list the data directory"
   expect({ uid: password.uid, mode: password.mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
 });
 
-test("as root below a closed home, each data directory has a database in /var/lib/waygate", async (context) => {
+test("as root below a closed home, each data directory has a database in /var/lib", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const home = await closedHome();
   const [one, two] = [join(home, "one"), join(home, "two")];

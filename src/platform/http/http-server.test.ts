@@ -673,7 +673,7 @@ describe("error responses", () => {
     expect((await ask("/pets/7", { headers: away })).body.code).toBe("UNAVAILABLE");
   });
 
-  test("are 404 for an unknown route and 405 with Allow for a wrong method, without a credential", async () => {
+  test("are 404 for an unknown route and 405 with Allow for a wrong method, with no credential", async () => {
     const unknown = await post("/nowhere", "{", {});
     expect([unknown.status, unknown.body.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
     const wrong = await ask("/pets/7/", { method: "PUT", body: "{" });

@@ -108,7 +108,7 @@ describe("the log", () => {
     expect(lines[0]?.url).toBe("https://***@hooks.test/in?token=***&x=***");
   });
 
-  it("writes errors with stack, code and cause, but not with what the database quotes from rows", () => {
+  it("writes errors with stack, code and cause, but without the row values in database errors", () => {
     const { log, lines, raw } = record();
     const cause = Object.assign(new Error("duplicate key"), {
       code: "23505",

@@ -29,7 +29,7 @@ const heard = () =>
 
 describe("messages of a chat keep their order", () => {
   it.each([false, true])(
-    "when key lookups are slower for some than for others, group: %s",
+    "when key lookups are slower for some senders than for others, group: %s",
     async (group) => {
       let reads = 0;
       credentials.beforeRead = () => new Promise((done) => setTimeout(done, reads++ === 0 ? 60 : 2));

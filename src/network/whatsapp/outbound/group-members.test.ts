@@ -184,7 +184,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
   });
 });
 
-it("an inbound mention of an unknown member is reported with the phone from the group's members", async () => {
+it("an inbound mention of an unknown member is reported with the phone from the member list", async () => {
   const bia = await stage.control.addPerson({ name: "Bia" });
   const { jid } = await stage.control.addGroup("Team", [ana.phone, me.phone, bia.phone], {
     addressing: "lid",

@@ -39,7 +39,7 @@ describe("a form", () => {
     Buffer.from("epilogue"),
   ]);
 
-  test.each([1, 2, 3, 7, 64, 1_000_000])("has the same parts when sent in pieces of %i bytes", async (size) => {
+  test.each([1, 2, 3, 7, 64, 1_000_000])("has the same parts in pieces of %i bytes", async (size) => {
     expect(await parse(body, size)).toEqual([
       { head: { name: "a" }, content: Buffer.from("1") },
       { head: { name: "empty" }, content: Buffer.alloc(0) },
