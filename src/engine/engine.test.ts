@@ -45,7 +45,7 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
-  it("finds a job by polling without a notification, even if the lane empties during the insert", async () => {
+  it("finds a job by polling without a notification, even if its lane empties on the insert", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
     const lane = await story.lane("k", "one");

@@ -156,7 +156,7 @@ describe("an RPC of another node", () => {
     expect(await knock(headersOf(`${body} `))).toBe(401);
   });
 
-  test("is accepted once: a copy is refused, also with another nonce or another RPC's signature", async () => {
+  test("is accepted once: a copy is refused, also with another nonce or a foreign signature", async () => {
     const { nonce, proof, signature } = NODE_RPC_HEADERS;
     const sent = headersOf(body);
     expect(await knock(sent)).toBe(200);
