@@ -143,7 +143,7 @@ async function commandOf({ command, file }: { command: string; file: string }): 
   return [program, []];
 }
 
-describe.each(RECEIVERS)("the example runs in another language: $file", ({ command, file, found }) => {
+describe.each(RECEIVERS)("the example $file", ({ command, file, found }) => {
   test.skipIf(!found)(
     found
       ? "accepts the deliveries of the gateway and refuses other requests"
