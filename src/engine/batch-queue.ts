@@ -2,14 +2,52 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 
-export interface BatchLimits {
+interface BatchLimits {
   /** Most items per statement; 100 by default. */
   maxBatch?: number;
   /** Rejects further items with UNAVAILABLE once this many wait. Only needed where the input is unbounded. */
   maxWaiting?: number;
 }
 
-export interface BatchQueueOptions<Item, Result> extends BatchLimits {
+interface BatchWriterOptions<Item, Result> extends BatchLimits {
+  /** Writes all items in one statement and returns one result per item, in the same order. */
+  write(items: Item[]): Promise<Result[]>;
+}
+
+export interface BatchWriter<Item, Result> {
+  /** Resolves when the item is committed; rejects with the error of this item alone. */
+  write(item: Item): Promise<Result>;
+}
+
+/** Merges concurrent writes into batches, in the order of their arrival. */
+export function createBatchWriter<Item, Result>({
+  write,
+  ...limits
+}: BatchWriterOptions<Item, Result>): BatchWriter<Item, Result> {
+  const queue = new BatchQueue({ run: write, ...limits });
+  return { write: (item) => queue.add(item) };
+}
+
+interface BatchLoaderOptions<Key, Value> extends BatchLimits {
+  /** Reads the values of all keys in one statement and returns them in the order of the keys. */
+  load(keys: Key[]): Promise<Value[]>;
+}
+
+interface BatchLoader<Key, Value> {
+  /** Reads again at each call; rejects with the error of this key alone. */
+  load(key: Key): Promise<Value>;
+}
+
+/** Merges concurrent reads into batches, in the order of their arrival. */
+export function createBatchLoader<Key, Value>({
+  load,
+  ...limits
+}: BatchLoaderOptions<Key, Value>): BatchLoader<Key, Value> {
+  const queue = new BatchQueue({ run: load, ...limits });
+  return { load: (key) => queue.add(key) };
+}
+
+interface BatchQueueOptions<Item, Result> extends BatchLimits {
   /** Runs one statement for all items and returns one result per item, in the same order. */
   run(items: Item[]): Promise<Result[]>;
 }

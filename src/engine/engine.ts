@@ -1,5 +1,5 @@
 import { withTimeout } from "../platform/limits/with-timeout.ts";
-import { createBatchWriter } from "./batch-writer.ts";
+import { createBatchWriter } from "./batch-queue.ts";
 import { ClusterMember, NODE_TIMING } from "./cluster-member.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
@@ -10,8 +10,7 @@ import { LaneRebalancer } from "./lane-rebalancer.ts";
 import { releaseLanes } from "./lane-store.ts";
 import { LaneTakeover } from "./lane-takeover.ts";
 import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
-import { OwnedLanes } from "./owned-lanes.ts";
-import { OwnershipCheck } from "./ownership-check.ts";
+import { OwnedLanes, OwnershipCheck } from "./owned-lanes.ts";
 
 export type { EngineOptions, NodeRole } from "./engine-options.ts";
 export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";

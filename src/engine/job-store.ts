@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../platform/db/prepared-statement.ts";
-import { type LaneEpoch, laneEpochKey, lockOwnedLanes } from "./lane-epoch.ts";
+import { type LaneEpoch, laneEpochKey, lockOwnedLanes } from "./lane-store.ts";
 
 export interface NewJob {
   lane: number;

@@ -1,18 +1,18 @@
 import { performance } from "node:perf_hooks";
-import type { Db } from "../platform/db/database.ts";
+import { type Db, isDatabaseFull, isDatabaseUnavailable } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
-import { type BatchWriter, createBatchWriter } from "./batch-writer.ts";
+import { type BatchWriter, createBatchWriter } from "./batch-queue.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
-import { FifoQueue } from "./fifo-queue.ts";
 import { JobFetcher } from "./job-fetcher.ts";
-import { type JobDisposition, writeJobDispositions } from "./job-store.ts";
-import type { Job, LaneKind } from "./lane-kind.ts";
+import { type JobDisposition, singleJobGroup, writeJobDispositions } from "./job-store.ts";
+import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
 import type { OwnedLane } from "./owned-lane.ts";
-import { dispositionOf, type JobRunResult, millisecondsUntil, runJob } from "./run-job.ts";
 
 const PROBATION_BUDGET = 256;
 const UNTRIED_WAIT_MS = 1_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 300_000;
 
 export interface LaneDispatcherOptions {
   db: Db;
@@ -165,6 +165,48 @@ export class LaneDispatcher {
   }
 }
 
+/** Result of one attempt. `untried`: the database became unavailable or full, so the attempt does not count. */
+type JobRunResult = JobResult | { end: "untried"; isHealthy?: undefined; pauseLaneMs?: undefined };
+
+/** Runs one job; a throw is a bug, logged in full and turned into a retry. */
+async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
+  const about = { lane_kind: kind.kind, lane_key: job.lane.key, job_id: job.id, attempts: job.attempts + 1 };
+  try {
+    const end = await kind.run(job);
+    if (end.end === "retry" && end.error !== undefined)
+      log.error({ ...about, err: end.error }, "a job failed");
+    if (end.end !== "retry" || !isLastAttempt(job)) return end;
+    return { ...end, end: "give_up", reason: "all its attempts have failed" };
+  } catch (error) {
+    if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "untried" };
+    log.error({ ...about, err: error }, "a job threw; it will be retried");
+    return afterThrow(job);
+  }
+}
+
+// Never abandoned, since the request was accepted. After its last attempt only the rest of its group moves on.
+function afterThrow(job: Job): JobResult {
+  const delayMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(job.attempts, 20));
+  const at = new Date(Date.now() + delayMs);
+  return { end: "retry", at, isHealthy: false, parkGroup: isLastAttempt(job) };
+}
+
+function isLastAttempt(job: Job): boolean {
+  return job.max_attempts !== null && job.attempts + 1 >= job.max_attempts;
+}
+
+/** What the engine must write for this result, if anything. */
+function dispositionOf(job: Job, result: JobRunResult): JobDisposition | undefined {
+  if (result.end === "settled" || result.end === "untried") return undefined;
+  if (result.end !== "retry") return { job: job.id, lane: job.lane, retry: null };
+  const grp = result.parkGroup ? singleJobGroup(job.id) : job.grp;
+  return {
+    job: job.id,
+    lane: job.lane,
+    retry: { delay_ms: millisecondsUntil(result.at), attempts: job.attempts + 1, grp },
+  };
+}
+
 function isRowGone(result: JobRunResult): boolean {
   if (result.end === "settled") return result.deleted === true;
   return result.end === "done" || result.end === "give_up";
@@ -173,4 +215,33 @@ function isRowGone(result: JobRunResult): boolean {
 function waitAfter(result: JobRunResult): number | undefined {
   if (result.end === "untried") return UNTRIED_WAIT_MS;
   return result.end === "retry" && !result.parkGroup ? millisecondsUntil(result.at) : undefined;
+}
+
+/** Milliseconds from now, never below zero. */
+function millisecondsUntil(at: Date): number {
+  return Math.max(0, at.getTime() - Date.now());
+}
+
+/** A queue with constant-time operations at both ends, at any length. */
+class FifoQueue<Item> {
+  #items: Item[] = [];
+  #first = 0;
+
+  get size(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  shift(): Item | undefined {
+    if (this.size === 0) return undefined;
+    const item = this.#items[this.#first++];
+    if (this.#first > 1_000 && this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
 }

@@ -4,12 +4,12 @@ import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { openDatabase } from "../platform/db/database.ts";
 import { writeJobDispositions } from "./job-store.ts";
-import { lockOwnedLanes } from "./lane-epoch.ts";
 import {
   addLane,
   type ClaimLanesQuery,
   claimLanes,
   deleteStaleNodes,
+  lockOwnedLanes,
   releaseLanes,
   removeLane,
 } from "./lane-store.ts";

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Db } from "../platform/db/database.ts";
 import { Semaphore } from "../platform/limits/semaphore.ts";
 import type { Log } from "../platform/log/log.ts";
+import type { DatabaseAvailability } from "./database-availability.ts";
 import type { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
+import { deleteStaleNodes, findLostLanes, releaseLanes } from "./lane-store.ts";
 import { OwnedLane } from "./owned-lane.ts";
 
 const LONGEST_RETRY_MS = 30_000;
@@ -139,4 +142,53 @@ function keyOf(lane: { kind: string; key: string }): string {
 
 function about(lane: Lane): Record<string, unknown> {
   return { lane_kind: lane.kind, lane_key: lane.key, epoch: lane.epoch };
+}
+
+interface OwnershipCheckOptions {
+  db: Db;
+  node: string;
+  ownedLanes: OwnedLanes;
+  availability: DatabaseAvailability;
+  /** Kinds whose role this node has. */
+  kinds(): string[];
+  /** Whether earlier boots of this node have certainly ended. */
+  isPredecessorGone(): boolean;
+}
+
+/** Compares the lanes that this node holds with the owners in the database. */
+export class OwnershipCheck {
+  readonly #options: OwnershipCheckOptions;
+
+  constructor(options: OwnershipCheckOptions) {
+    this.#options = options;
+  }
+
+  async checkAll(): Promise<void> {
+    const { db, node, ownedLanes, availability, kinds, isPredecessorGone } = this.#options;
+    try {
+      await deleteStaleNodes(db);
+      // An earlier boot may have had roles that this boot does not have.
+      if (isPredecessorGone()) await releaseLanes(db, node, { keep: kinds() });
+    } catch (error) {
+      availability.recordFailure(error);
+    }
+    await this.check(ownedLanes.all());
+  }
+
+  /** Closes lanes that this node no longer owns or that no longer exist. */
+  async check(works: readonly OwnedLane[]): Promise<void> {
+    const { db, node, ownedLanes, availability } = this.#options;
+    if (works.length === 0) return;
+    try {
+      const lost = await findLostLanes(
+        db,
+        node,
+        works.map((work) => work.lane),
+      );
+      const isLost = new Set(lost);
+      for (const work of works) if (isLost.has(work.lane)) void ownedLanes.close(work);
+    } catch (error) {
+      availability.recordFailure(error);
+    }
+  }
 }

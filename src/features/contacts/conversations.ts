@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { createBatchWriter } from "../../engine/batch-queue.ts";
 import type { Identity, Jid } from "../../network/driver.ts";
 import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
 import type { ContactUpdate } from "../../network/session-operations.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { createBatchLoader } from "../../engine/batch-loader.ts";
+import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { groupBy } from "./group-by.ts";
 

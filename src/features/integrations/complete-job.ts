@@ -1,6 +1,6 @@
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
 import type { NewJob } from "../../engine/job-store.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { Integration } from "./integration-row.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import type { Job, JobResult } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import { retryDelayMs } from "./classify-response.ts";
 import type { HealthUpdate } from "./integration-health.ts";
 import type { IntegrationDeps } from "./integration-provider.ts";

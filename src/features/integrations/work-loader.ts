@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createBatchLoader } from "../../engine/batch-loader.ts";
+import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { IntegrationRow } from "./integration-row.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
 import type { Session } from "../../network/driver.ts";
 import { type Db, isDatabaseUnavailable } from "../../platform/db/database.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { PairingError } from "../../network/driver.ts";
 import type { PasskeyState } from "../../network/session-operations.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";

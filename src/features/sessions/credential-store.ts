@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";

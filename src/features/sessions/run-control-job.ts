@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import {

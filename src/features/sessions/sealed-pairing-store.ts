@@ -1,8 +1,7 @@
 import { sql } from "kysely";
-import { createBatchLoader } from "../../engine/batch-loader.ts";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
+import { createBatchLoader, createBatchWriter } from "../../engine/batch-queue.ts";
 import type { Lane } from "../../engine/engine.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { PairingChange, StoredJournalEntry } from "../../network/driver.ts";
 import { mergePairingChanges } from "../../network/merge-pairing-changes.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../engine/batch-writer.ts";
-import { lockOwnedLanes } from "../../engine/lane-epoch.ts";
+import { createBatchWriter } from "../../engine/batch-queue.ts";
+import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 

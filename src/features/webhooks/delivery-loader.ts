@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import { createBatchLoader } from "../../engine/batch-loader.ts";
+import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";

@@ -1,5 +1,5 @@
 import { type Insertable, sql } from "kysely";
-import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { NetworkMessage } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { MessageStatus } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";

@@ -1,4 +1,4 @@
-import { createBatchWriter } from "../../../engine/batch-writer.ts";
+import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import { retryUntilCommitted } from "../../../engine/retry-until-committed.ts";
 import type { Content, SendResult, Session } from "../../../network/driver.ts";

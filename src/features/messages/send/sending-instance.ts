@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { createBatchLoader } from "../../../engine/batch-loader.ts";
+import { createBatchLoader } from "../../../engine/batch-queue.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Job } from "../../../engine/engine.ts";
 import { singleJobGroup } from "../../../engine/job-store.ts";
-import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-epoch.ts";
+import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";

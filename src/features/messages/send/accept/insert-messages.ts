@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type BatchWriter, createBatchWriter } from "../../../../engine/batch-writer.ts";
+import { type BatchWriter, createBatchWriter } from "../../../../engine/batch-queue.ts";
 import type { Jid, MessageId } from "../../../../network/driver.ts";
 import type { Db, Trx } from "../../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../../platform/db/prepared-statement.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createBatchLoader } from "../../../../engine/batch-loader.ts";
+import { createBatchLoader } from "../../../../engine/batch-queue.ts";
 import type { Engine } from "../../../../engine/engine.ts";
 import { type Db, isTransientDatabaseError, type Trx } from "../../../../platform/db/database.ts";
 import { PREPARED_STATEMENT } from "../../../../platform/db/prepared-statement.ts";

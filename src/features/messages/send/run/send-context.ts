@@ -1,4 +1,4 @@
-import type { BatchWriter } from "../../../../engine/batch-writer.ts";
+import type { BatchWriter } from "../../../../engine/batch-queue.ts";
 import type { Engine, Job } from "../../../../engine/engine.ts";
 import type { Session } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
