@@ -118,7 +118,6 @@ const NAMED_FOR_A_SUBJECT = [
   "src/features/integrations/chatwoot/post-message-change.ts",
   "src/features/integrations/typebot/give-up.ts",
   "src/features/integrations/typebot/typebot-api.ts",
-  "src/features/messages/send/accept/message-quota.ts",
   "src/features/messages/send/run/send-retries.ts",
   "src/features/privacy/anonymise-table-steps.ts",
   "src/features/public-pages/guide-search.ts",

@@ -17,7 +17,7 @@ import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
-import { createMessageInserter } from "../features/messages/send/accept/insert-messages.ts";
+import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
 import {
   failStrandedSends,
   failStrandedSoon,

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import { removeLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
-import { recordEvents } from "../events/events.ts";
-import { type CampaignProgress, createCampaignProgress } from "./campaign-progress.ts";
-import type { CampaignRow, CampaignTotals } from "./campaign-row.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
+import { type CampaignRow, type CampaignTotals, countTotals } from "./campaign-row.ts";
 import { chooseRecipients } from "./choose-recipients.ts";
 import {
   type CampaignDecision,
@@ -176,4 +176,52 @@ async function endJob(trx: Trx, { id, job }: CampaignStepInput): Promise<void> {
   await trx.deleteFrom("job").where("lane", "=", job.lane.id).execute();
   await removeLane(trx, job.lane.id);
   await trx.updateTable("campaign").set({ lane: null }).where("id", "=", id).execute();
+}
+
+const AT_MOST_EVERY_MS = 2_000;
+
+/** Reports the progress of campaigns to the account's streams, at a limited rate and only after changes. */
+interface CampaignProgress {
+  /** Counts if a report is due. Runs outside the campaign's lock, since the count is slow. */
+  poll(db: Db, id: number): Promise<CampaignTotals | undefined>;
+  eventDrafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
+}
+
+interface ReportedProgress {
+  at: number;
+  status: string;
+  totals: string;
+}
+
+function createCampaignProgress(): CampaignProgress {
+  const told = new LRUCache<number, ReportedProgress>({ max: 10_000 });
+  return {
+    async poll(db, id) {
+      const at = told.get(id)?.at ?? 0;
+      return performance.now() - at < AT_MOST_EVERY_MS ? undefined : countTotals(db, id);
+    },
+
+    async eventDrafts(trx, campaign, looked) {
+      const before = told.get(campaign.id);
+      const isSameState = before?.status === stateOf(campaign);
+      if (isSameState && !looked) return [];
+      // The report of a new state must be exact.
+      const totals = isSameState && looked ? looked : await countTotals(trx, campaign.id);
+      const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
+      told.set(campaign.id, now);
+      return isSameState && before.totals === now.totals ? [] : draftsOf(campaign, totals);
+    },
+  };
+}
+
+function stateOf({ status, status_reason }: CampaignRow): string {
+  return `${status} ${status_reason ?? ""}`;
+}
+
+function draftsOf(campaign: CampaignRow, totals: CampaignTotals): EventDraft[] {
+  const { id, instance_id, name, status, status_reason } = campaign;
+  const data = { campaign: { id, name, status, status_reason }, totals };
+  const about = { instance_id, chat: `campaign:${id}`, data };
+  const progress: EventDraft = { ...about, event: "campaign.progress", isUndelivered: true };
+  return status === "completed" ? [progress, { ...about, event: "campaign.completed" }] : [progress];
 }

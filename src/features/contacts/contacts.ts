@@ -13,8 +13,13 @@ import { canonicalNumberOf } from "./number-variants.ts";
 import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
 import { type RecipientInput, resolveRecipient } from "./recipient.ts";
 
-export { type ChatAddress, type Conversations, createConversations } from "./conversations.ts";
-export { addressesOf, findConversation } from "./find-conversation.ts";
+export {
+  addressesOf,
+  type ChatAddress,
+  type Conversations,
+  createConversations,
+  findConversation,
+} from "./conversations.ts";
 export { findLidMappings } from "./find-lid-mappings.ts";
 export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
 export {

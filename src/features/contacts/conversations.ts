@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { createBatchWriter } from "../../engine/batch-queue.ts";
 import type { Identity, Jid } from "../../network/driver.ts";
@@ -5,8 +6,7 @@ import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/jid.ts
 import type { ContactUpdate } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
-import { addressesOf } from "./find-conversation.ts";
-import { canonicalNumberOf } from "./number-variants.ts";
+import { canonicalNumberOf, numberVariantsOf } from "./number-variants.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
 /** A chat and the known data of the person or group behind it. */
@@ -180,4 +180,34 @@ function keyOf(instanceId: number, jid: string): string {
 /** A bare address adds no data. */
 function saysMore(chat: ChatAddress): boolean {
   return chat.push_name !== null || chat.lid !== null;
+}
+
+/**
+ * The addresses under which the log may store a chat, the given one first: a number with two formats has two.
+ */
+export function addressesOf(chat: string): string[] {
+  const phone = phoneOfJid(chat as Jid);
+  return phone === null ? [chat] : numberVariantsOf(phone).map(phoneJid);
+}
+
+/**
+ * The conversation with the person or group behind an address, in any format of the number. Of two, the one
+ * with messages, then the one with the given format.
+ */
+export async function findConversation(
+  db: Db,
+  instanceId: number,
+  address: Jid,
+): Promise<ConversationRef | undefined> {
+  return db
+    .selectFrom("conversation")
+    .select(["id", "jid"])
+    .where("instance_id", "=", instanceId)
+    .where("jid", "in", addressesOf(address))
+    .where("merged_into", "is", null)
+    .orderBy(sql`last_message_at is null`)
+    .orderBy(sql`jid <> ${address}`)
+    .limit(1)
+    .$castTo<ConversationRef>()
+    .executeTakeFirst();
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
 import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
-import { type EventDraft, recordEvents } from "./events.ts";
+import { type EventDraft, MAX_BODY_BYTES, recordEvents, serializeEvent } from "./events.ts";
 
 const story = tellWebhookStory();
 const { addWebhook, say, logs } = story;
@@ -214,5 +214,49 @@ describe("opt-in events", () => {
       .filter(({ event }) => !event.startsWith("webhook."))
       .flatMap((one) => one.deliveries);
     expect(reported).toHaveLength(deliveries.length);
+  });
+});
+
+const wholeEvent = (data: Record<string, unknown>) => ({ event_id: "evt_1", sequence: 0, data });
+
+describe("the body of an event", () => {
+  test("is unchanged if it fits", () => {
+    const whole = wholeEvent({ text: "ação 👋", list: [1, 2, 3] });
+    expect(serializeEvent(whole)).toBe(JSON.stringify(whole));
+  });
+
+  test.each([
+    ["the longest text of three-byte characters", "請".repeat(65_536)],
+    ["the longest text of emojis", "👋".repeat(32_768)],
+    ["the longest text of line breaks", "\n".repeat(65_536)],
+  ])("contains %s whole", (_, text) => {
+    const body = serializeEvent(wholeEvent({ message: { text } }));
+    expect(JSON.parse(body)).toEqual(wholeEvent({ message: { text } }));
+  });
+
+  test.each([
+    ["two of the longest texts", { text: "請".repeat(65_536), quoted: { text: "請".repeat(65_536) } }],
+    ["a text of nothing but escapes", { text: "\u0001".repeat(65_536) }],
+    ["an endless list", { mentions: Array.from({ length: 100_000 }, (_, n) => `55${n}@s.whatsapp.net`) }],
+    [
+      "many long texts",
+      Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, "x".repeat(9_000)])),
+    ],
+    ["deep lists of long texts", { a: [[["y".repeat(300_000)]], ["z".repeat(300_000)]] }],
+  ])("with %s is truncated to the largest size and marked as truncated", (_, data) => {
+    const body = serializeEvent(wholeEvent(data));
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BODY_BYTES);
+    const cut = JSON.parse(body);
+    expect(cut).toMatchObject({ event_id: "evt_1", truncated: true });
+    expect(Object.keys(cut.data)).toEqual(Object.keys(data));
+  });
+
+  test("is truncated between characters, and no more than necessary", () => {
+    const { data } = JSON.parse(
+      serializeEvent(wholeEvent({ text: `a${"👋".repeat(100_000)}`, short: "stays" })),
+    );
+    expect(data.short).toBe("stays");
+    expect(data.text).toMatch(/^a(👋)+…$/u);
+    expect(data.text.length).toBeGreaterThan(16_000);
   });
 });

@@ -16,12 +16,17 @@ import {
   toStoredMessageView,
 } from "./log/message-view.ts";
 import { listReceipts } from "./receipts/list-receipts.ts";
-import { insertMessages, type NewMessage } from "./send/accept/insert-messages.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
+import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
 import { deleteOutgoing, keepOutgoing } from "./send/outgoing-file.ts";
 import { inferKind } from "./send/prepare/read-content.ts";
-import { type MediaOptions, readMedia } from "./send/prepare/read-media.ts";
-import { type PictureInput, type PictureSource, readPicture } from "./send/prepare/read-picture.ts";
+import {
+  type MediaOptions,
+  type PictureInput,
+  type PictureSource,
+  readMedia,
+  readPicture,
+} from "./send/prepare/read-media.ts";
 import { queueUnavailable } from "./send/prepare-send.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
 import { createInstanceReader } from "./send/sending-instance.ts";

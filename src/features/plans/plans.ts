@@ -4,8 +4,6 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { PLAN_FEATURES } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
 
-export { currentMonth, nextMonthStart } from "./current-month.ts";
-
 /** The limits of a plan that are numbers of objects. */
 export type PlanLimit = Exclude<Extract<keyof PlanTable, `max_${string}`>, "max_storage_mb">;
 
@@ -95,4 +93,14 @@ export async function readPlanQuota(
   if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");
   if (plan.most === null) return { most: Number.POSITIVE_INFINITY, used: 0 };
   return { most: plan.most, used: await request.count(trx) };
+}
+
+/** The first day of the current month in UTC, which is the key of the message counters. */
+export function currentMonth(now = new Date()): string {
+  return `${now.toISOString().slice(0, 7)}-01`;
+}
+
+/** When the message counters restart. */
+export function nextMonthStart(now = new Date()): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }

@@ -5,7 +5,7 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import { createAttemptWriter } from "./attempt-writer.ts";
-import { createCircuitBreakers } from "./circuit-breakers.ts";
+import { createCircuitBreakers } from "./circuit-breaker.ts";
 import { decideAttempt, isSuccess } from "./decide-attempt.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";

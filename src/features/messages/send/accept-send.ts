@@ -8,7 +8,7 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
 import type { StoredContent } from "../log/message-view.ts";
-import type { InsertedMessageId, MessageInserter, NewMessage } from "./accept/insert-messages.ts";
+import type { InsertedMessageId, MessageInserter, NewMessage } from "./insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import type { SendingInstance } from "./sending-instance.ts";

@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import { retryUntilCommitted } from "../../../engine/retry-until-committed.ts";
 import type { Content, SendResult, Session } from "../../../network/driver.ts";
+import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { Semaphore } from "../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
@@ -16,14 +18,19 @@ import {
   waitForReceipt,
   withdrawSend,
 } from "./run/end-send.ts";
-import { readdressSend } from "./run/readdress-send.ts";
 import { SendCircuitBreakers } from "./run/send-circuit-breakers.ts";
 import type { SendContext, SendRunnerDeps, SendRunnerOptions } from "./run/send-context.ts";
 import { holdUntilUnlocked, SEND_HOLDS } from "./run/send-holds.ts";
 import { lastAttemptError, retryAfterLostAck, toFailedSendAttempt } from "./run/send-retries.ts";
 import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
 import { SEND_ERROR, toSendError } from "./send-error.ts";
-import { clearSubmitted, loadAndSubmitSends, submitSends, waitForRetry } from "./submit-sends.ts";
+import {
+  clearSubmitted,
+  loadAndSubmitSends,
+  type SendRow,
+  submitSends,
+  waitForRetry,
+} from "./submit-sends.ts";
 
 /** Runs send jobs; all messages to the network pass through here. */
 export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobResult> {
@@ -196,4 +203,26 @@ async function recordLate({ deps, job, send }: SendContext, result: SendResult):
   const outcome = { ...accepted(result), id: send.id, job: job.id };
   await retryUntilCommitted(engine, job.lane, () => outcomes.record(outcome));
   engine.wake([job.lane.id], { changed: true });
+}
+
+/**
+ * Looks up the network's address for a number with two formats, since no session may have been there at the
+ * acceptance. A send that may have gone out keeps its address.
+ */
+async function readdressSend(
+  { db, conversations, numbers }: SendRunnerDeps,
+  send: SendRow,
+): Promise<SendRow> {
+  const { id, account_id, instance_id } = send;
+  if (send.submitted_at !== null) return send;
+  const jid = await numbers.resolve({ id: instance_id, account_id }, send.jid);
+  if (jid === send.jid) return send;
+  const person = { type: "contact", phone: phoneOfJid(jid), lid: null, push_name: null } as const;
+  const conversation = await conversations.getOrCreate({ account_id, instance_id, jid, ...person });
+  await sql`
+    update conversation c set last_message_at = case when c.id = ${conversation.id} then now()
+      else (select max(sent_at) from message m where m.conversation_id = c.id and m.id <> ${id}) end
+    where c.id in (select id from conversation where id in (${conversation.id}, ${send.conversation_id})
+      order by id for no key update)`.execute(db);
+  return { ...send, jid: conversation.jid, to: conversation };
 }

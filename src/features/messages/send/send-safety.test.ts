@@ -6,7 +6,7 @@ import type { MessageId } from "../../../network/driver.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
 import { createReceiptRecorder } from "../receipts/record-receipts.ts";
-import { createMessageInserter, type NewMessage } from "./accept/insert-messages.ts";
+import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
 import { createOutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR } from "./send-error.ts";
 

@@ -120,6 +120,36 @@ interface Source {
   address_name?: string;
 }
 
+/** A picture as a URL, base64, a data URI, or an uploaded form file. */
+export type PictureInput = string | UploadedFile;
+
+export interface PictureSource {
+  outgoing: SafeFetch;
+}
+
+const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
+
+/** Reads a picture into memory. Throws the errors of `readMedia`, which name `field`. */
+export async function readPicture(
+  { outgoing }: PictureSource,
+  tenant: OutgoingRequest["tenant"],
+  field: string,
+  picture: PictureInput,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const input = typeof picture === "string" ? { base64: picture } : { file: picture };
+  await storeMediaInput(
+    {
+      async write(piece) {
+        pieces.push(piece);
+      },
+    },
+    input,
+    { outgoing, tenant, field, maxBytes: MAX_PICTURE_BYTES },
+  );
+  return Buffer.concat(pieces);
+}
+
 /** Stores a file. `url` contains a URL or a data URI; the other fields may also contain bare base64. */
 export async function storeMediaInput(
   file: Pick<OutgoingFile, "write">,

@@ -4,18 +4,20 @@ import type { Session } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import type { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { Conversations, NumberResolver } from "../../../contacts/contacts.ts";
 import type { OutcomeRecorder } from "../record-outcome.ts";
 import type { ClaimedSend, SendRow, SendSubmission, SendSubmissionResult } from "../submit-sends.ts";
-import type { ReaddressDeps } from "./readdress-send.ts";
 import type { SendCircuitBreakers } from "./send-circuit-breakers.ts";
 import type { RetryOptions } from "./send-retries.ts";
 import type { SendSlot, SendThrottle } from "./send-throttle.ts";
 
-export interface SendRunnerOptions extends ReaddressDeps, RetryOptions {
+export interface SendRunnerOptions extends RetryOptions {
   db: Db;
   engine: Engine;
   log: Log;
   outcomes: OutcomeRecorder;
+  conversations: Conversations;
+  numbers: NumberResolver;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   ackTimeoutMs: number;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { createSafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
-import { readPicture } from "./read-picture.ts";
+import { readPicture } from "./read-media.ts";
 
 const lines: object[] = [];
 const log = { warn: (fields: object) => void lines.push(fields) } as never;
