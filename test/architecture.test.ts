@@ -106,7 +106,6 @@ const NAMED_FOR_A_SUBJECT = [
   "src/features/backups/encrypted-stream.ts",
   "src/features/sessions/qr-code-image.ts",
   "src/features/webhooks/webhook-signature.ts",
-  "src/network/whatsapp/keys/signal-key-codec.ts",
   "src/network/whatsapp/pairing/pairing-code-crypto.ts",
   "src/network/whatsapp/pairing/passkey-crypto.ts",
   "src/platform/db/pg-copy.ts",
@@ -209,7 +208,7 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|read-vcard|quote-content|truncate-text|merge-pairing-changes)\.ts$/.test(target) &&
+        !/\/(jid|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(target) &&
         names.length > 0,
     );
     expect(values).toEqual([]);

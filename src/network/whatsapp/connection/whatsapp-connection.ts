@@ -17,7 +17,6 @@ import { DeviceCache } from "../outbound/device-cache.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
-import { NumberLookup } from "../outbound/number-lookup.ts";
 import { Outbox } from "../outbound/outbox.ts";
 import { PendingAcks } from "../outbound/pending-acks.ts";
 import { createSessionTransport, type SessionTransport } from "../session-transport.ts";
@@ -243,14 +242,13 @@ export class WhatsAppConnection {
 
   #openOutbox(sock: WASocket): Outbox {
     const { identities } = this.#desk;
-    const numberLookup = new NumberLookup({ sock, identities, devices: this.#devices });
     const { options: requests } = this.#way;
     return new Outbox({
       sock,
       acks: this.#acks,
       identities,
       memberAddresses: this.#members,
-      numberLookup,
+      devices: this.#devices,
       requests,
     });
   }

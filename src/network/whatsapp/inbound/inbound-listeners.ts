@@ -3,6 +3,7 @@ import type { NetworkEvent } from "../../driver.ts";
 import { ackReceiptsAfterCommit } from "../baileys-fixes/ack-receipts-after-commit.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
 import { type ConnectionContext, orderingKeyOf } from "../connection/connection-context.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";
@@ -10,7 +11,6 @@ import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
 import { readInboundMessage, readUndecryptedMessage } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
-import { reportHistory, toStanzaAttributes } from "./report-history.ts";
 import { SyncListeners } from "./sync-listeners.ts";
 
 export interface InboundListenersOptions {
@@ -113,4 +113,41 @@ export class InboundListeners {
     await this.#options.sock.messageMutex.mutex(async () => {});
     act();
   }
+}
+
+const HISTORY_AT_ONCE = 50;
+
+/** Reports messages from before the pairing, as history. */
+async function reportHistory(
+  messages: readonly WAMessage[],
+  identities: IdentityStore,
+  report: (event: NetworkEvent) => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < messages.length; i += HISTORY_AT_ONCE) {
+    const events = await Promise.all(
+      messages.slice(i, i + HISTORY_AT_ONCE).map((one) => readHistory(one, identities)),
+    );
+    await Promise.all(events.map((event) => event && report(event)));
+  }
+}
+
+async function readHistory(message: WAMessage, identities: IdentityStore): Promise<NetworkEvent | undefined> {
+  const event = await readInboundMessage({ message, stanza: toStanzaAttributes(message) }, identities);
+  if (event?.type !== "message") return undefined;
+  return { type: "message", message: { ...event.message, history: true } };
+}
+
+/** The attributes that the message's stanza would have had. */
+function toStanzaAttributes({ key, messageTimestamp }: WAMessage): Record<string, string> {
+  const chat = key.remoteJid ?? "";
+  const writer = key.participant || undefined;
+  return {
+    from: chat,
+    id: key.id ?? "",
+    t: String(messageTimestamp ?? ""),
+    ...(key.fromMe && !writer && { recipient: chat }),
+    ...(writer && { participant: writer }),
+    ...(writer && key.participantAlt && { participant_pn: key.participantAlt }),
+    ...(!writer && !key.fromMe && key.remoteJidAlt && { sender_pn: key.remoteJidAlt }),
+  };
 }

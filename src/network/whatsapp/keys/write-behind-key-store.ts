@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import type { SignalDataSet, SignalKeyStore } from "baileys";
+import { BufferJSON, proto, type SignalDataSet, type SignalKeyStore } from "baileys";
+import { mergePairingChanges } from "../../credential-store.ts";
 import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../../driver.ts";
-import { mergePairingChanges } from "../../merge-pairing-changes.ts";
+import { repairSkippedKeys } from "../baileys-fixes/repair-skipped-keys.ts";
 import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
 import type { SessionCaches } from "./session-caches.ts";
-import { decodeSignalKey, encodeSignalKey } from "./signal-key-codec.ts";
 
 export interface WriteBehindKeyStoreOptions {
   keys: PairingStore;
@@ -274,4 +274,19 @@ function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown
   return Object.entries(data).flatMap(([kind, values]) =>
     Object.entries(values ?? {}).map(([id, value]): [string, string, unknown] => [kind, id, value]),
   );
+}
+
+/** Encodes a value of Baileys' key store as text. */
+function encodeSignalKey(value: unknown): string {
+  return JSON.stringify(value, BufferJSON.replacer);
+}
+
+function decodeSignalKey(kind: string, text: string): unknown {
+  // Sessions contain only base64 and are read with every message, so they skip the slower reviver.
+  const value: unknown = kind === "session" ? JSON.parse(text) : JSON.parse(text, BufferJSON.reviver);
+  if (kind === "sender-key") return repairSkippedKeys(value as Buffer);
+  if (kind === "app-state-sync-key") {
+    return proto.Message.AppStateSyncKeyData.fromObject(value as Record<string, unknown>);
+  }
+  return value;
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { proto, WASocket } from "baileys";
+import { prepareWAMessageMedia, type proto, type WASocket } from "baileys";
 import type {
   Content,
   ContentContext,
@@ -12,24 +12,31 @@ import type {
   SendResult,
   TextContent,
 } from "../../driver.ts";
-import { isGroupJid } from "../../jid.ts";
+import { isGroupJid, isLidJid, phoneOfJid } from "../../jid.ts";
 import { allowConcurrentSends } from "../baileys-fixes/allow-concurrent-sends.ts";
-import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
+import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
+import {
+  fromMediaRef,
+  isMediaRef,
+  type MediaProto,
+  toMediaRef,
+  type WhatsAppMediaRef,
+} from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
+import { userOf } from "../wire/plain-jid.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
+import type { DeviceCache } from "./device-cache.ts";
 import type { MemberAddresses } from "./member-addresses.ts";
-import type { NumberLookup } from "./number-lookup.ts";
 import { type PendingAcks, sendFailureOf } from "./pending-acks.ts";
-import { uploadMedia } from "./upload-media.ts";
 
 export interface OutboxOptions {
   sock: WASocket;
   acks: PendingAcks;
   identities: IdentityStore;
   memberAddresses: MemberAddresses;
-  numberLookup: NumberLookup;
+  devices: DeviceCache;
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
 }
@@ -67,7 +74,7 @@ export class Outbox {
     // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
-      if (!(await this.#options.numberLookup.isOnWhatsApp(to))) return NOBODY;
+      if (!(await this.#isOnWhatsApp(to))) return NOBODY;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
       const { memberAddresses } = this.#options;
       const { me, content: named } = await memberAddresses.addressMessage(to, content);
@@ -121,6 +128,23 @@ export class Outbox {
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
   }
 
+  /** Free for a person whose devices are known; otherwise one query, which the send would need anyway. */
+  async #isOnWhatsApp(jid: Jid): Promise<boolean> {
+    const { sock, identities, devices } = this.#options;
+    const { me } = identities;
+    if (isGroupJid(jid) || identities.isMe(jid)) return true;
+    const user = userOf(jid);
+    if (await devices.get(user)) return true;
+    // The send also looks up our own devices, under the same kind of address.
+    const own = isLidJid(jid) ? (me.lid ?? me.jid) : me.jid;
+    const found = await sock.getUSyncDevices([own, jid], true, false);
+    if (found.some((device) => device.user === user)) return true;
+    const phone = phoneOfJid(jid);
+    if (phone === null) return true;
+    const registered = await sock.onWhatsApp(phone);
+    return registered?.some(({ exists }) => exists === true) ?? false;
+  }
+
   /** Applies an action to a message, identified by the addresses of its chat. */
   async #act(
     target: MessageRef,
@@ -170,4 +194,30 @@ function refusedGroup(to: Jid, error: unknown): SendResult {
 function keyOf({ chat, id, from_me, sender }: MessageRef): proto.IMessageKey {
   const participant = isGroupJid(chat) && !from_me ? sender : undefined;
   return { remoteJid: chat, id, fromMe: from_me, ...(participant && { participant }) };
+}
+
+const EMPTY = new Uint8Array();
+
+/** Uploads a file for its recipients; returns the part of the message that refers to it. */
+async function uploadMedia(
+  content: MediaContent,
+  sock: Pick<WASocket, "waUploadToServer">,
+  options: RequestInit,
+): Promise<{ file: MediaProto; ref: WhatsAppMediaRef }> {
+  if (!content.bytes) throw new Error("A media message needs its bytes.");
+  const kind = content.media_type === "ptt" ? "audio" : content.media_type;
+  const prepared = await prepareWAMessageMedia(
+    {
+      [kind]: Buffer.from(content.bytes),
+      mimetype: content.mime_type,
+      // Baileys runs ffmpeg and its own decoder for missing fields, without resource limits.
+      ...(content.media_type === "video" && { jpegThumbnail: EMPTY }),
+      ...(content.media_type === "ptt" && { ptt: true, waveform: EMPTY }),
+      ...(content.seconds !== undefined && { seconds: content.seconds }),
+    } as unknown as Parameters<typeof prepareWAMessageMedia>[0],
+    { upload: sock.waUploadToServer, logger: silentBaileysLogger, options },
+  );
+  const file = prepared[`${kind}Message`] as MediaProto;
+  const ref = toMediaRef(file, content.media_type);
+  return { file, ref: { ...ref, ...(file.url && { url: file.url }) } };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergePairingChanges } from "./merge-pairing-changes.ts";
+import { mergePairingChanges } from "./credential-store.ts";
 
 const entry = (id: string, body: string) => ({ id, body, is_done: false });
 const key = (id: string, value: string | null) => ({ kind: "session", id, value });
