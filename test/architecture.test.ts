@@ -115,7 +115,6 @@ const NAMED_FOR_A_SUBJECT = [
   // Variants of one thing.
   "src/features/health/doctor-checks.ts",
   "src/features/integrations/chatwoot/post-message-change.ts",
-  "src/features/integrations/typebot/give-up.ts",
   "src/features/integrations/typebot/typebot-api.ts",
   "src/features/messages/send/run/send-retries.ts",
   "src/features/privacy/anonymise-table-steps.ts",

@@ -15,11 +15,11 @@ const WRITTEN_BY_THE_DATABASE = ["consent_state", "storage_usage", "stored_file"
 const BY_NAME = [
   "accounts/finish-account-removals.ts",
   "backups/load-backup.ts",
-  "instance-logs/expire-logs.ts",
   "integrations/delete-stale-integration-data.ts",
   "platform/db/partitions.ts",
   "privacy/anonymise-table-steps.ts",
   "privacy/delete-row-steps.ts",
+  "retention/log-retention.ts",
   "sandbox/world/delete-copies.ts",
   "secrets/rotate-secrets.ts",
   "sessions/remove-instance.ts",

@@ -218,8 +218,8 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   const { config, database, engine, box, outgoing, version } = parts;
   const { db } = database;
   const live = liveDeps(parts);
-  const { store, links } = parts.media;
-  const files = { db, engine, store, readFromNode: parts.nodes.readFile, links, log: parts.log };
+  const { store, mediaUrls } = parts.media;
+  const files = { db, engine, store, readFromNode: parts.nodes.readFile, mediaUrls, log: parts.log };
   return {
     ...messageHandlers({
       db,

@@ -2,7 +2,10 @@ import type { Readable } from "node:stream";
 import type { Engine } from "../engine/engine.ts";
 import { findNodeUrl } from "../engine/find-node-url.ts";
 import { openBackupFile } from "../features/backups/open-backup-file.ts";
-import { createSessionFinder, type SessionFinder } from "../features/sessions/session-finder.ts";
+import {
+  type ClusterSessionFinder,
+  createClusterSessionFinder,
+} from "../features/sessions/cluster-session-finder.ts";
 import type { ReachableSession, Session } from "../network/driver.ts";
 import {
   createLocalSession,
@@ -36,7 +39,7 @@ export interface ClusterNodesOptions {
 }
 
 /** Access to other nodes: their sessions, for operations that leave no row, and the files in their folders. */
-export interface ClusterNodes extends SessionFinder {
+export interface ClusterNodes extends ClusterSessionFinder {
   /** Undefined if that node is unreachable or does not have the file. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
@@ -60,7 +63,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   const secret = config.clusterSecret?.reveal();
   if (secret === undefined) {
     return {
-      ...createSessionFinder({ ...here, remote: undefined }),
+      ...createClusterSessionFinder({ ...here, remote: undefined }),
       readFile: async () => undefined,
       readBackup: async () => undefined,
       route: undefined,
@@ -72,7 +75,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   const read = (node: string, request: Pick<NodeRpcRequest, "name" | "input">) =>
     readStream(db, client, node, { ...request, timeoutMs });
   return {
-    ...createSessionFinder({ ...here, remote: { client, timeoutMs, createRemoteSession } }),
+    ...createClusterSessionFinder({ ...here, remote: { client, timeoutMs, createRemoteSession } }),
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
     readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
     // Other nodes cannot reach a node without an address.

@@ -4,7 +4,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import { announceRemoval, type HiddenInstance, hideInstance } from "../instances/instances.ts";
+import { announceRemoval, markInstanceRemoved, type RemovedInstance } from "../instances/instances.ts";
 import { findAndLockAccount, noAccount } from "./account-row.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
@@ -71,7 +71,7 @@ async function requireRemovable(trx: Trx, id: number): Promise<void> {
 }
 
 interface HiddenAccount {
-  instances: HiddenInstance[];
+  instances: RemovedInstance[];
   signIns: string[];
 }
 
@@ -84,8 +84,8 @@ async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<Hidden
     .where("removed_at", "is", null)
     .orderBy("id")
     .execute();
-  const instances: HiddenInstance[] = [];
-  for (const instance of found) instances.push(await hideInstance(trx, instance.id, by));
+  const instances: RemovedInstance[] = [];
+  for (const instance of found) instances.push(await markInstanceRemoved(trx, instance.id, by));
   const signIns = await sql<{ id: string }>`
     select s.id from sign_in s join account_user u on u.id = s.user_id where u.account_id = ${id}`.execute(
     trx,

@@ -36,7 +36,7 @@ export async function verifyAudit(
   const { links, link, has_head } = walked;
   const cut =
     head === undefined || has_head ? undefined : { ...NOWHERE, reason: "the given head is not in the chain" };
-  const broken = walked.broken ?? cut ?? (await findUnlinked(db));
+  const broken = walked.broken ?? cut ?? (await findUnchained(db));
   return { links, head: link.toString("hex"), pending, broken };
 }
 
@@ -100,7 +100,7 @@ async function readLinks(db: Db, after: number): Promise<LinkRow[]> {
   return links.map((link) => ({ ...link, entry: byId.get(link.audit_id) }));
 }
 
-async function findUnlinked(db: Db): Promise<AuditVerification["broken"]> {
+async function findUnchained(db: Db): Promise<AuditVerification["broken"]> {
   const found = await db
     .selectFrom("audit")
     .leftJoin("audit_seal", "audit_seal.audit_id", "audit.id")

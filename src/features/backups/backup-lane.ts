@@ -1,5 +1,5 @@
 import type { Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import type { Schedule } from "../../engine/schedule.ts";
+import type { RecurringJob } from "../../engine/recurring-jobs.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { copyErasureLog, type LoggedErasure, repeatErasures } from "./erasure-log.ts";
 import { applyHeldJobsDecision, type HeldJobsDeps } from "./held-jobs.ts";
@@ -30,14 +30,14 @@ export function backupLane(deps: BackupDeps): LaneKind {
   };
 }
 
-export interface BackupScheduleDeps extends BackupDeps, HeldJobsDeps {
+export interface RecurringBackupDeps extends BackupDeps, HeldJobsDeps {
   /** Milliseconds after midnight (UTC); undefined: only requested backups. */
   quietHourMs: number | undefined;
   repeatErasure(entry: LoggedErasure): Promise<void>;
 }
 
 /** Scheduled work: the daily backup, and what a restore has left to do. */
-export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
+export function recurringBackupJobs(deps: RecurringBackupDeps): RecurringJob[] {
   let keptUntil = 0;
   return [
     { name: "backup-of-the-day", everyMs: MINUTE, run: () => makeBackupOfTheDay(deps) },
@@ -54,7 +54,7 @@ export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
   ];
 }
 
-async function makeBackupOfTheDay({ db, engine, quietHourMs, clock }: BackupScheduleDeps): Promise<void> {
+async function makeBackupOfTheDay({ db, engine, quietHourMs, clock }: RecurringBackupDeps): Promise<void> {
   if (quietHourMs === undefined || !(await isBackupDue(db, quietHourMs, clock.now()))) return;
   try {
     const { lane } = await requestBackup(db, { caller: { kind: "system" } }, "schedule");

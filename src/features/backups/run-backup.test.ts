@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { type BackupScheduleDeps, backupSchedules } from "./backup-lane.ts";
+import { type RecurringBackupDeps, recurringBackupJobs } from "./backup-lane.ts";
 import { addBackup } from "./request-backup.ts";
 import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup.ts";
 
@@ -91,7 +91,7 @@ test("a backup runs once a day after the quiet hour, and again an hour after a f
     "insert into account (name, account_type, plan_id, created_at) values ('a', 'owner', 1, $1)",
     [new Date("2026-11-01T00:00:00Z")],
   );
-  const schedule: BackupScheduleDeps = {
+  const schedule: RecurringBackupDeps = {
     ...deps,
     engine: { wake: () => {} },
     quietHourMs: 3.5 * 3_600_000,
@@ -99,7 +99,7 @@ test("a backup runs once a day after the quiet hour, and again an hour after a f
     failSend: async () => {},
     repeatErasure: async () => {},
   };
-  const ofTheDay = backupSchedules(schedule).find(({ name }) => name === "backup-of-the-day");
+  const ofTheDay = recurringBackupJobs(schedule).find(({ name }) => name === "backup-of-the-day");
   const madeAt = async (time: string, status: "verified" | "failed" = "verified") => {
     now = new Date(time);
     await ofTheDay?.run();

@@ -7,7 +7,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { isDiskFull } from "../../platform/media/temporary-file.ts";
-import { chooseExpiredBackups } from "./choose-expired-backups.ts";
+import { chooseBackupsToDelete } from "./choose-backups-to-delete.ts";
 import { backupKeyId } from "./encrypted-stream.ts";
 import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
 import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
@@ -46,7 +46,7 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
       if (deps.log.isLevelEnabled("error")) deps.log.error({ err: error }, "a backup failed");
       await fail(deps.db, id, inWords(error));
     });
-    await expireBackups(deps);
+    await deleteOldBackups(deps);
   });
 }
 
@@ -188,13 +188,13 @@ function inWords(error: unknown): string {
 }
 
 /** Deletes expired backups whose file this node can reach, and the rows of old failures. */
-async function expireBackups({ db, node, directory, clock }: BackupDeps): Promise<void> {
+async function deleteOldBackups({ db, node, directory, clock }: BackupDeps): Promise<void> {
   const good = await db
     .selectFrom("backup")
     .select(["id", "created_at", "file", "node"])
     .where("status", "in", ["verified", "unverified"])
     .execute();
-  for (const { id, file, ...backup } of chooseExpiredBackups(good, clock.now())) {
+  for (const { id, file, ...backup } of chooseBackupsToDelete(good, clock.now())) {
     const path = join(directory, file ?? "");
     const isHere = backup.node === node || (await stat(path).catch(() => undefined)) !== undefined;
     if (!isHere) continue;

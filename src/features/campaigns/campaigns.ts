@@ -2,7 +2,7 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { createCampaignReport } from "./campaign-report.ts";
-import { countTotals, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
+import { countTotals, ENDED_STATUSES, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
 import {
   type ChangeCampaignDeps,
   cancelCampaigns,
@@ -16,7 +16,7 @@ import { createRetryFailedHandler } from "./retry-failed-handler.ts";
 import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign-handlers.ts";
 import { withdrawSendsTo } from "./withdraw-sends.ts";
 
-export { cancelCampaigns, withdrawSendsTo };
+export { cancelCampaigns, ENDED_STATUSES, withdrawSendsTo };
 
 export type CampaignDeps = AddRecipientsDeps & ChangeCampaignDeps & SaveCampaignDeps;
 

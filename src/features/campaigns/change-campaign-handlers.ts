@@ -5,14 +5,14 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { requireUser } from "../accounts/accounts.ts";
 import {
   findStoredResponse,
   type IdempotentRequest,
   replayedResponse,
   runIdempotently,
-} from "../instances/instances.ts";
+} from "../../platform/http/run-idempotently.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { requireUser } from "../accounts/accounts.ts";
 import { queueUnavailable } from "../messages/messages.ts";
 import {
   type CampaignRow,

@@ -5,11 +5,15 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
+import {
+  findStoredResponse,
+  replayedResponse,
+  runIdempotently,
+} from "../../platform/http/run-idempotently.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
-import { findStoredResponse, replayedResponse, runIdempotently } from "../instances/instances.ts";
 import {
   type CampaignRow,
   ENDED_STATUSES,

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
+import { findStoredResponse, replayedResponse } from "../../platform/http/run-idempotently.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { findStoredResponse, replayedResponse } from "../instances/instances.ts";
 import { keepOutgoing } from "../messages/messages.ts";
 import {
   type CampaignRow,

@@ -2,10 +2,11 @@ import { type Insertable, sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { type GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
+import { runIdempotently } from "../../platform/http/run-idempotently.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { getInstance, runIdempotently } from "../instances/instances.ts";
+import { getInstance } from "../instances/instances.ts";
 import { deleteOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
 import {
   type CampaignRow,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
-import { runScheduleSoon, type Schedule } from "../../engine/schedule.ts";
+import { type RecurringJob, runRecurringJobSoon } from "../../engine/recurring-jobs.ts";
 import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../../network/client-version.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
@@ -98,7 +98,7 @@ export class ClientVersionUpdater implements ClientVersions {
   }
 
   /** Searches when a search is due or requested, and completes what an earlier run left unfinished. */
-  readonly schedule: Schedule = {
+  readonly recurringJob: RecurringJob = {
     name: NAME,
     everyMs: HOUR_MS,
     run: async () => {
@@ -153,7 +153,7 @@ export class ClientVersionUpdater implements ClientVersions {
 
   async #runSoon(): Promise<void> {
     const { db, engine } = this.#deps;
-    engine.wake(await runScheduleSoon(db, NAME), { changed: true });
+    engine.wake(await runRecurringJobSoon(db, NAME), { changed: true });
   }
 
   async #read(): Promise<void> {

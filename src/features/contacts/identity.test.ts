@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import type { Jid } from "../../network/driver.ts";
 import { lidJid, phoneJid } from "../../network/jid.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
-import { linkAddresses } from "./link-addresses.ts";
+import { mergeAddresses } from "./merge-addresses.ts";
 import { moveLeftoverMessages } from "./move-messages.ts";
 
 let store: TestDatabase;
@@ -225,7 +225,7 @@ describe("concurrent writers on two nodes", () => {
     const bia = newPerson();
     await here.getOrCreate(byLid(bia));
     await here.getOrCreate(byPhone(bia));
-    await linkAddresses(db(), { account_id: ACCOUNT, instance_id: bia.instance, ...bia });
+    await mergeAddresses(db(), { account_id: ACCOUNT, instance_id: bia.instance, ...bia });
     expect(await contactsOf(bia)).toMatchObject([{ jid: bia.jid, lid: bia.lid, phone: bia.phone }]);
   });
 

@@ -7,7 +7,7 @@ import {
   isUniqueViolation,
 } from "../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
-import { type AddressLink, linkAddresses } from "./link-addresses.ts";
+import { mergeAddresses, type PersonAddresses } from "./merge-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
 
 /** New data about a chat or a person; null: no data. */
@@ -41,11 +41,11 @@ const TRIES = 5;
 export async function saveChats(
   db: Db,
   chats: ChatUpdate[],
-  onLinked: (link: AddressLink) => void,
+  onMerged: (addresses: PersonAddresses) => void,
 ): Promise<ConversationRef[]> {
   for (let left = TRIES; ; left--) {
     try {
-      const resolved = await resolveAddresses(db, chats, onLinked);
+      const resolved = await resolveAddresses(db, chats, onMerged);
       const saved = await save(db, resolved);
       if (left === 1 || !saved.some(({ is_merged }) => is_merged)) return saved;
     } catch (error) {
@@ -63,7 +63,7 @@ function isCollision(error: unknown): boolean {
 async function resolveAddresses(
   db: Db,
   chats: ChatUpdate[],
-  onLinked: (link: AddressLink) => void,
+  onMerged: (addresses: PersonAddresses) => void,
 ): Promise<ChatUpdate[]> {
   const withLid = chats.filter(({ lid }) => lid !== null);
   if (withLid.length === 0) return chats;
@@ -77,7 +77,7 @@ async function resolveAddresses(
     const holder = holders.get(`${chat.instance_id} ${chat.lid}`);
     if (!holder || holder.jid === chat.jid) resolved.push(chat);
     else if (chat.phone === null) resolved.push({ ...chat, jid: holder.jid, phone: holder.phone });
-    else resolved.push(await link(db, chat, onLinked));
+    else resolved.push(await mergeLearntAddresses(db, chat, onMerged));
   }
   return underPhones(resolved);
 }
@@ -99,12 +99,16 @@ function underPhones(chats: ChatUpdate[]): ChatUpdate[] {
 const PIECES_AT_ONCE = 5;
 
 /** Invalidates caches of the LID before its messages move, so that no more are added. */
-async function link(db: Db, chat: ChatUpdate, onLinked: (link: AddressLink) => void): Promise<ChatUpdate> {
+async function mergeLearntAddresses(
+  db: Db,
+  chat: ChatUpdate,
+  onMerged: (addresses: PersonAddresses) => void,
+): Promise<ChatUpdate> {
   const { account_id, instance_id, jid, lid, phone } = chat;
   if (lid === null || phone === null) return chat;
   const learnt = { account_id, instance_id, jid, lid, phone };
-  const merged = await linkAddresses(db, learnt);
-  onLinked(learnt);
+  const merged = await mergeAddresses(db, learnt);
+  onMerged(learnt);
   if (merged !== undefined) await moveMessages(db, merged, PIECES_AT_ONCE);
   return chat;
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
+import { claimIdempotencyKey, storeResponse } from "../../platform/http/run-idempotently.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
@@ -11,9 +12,12 @@ import { createWebhookSecret } from "./create-webhook-secret.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
 import { issueApiKey } from "./issue-api-key.ts";
-import { type OutgoingPolicy, requireAllowedProxy, requireAllowedWebhook } from "./outgoing-policy.ts";
+import {
+  type OutgoingPolicy,
+  requireAllowedProxyUrl,
+  requireAllowedWebhookUrl,
+} from "./require-allowed-urls.ts";
 import { requireSandbox, type SandboxUse } from "./require-sandbox.ts";
-import { claimIdempotencyKey, storeResponse } from "./run-idempotently.ts";
 import { toWebhookSetupView } from "./to-instance-view.ts";
 
 type CreateInput = InputOf<typeof instancesContract.createInstance>;
@@ -48,8 +52,8 @@ export async function createInstance(
   const network = input.network ?? deps.network;
   if (network === "sandbox") await requireSandbox(deps, account_id);
   const webhook = readWebhook(input);
-  await requireAllowedWebhook(deps.outgoing, webhook?.url);
-  await requireAllowedProxy(deps.outgoing, input.proxy?.url);
+  await requireAllowedWebhookUrl(deps.outgoing, webhook?.url);
+  await requireAllowedProxyUrl(deps.outgoing, input.proxy?.url);
   const columns = {
     name: input.name,
     network,

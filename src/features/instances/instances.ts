@@ -6,8 +6,8 @@ import type { InputOf } from "../../platform/http/route.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
 import type { apiKeysContract, instancesContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
-import { requestRemoval } from "./hide-instance.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
+import { requestRemoval } from "./request-removal.ts";
 import { updateInstance } from "./update-instance.ts";
 
 export { digestApiKey, isApiKey } from "./api-key.ts";
@@ -21,7 +21,6 @@ export {
   hasControlJob,
 } from "./control-job-ref.ts";
 export { createWebhookSecret } from "./create-webhook-secret.ts";
-export { announceRemoval, type HiddenInstance, hideInstance } from "./hide-instance.ts";
 export { instanceAuditEntry } from "./instance-audit-entry.ts";
 export {
   findAndLockInstance,
@@ -33,7 +32,8 @@ export {
 } from "./instance-row.ts";
 export type { InstanceSettings } from "./instance-settings.ts";
 export { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
-export { toPolicyUrl } from "./outgoing-policy.ts";
+export { announceRemoval, markInstanceRemoved, type RemovedInstance } from "./request-removal.ts";
+export { toPolicyUrl } from "./require-allowed-urls.ts";
 export {
   mayUseSandbox,
   requireSandbox,
@@ -42,14 +42,6 @@ export {
   type SandboxPolicy,
   sandboxOff,
 } from "./require-sandbox.ts";
-export {
-  claimIdempotencyKey,
-  findStoredResponse,
-  type IdempotentRequest,
-  replayedResponse,
-  runIdempotently,
-  storeResponse,
-} from "./run-idempotently.ts";
 export { newChatsLockOf } from "./to-instance-view.ts";
 export { waitForInstance } from "./wait-for-instance.ts";
 

@@ -9,7 +9,7 @@ import { addControlJob } from "./control-job-ref.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { type InstanceRow, lockInstance } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
-import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
+import { type OutgoingPolicy, requireAllowedProxyUrl } from "./require-allowed-urls.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
 
@@ -21,7 +21,7 @@ export async function updateInstance(
 ): Promise<number[]> {
   const { id, name, webhook_enabled, metadata, proxy } = input;
   const place = encryptionContextOf("instance", "proxy", id);
-  await requireAllowedProxy(outgoing, proxy?.url);
+  await requireAllowedProxyUrl(outgoing, proxy?.url);
   return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
     await requireSettingsWithinPlan(trx, row.account_id, input.settings);

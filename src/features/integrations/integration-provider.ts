@@ -10,7 +10,7 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
 import type { EventName } from "../events/contract.ts";
 import type { EventTag } from "../events/events.ts";
-import type { MediaLinks } from "../media/media.ts";
+import type { MediaUrls } from "../media/media.ts";
 import type { MediaOptions } from "../messages/messages.ts";
 import type { ProviderName, TestReport } from "./contract.ts";
 import type { Integration } from "./integration-row.ts";
@@ -37,7 +37,7 @@ export interface IntegrationDeps {
     read(): Promise<Readable>;
   }>;
   /** URLs of files for the other side. */
-  links: MediaLinks;
+  mediaUrls: MediaUrls;
   converter: MediaOptions["converter"];
   /** Largest file. */
   maxBytes: number;

@@ -19,7 +19,7 @@ type Owner = Pick<Integration, "id" | "account_id">;
  * send it. Else returns the existing link: `claimed` means that a process died during the send, and the
  * outcome is unknown.
  */
-export async function claimLink(
+export async function claimMessageLink(
   db: Db | Trx,
   { id: integration_id, account_id }: Owner,
   { chat, message_id, part = 0 }: MessageLinkKey,
@@ -42,13 +42,13 @@ export async function claimLink(
     .returningAll()
     .executeTakeFirst();
   if (claimed) return { link: claimed, isOurs: true };
-  const link = await findLink(db, integration_id, key);
+  const link = await findMessageLink(db, integration_id, key);
   if (!link) throw new Error("a link is neither there nor can it be added");
   return { link, isOurs: false };
 }
 
 /** In one chat if it is given; else in any chat. */
-export async function findLink(
+export async function findMessageLink(
   db: Db | Trx,
   integrationId: number,
   { chat, message_id, part = 0 }: Omit<MessageLinkKey, "chat"> & { chat?: string },
@@ -64,7 +64,7 @@ export async function findLink(
 }
 
 /** All parts of the message with this id on the other side. */
-export async function findProviderLinks(
+export async function findProviderMessageLinks(
   db: Db | Trx,
   integrationId: number,
   providerMessageId: string,
@@ -78,7 +78,7 @@ export async function findProviderLinks(
     .execute();
 }
 
-export async function setLink(
+export async function updateMessageLink(
   db: Db | Trx,
   id: number,
   change: Pick<

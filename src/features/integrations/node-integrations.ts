@@ -21,12 +21,12 @@ export interface NodeIntegrations {
 
 type Shared = Omit<
   IntegrationDeps,
-  "links" | "converter" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
+  "mediaUrls" | "converter" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
 >;
 
 export interface NodeIntegrationsOptions extends Shared {
   config: Config;
-  media: Pick<IntegrationDeps, "links" | "converter">;
+  media: Pick<IntegrationDeps, "mediaUrls" | "converter">;
 }
 
 export function createNodeIntegrations({
@@ -35,9 +35,9 @@ export function createNodeIntegrations({
   ...shared
 }: NodeIntegrationsOptions): NodeIntegrations {
   const { sendHoldMs, baseUrl, mediaMaxBytes: maxBytes } = config;
-  const { links, converter } = media;
+  const { mediaUrls, converter } = media;
   const pathTokens = createChatwootPathTokens(shared);
-  const deps = { ...shared, links, converter, maxBytes, sendHoldMs, baseUrl, pathTokens };
+  const deps = { ...shared, mediaUrls, converter, maxBytes, sendHoldMs, baseUrl, pathTokens };
   const providers = createProviders(deps);
   return {
     handlers: integrationHandlers(deps, providers),

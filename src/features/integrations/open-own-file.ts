@@ -11,12 +11,12 @@ const LONGEST_LINK = 2_000;
 
 /** The file behind a link that this gateway has signed; undefined for every other URL. */
 export async function openOwnFile(
-  { db, links, openFile }: Pick<IntegrationDeps, "db" | "links" | "openFile">,
+  { db, mediaUrls, openFile }: Pick<IntegrationDeps, "db" | "mediaUrls" | "openFile">,
   url: string,
   account_id: number,
 ): Promise<SpooledUpload | undefined> {
   const named = readLink(url);
-  if (!named || !links.isGood(...named)) return undefined;
+  if (!named || !mediaUrls.isGood(...named)) return undefined;
   const [mediaId] = named;
   if (!(await belongsTo(db, mediaId, account_id))) throw noFile();
   const { size, mime_type, file_name, read } = await openFile(mediaId);

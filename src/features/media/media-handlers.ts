@@ -2,13 +2,13 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { mediaContract } from "./contract.ts";
-import { type MediaLinks, noFile } from "./media.ts";
+import { type MediaUrls, noFile } from "./media.ts";
 import { type OpenFileDeps, openFile } from "./open-file.ts";
 import { toBase64Response } from "./to-base64-response.ts";
 import { toFileResponse } from "./to-file-response.ts";
 
 export interface MediaDeps extends OpenFileDeps {
-  links: MediaLinks;
+  mediaUrls: MediaUrls;
 }
 
 type Linked = Pick<
@@ -18,7 +18,7 @@ type Linked = Pick<
 
 export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
   async function answerLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
-    if (!deps.links.isGood(mediaId, expires, signature)) throw noFile();
+    if (!deps.mediaUrls.isGood(mediaId, expires, signature)) throw noFile();
     return toFileResponse(await openFile(deps, { media: mediaId }, signal), headers);
   }
 

@@ -11,7 +11,7 @@ import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
 import { expireFiles, sweepFiles } from "./expire-files.ts";
-import { createMediaLinks } from "./media-links.ts";
+import { createMediaUrls } from "./media-urls.ts";
 import { openFile } from "./open-file.ts";
 
 const FROM = "5511966660002";
@@ -380,20 +380,20 @@ describe("a stored file", () => {
   test("can be downloaded by a signed link until the link expires, and by no other link", async () => {
     const bytes = randomBytes(100);
     const { id } = await resolved(await receive(bytes));
-    const links = createMediaLinks({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
-    const good = await fetch(links.link(id, 60));
+    const urls = createMediaUrls({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
+    const good = await fetch(urls.create(id, 60));
     expect(Buffer.from(await good.arrayBuffer())).toEqual(bytes);
-    const other = createMediaLinks({
+    const other = createMediaUrls({
       secretKey: randomBytes(32).toString("hex"),
       baseUrl: story.gateway.url,
     });
-    const later = links.link(id, 60).replace(/\/\d+\//, "/9999999999/");
-    for (const bad of [links.link(id, -1), other.link(id, 60), later, `${links.link(id, 60)}x`]) {
+    const later = urls.create(id, 60).replace(/\/\d+\//, "/9999999999/");
+    for (const bad of [urls.create(id, -1), other.create(id, 60), later, `${urls.create(id, 60)}x`]) {
       expect((await fetch(bad)).status).toBe(404);
     }
-    const rotated = createMediaLinks({ secretKey: "new".repeat(16), secondKey: SECRET_KEY, baseUrl: "" });
+    const rotated = createMediaUrls({ secretKey: "new".repeat(16), secondKey: SECRET_KEY, baseUrl: "" });
     const [, mediaId = "", expires = "", signature = ""] =
-      links.link(id, 60).match(/media\/(.+)\/(\d+)\/(.+)$/) ?? [];
+      urls.create(id, 60).match(/media\/(.+)\/(\d+)\/(.+)$/) ?? [];
     expect(rotated.isGood(mediaId, expires, signature)).toBe(true);
   });
 

@@ -54,9 +54,9 @@ function statusWithoutRow({ upload, shared, ref }: Media): "pending" | "remote" 
 }
 
 /** Temporary URLs of files that need no key. */
-export interface MediaLinks {
+export interface MediaUrls {
   /** The URL of a file, valid for this many seconds. */
-  link(mediaId: string, ttlSeconds: number): string;
+  create(mediaId: string, ttlSeconds: number): string;
   /** Whether this gateway has signed it, and it has not expired. */
   isGood(mediaId: string, expires: string, signature: string): boolean;
 }

@@ -9,15 +9,15 @@ import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { emptyDirectory } from "../../platform/media/temporary-file.ts";
 import { startSweeping } from "./expire-files.ts";
 import { FileStorage } from "./file-storage.ts";
-import type { MediaLinks } from "./media.ts";
-import { createMediaLinks } from "./media-links.ts";
+import type { MediaUrls } from "./media.ts";
+import { createMediaUrls } from "./media-urls.ts";
 import { warnOfLocalStorage } from "./warn-of-local-storage.ts";
 
 /** The files of this node, as other parts of the process use them. */
 export interface NodeMedia {
   store: MediaStore;
   files: FileStorage;
-  links: MediaLinks;
+  mediaUrls: MediaUrls;
   converter: MediaConverter;
   /** For temporary files; empty at the start. */
   scratchDir: string;
@@ -50,7 +50,7 @@ export async function openMedia(options: OpenMediaOptions): Promise<NodeMedia> {
   return {
     store,
     files: new FileStorage({ db, store, node }),
-    links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
+    mediaUrls: createMediaUrls({ secretKey, secondKey, baseUrl: config.baseUrl }),
     converter: createMediaConverter({ ffmpeg: config.ffmpeg, scratchDir }),
     scratchDir,
     sweep: () => sweeping.now(),

@@ -7,12 +7,12 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { EXPIRING_CAMPAIGNS } from "../campaigns/expire-campaigns.ts";
-import { EXPIRING_LEADS } from "../crm/expire-leads.ts";
-import { EXPIRING_LOGS } from "../instance-logs/expire-logs.ts";
 import type { RetentionKind } from "../plans/plans.ts";
-import { EXPIRING_EVENTS } from "../webhooks/expire-events.ts";
-import { expireRows } from "./retention.ts";
+import { CAMPAIGN_RETENTION } from "./campaign-retention.ts";
+import { EVENT_RETENTION } from "./event-retention.ts";
+import { LEAD_RETENTION } from "./lead-retention.ts";
+import { LOG_RETENTION } from "./log-retention.ts";
+import { applyRetention } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
 let gateway: TestGateway;
@@ -52,13 +52,13 @@ test("ended campaigns are deleted with their recipients after the configured ret
     await campaign("draft", 0),
   ];
   const kept = () => ids(sql`select id from campaign order by id`);
-  await expireRows(db(), EXPIRING_CAMPAIGNS);
-  await expireRows(db(), EXPIRING_CAMPAIGNS, 30 * DAY_MS);
+  await applyRetention(db(), CAMPAIGN_RETENTION);
+  await applyRetention(db(), CAMPAIGN_RETENTION, 30 * DAY_MS);
   expect(await kept()).toEqual([young, old, draft]);
-  await expireRows(db(), EXPIRING_CAMPAIGNS, 10 * DAY_MS);
+  await applyRetention(db(), CAMPAIGN_RETENTION, 10 * DAY_MS);
   expect(await kept()).toEqual([young, draft]);
   await keepFor("campaign", 3);
-  await expireRows(db(), EXPIRING_CAMPAIGNS, 10 * DAY_MS);
+  await applyRetention(db(), CAMPAIGN_RETENTION, 10 * DAY_MS);
   expect(await kept()).toEqual([draft]);
   expect(await ids(sql`select distinct campaign_id as id from campaign_recipient`)).toEqual([draft]);
 });
@@ -75,7 +75,7 @@ test("leads without a recent change or message are deleted after the retention; 
     db(),
   );
   await keepFor("lead", 10);
-  await expireRows(db(), EXPIRING_LEADS);
+  await applyRetention(db(), LEAD_RETENTION);
   expect(await ids(sql`select phone as id from lead order by id`)).toEqual([talking, young]);
   expect(await ids(sql`select count(*) > 0 as id from suppression`)).toEqual([true]);
 });
@@ -88,7 +88,7 @@ test("the plan limits the retention of an account for every kind of data", async
   const ceiling = (days: number | null) =>
     sql`update plan set features = jsonb_build_object('max_lead_retention_days', ${days}::int)`.execute(db());
   await ceiling(10);
-  await expireRows(db(), EXPIRING_LEADS);
+  await applyRetention(db(), LEAD_RETENTION);
   await ceiling(null);
   expect(await ids(sql`select id from lead where phone = ${phone}`)).toEqual([]);
 });
@@ -120,15 +120,15 @@ test("events are deleted in order, and an event with a pending delivery keeps al
     select event_id, 99, account_id, instance_id, created_at, case event_id when ${third} then 'retrying' else 'failed' end
     from event where event_id in (${second}, ${third})`.execute(db());
   await keepFor("event", 30);
-  await expireRows(db(), EXPIRING_EVENTS);
+  await applyRetention(db(), EVENT_RETENTION);
   expect(await kept(events)).toEqual(events);
   await keepFor("event", 10);
-  await expireRows(db(), EXPIRING_EVENTS);
+  await applyRetention(db(), EVENT_RETENTION);
   expect(await kept(events)).toEqual(events.slice(2));
   const deliveries = sql<{ id: string }>`select event_id as id from delivery where webhook_id = 99`;
   expect(await ids(deliveries)).toEqual([third]);
   await sql`update delivery set status = 'delivered'`.execute(db());
-  await expireRows(db(), EXPIRING_EVENTS);
+  await applyRetention(db(), EVENT_RETENTION);
   expect(await kept(events)).toEqual([]);
   expect(await ids(deliveries)).toEqual([]);
 });
@@ -142,7 +142,7 @@ test("an event that waits for an integration is not deleted", async () => {
     select account_id, ${shop.id}, 'n8n', l.id, '{}', '{}' from instance, l where instance.id = ${shop.id}
     returning lane`.execute(db());
   await keepFor("event", 10);
-  await expireRows(db(), EXPIRING_EVENTS);
+  await applyRetention(db(), EVENT_RETENTION);
   expect(await kept(events)).toEqual(events.slice(1));
   await sql`delete from integration where lane = ${rows[0]?.lane}`.execute(db());
 });
@@ -173,7 +173,7 @@ test("logs of requests, connections and deliveries are deleted after their accou
     );
   }
   await keepFor("log", 10);
-  await expireRows(db(), EXPIRING_LOGS);
+  await applyRetention(db(), LOG_RETENTION);
   const left = [`${account} 5`, "4711 20"].sort();
   expect(await ids(sql`select request_id as id from api_log where route = '/old' order by 1`)).toEqual(left);
   expect(

@@ -9,16 +9,16 @@ const MAX_BATCHES = 400;
 const DAY_MS = 86_400_000;
 
 /** Rows of one account whose retention has ended. */
-export interface Expiry {
+export interface RetentionCutoff {
   account_id: number;
   before: Date;
 }
 
 /** Data with a retention. The kind names the account's setting and the plan's upper limit. */
-export interface Expiring {
+export interface RetentionRule {
   kind: RetentionKind;
   /** Deletes some of the oldest rows and returns their number; 0: none is left to delete. */
-  deleteOldest(trx: Trx, expiry: Expiry): Promise<number>;
+  deleteOldest(trx: Trx, cutoff: RetentionCutoff): Promise<number>;
 }
 
 /**
@@ -26,19 +26,23 @@ export interface Expiring {
  * above 0. The plan's `max_<kind>_retention_days` is the upper limit. Each batch is one commit and deletes
  * the oldest rows first, so the next run can continue an interrupted one.
  */
-export async function expireRows(db: Db, { kind, deleteOldest }: Expiring, defaultMs = 0): Promise<void> {
+export async function applyRetention(
+  db: Db,
+  { kind, deleteOldest }: RetentionRule,
+  defaultMs = 0,
+): Promise<void> {
   let batches = 0;
-  for (const expiry of await findExpiries(db, kind, defaultMs)) {
+  for (const cutoff of await findCutoffs(db, kind, defaultMs)) {
     for (let deleted = 1; deleted > 0; batches += 1) {
       if (batches >= MAX_BATCHES) return;
-      deleted = await db.transaction().execute((trx) => deleteOldest(trx, expiry));
+      deleted = await db.transaction().execute((trx) => deleteOldest(trx, cutoff));
     }
   }
 }
 
 /** Accounts whose retention of this kind is limited. */
-async function findExpiries(db: Db, kind: RetentionKind, defaultMs: number): Promise<Expiry[]> {
-  const { rows } = await sql<Expiry>`
+async function findCutoffs(db: Db, kind: RetentionKind, defaultMs: number): Promise<RetentionCutoff[]> {
+  const { rows } = await sql<RetentionCutoff>`
     select kept.account_id, now() - kept.days * interval '1 day' as before
     from (
       select a.id as account_id,

@@ -8,14 +8,15 @@ import type { webhooksContract } from "./contract.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
-import { discardQueued, hideWebhook } from "./hide-webhook.ts";
 import { recoverDeliveries } from "./recover-deliveries.ts";
+import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 import { createWebhookTest, type WebhookTestDeps } from "./webhook-test.ts";
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
+export { longestScheduleMs } from "./decide-attempt.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { readInstanceSecrets } from "./read-instance-secrets.ts";
 export { signBody, signStandard } from "./webhook-signature.ts";
@@ -83,7 +84,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
     async deleteWebhook({ input: { id, webhookId }, ...by }) {
       const row = await db.transaction().execute(async (trx) => {
         const found = await lockWebhook(trx, id, webhookId);
-        await hideWebhook(trx, found);
+        await removeWebhook(trx, found);
         await recordAudit(trx, entryOf(by, "webhook.delete", found));
         return found;
       });

@@ -5,7 +5,7 @@ import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sand
 import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
-import { deleteExpiredData } from "./world/delete-expired-data.ts";
+import { deleteOldData } from "./world/delete-old-data.ts";
 import { lidOf } from "./world/test-numbers.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
@@ -319,7 +319,7 @@ describe("expired data of the sandbox network", () => {
       await network.pool.query(`update sandbox.${column} = now() - interval '31 days'`);
     }
     await network.pool.query("update sandbox.device set created_at = now() - interval '31 days'");
-    await deleteExpiredData(network.pool);
+    await deleteOldData(network.pool);
     expect(await ledger("from sandbox.ledger union all select from sandbox.message")).toEqual([]);
     expect(await ledger("from sandbox.inbox where chat = '5511966661111@s.whatsapp.net'")).toEqual([]);
     expect(await ledger("phone from sandbox.device where unlinked_at is null")).toEqual([

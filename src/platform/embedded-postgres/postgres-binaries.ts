@@ -18,7 +18,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { isPresent } from "./postgres-home.ts";
-import { findInaccessibleDirectory, type PostgresRunner } from "./postgres-runner.ts";
+import { findInaccessibleDirectory, type PostgresOsUser } from "./postgres-os-user.ts";
 
 export interface PostgresBinaries {
   postgres: string;
@@ -53,7 +53,7 @@ export async function findBinariesIn(binDir: string): Promise<PostgresBinaries> 
 /** The PostgreSQL of the optional npm package, completed, and copied to `copies` if unusable in place. */
 export async function findPackagedBinaries(
   copies: string,
-  runner: PostgresRunner | undefined,
+  runner: PostgresOsUser | undefined,
   source?: Source,
 ): Promise<PostgresBinaries> {
   const from = source ?? (await findPackage());

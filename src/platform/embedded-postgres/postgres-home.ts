@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findInaccessibleDirectory, findPostgresRunner, type PostgresRunner } from "./postgres-runner.ts";
+import { findInaccessibleDirectory, findPostgresOsUser, type PostgresOsUser } from "./postgres-os-user.ts";
 
 /** The directory of the embedded database, and the user that runs it. */
 export interface PostgresHome {
@@ -11,7 +11,7 @@ export interface PostgresHome {
   password: string;
   config: string;
   log: string;
-  runner: PostgresRunner | undefined;
+  runner: PostgresOsUser | undefined;
 }
 
 /** Holds the files of root's PostgreSQL if it cannot reach them in their own place. */
@@ -21,12 +21,12 @@ export const SHARED_DIR = "/var/lib/waygate";
 export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
   const inside = describeHome(
     join(dataDir, "postgres"),
-    await findPostgresRunner(join(dataDir, "postgres", "data")),
+    await findPostgresOsUser(join(dataDir, "postgres", "data")),
   );
   await refuseForeignPointer(dataDir, inside.runner);
   if (inside.runner === undefined) return inside;
   const outsidePath = sharedHomeOf(dataDir);
-  const outside = describeHome(outsidePath, await findPostgresRunner(join(outsidePath, "data")));
+  const outside = describeHome(outsidePath, await findPostgresOsUser(join(outsidePath, "data")));
   if (await isPresent(outside.data)) return outside;
   const barrier = await openWay(dataDir, inside.runner);
   if (barrier === undefined) return inside;
@@ -45,7 +45,7 @@ export async function isPresent(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function describeHome(path: string, runner: PostgresRunner | undefined): PostgresHome {
+function describeHome(path: string, runner: PostgresOsUser | undefined): PostgresHome {
   return {
     path,
     data: join(path, "data"),
@@ -65,7 +65,7 @@ function pointerIn(dataDir: string): string {
 }
 
 /** A data directory whose database is missing must not silently get an empty one, nor share another's. */
-async function refuseForeignPointer(dataDir: string, runner: PostgresRunner | undefined): Promise<void> {
+async function refuseForeignPointer(dataDir: string, runner: PostgresOsUser | undefined): Promise<void> {
   const target = (await readFile(pointerIn(dataDir), "utf8").catch(() => "")).trim();
   const own = sharedHomeOf(dataDir);
   if (target === "" || (target === own && runner !== undefined)) return;
@@ -78,7 +78,7 @@ async function refuseForeignPointer(dataDir: string, runner: PostgresRunner | un
   );
 }
 
-async function openWay(dataDir: string, runner: PostgresRunner): Promise<string | undefined> {
+async function openWay(dataDir: string, runner: PostgresOsUser): Promise<string | undefined> {
   const barrier = await findInaccessibleDirectory(dataDir, runner);
   if (barrier !== dataDir) return barrier;
   const { uid, mode } = await stat(dataDir);

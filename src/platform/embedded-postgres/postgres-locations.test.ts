@@ -19,7 +19,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createPostgresStory, postmasterOf, query } from "../../../test/postgres-story.ts";
 import { findPackagedBinaries } from "./postgres-binaries.ts";
-import { findInaccessibleDirectory } from "./postgres-runner.ts";
+import { findInaccessibleDirectory } from "./postgres-os-user.ts";
 import { findProcess } from "./running-process.ts";
 
 const story = createPostgresStory();

@@ -1,6 +1,6 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { EventWork } from "../integration-provider.ts";
-import { findProviderLinks, setLink } from "../message-link.ts";
+import { findProviderMessageLinks, updateMessageLink } from "../message-link.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
 import { type ChatwootContext, endWithError, isTransientForUpdate } from "./chatwoot-context.ts";
 import { DELETED_MARK, findLinkOfMessage } from "./find-link-of-message.ts";
@@ -36,14 +36,14 @@ export async function postDeletion(context: ChatwootContext, job: Job, event: Ev
   if (!link?.provider_message_id || link.error === DELETED_MARK) return { end: "done" };
   if (chatwootConfigOf(context.integration).keep_deleted)
     return postNote(context, job, event, by, "🗑️ The message was deleted.");
-  const parts = await findProviderLinks(db, context.integration.id, link.provider_message_id);
+  const parts = await findProviderMessageLinks(db, context.integration.id, link.provider_message_id);
   // The other parts of the message still exist.
   if (parts.length > 1) return postNote(context, job, event, by, "🗑️ A part of the message was deleted.");
-  await setLink(db, link.id, { error: DELETED_MARK });
+  await updateMessageLink(db, link.id, { error: DELETED_MARK });
   const conversation = Number(link.provider_conversation_id);
   const deleted = await context.chatwoot.deleteMessage(conversation, link.provider_message_id);
   if (deleted.ok || !isTransientForUpdate(deleted.error)) return { end: "done" };
-  await setLink(db, link.id, { error: null });
+  await updateMessageLink(db, link.id, { error: null });
   return endWithError(context, job, deleted.error, event.recorded_at);
 }
 

@@ -3,7 +3,7 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { EventWork } from "../integration-provider.ts";
 import { isOnIgnoreList } from "../is-on-ignore-list.ts";
-import { claimLink, type MessageLink, setLink } from "../message-link.ts";
+import { claimMessageLink, type MessageLink, updateMessageLink } from "../message-link.ts";
 import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./chatwoot-api.ts";
 import { chatwootConfigOf, sourceId } from "./chatwoot-config.ts";
 import { type ChatwootContext, endWithError } from "./chatwoot-context.ts";
@@ -131,7 +131,10 @@ async function openFile(
 export async function postOnce(context: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
   const { db } = context.deps;
   const { key, person } = posting;
-  const { link, isOurs } = await claimLink(db, context.integration, { chat: person.jid, message_id: key });
+  const { link, isOurs } = await claimMessageLink(db, context.integration, {
+    chat: person.jid,
+    message_id: key,
+  });
   if (!isOurs && link.status !== "claimed") return { end: "done" };
   const before = isOurs ? undefined : await findPosted(context, link, key);
   if (before && !before.ok && before.error.reason !== "not_found") {
@@ -142,7 +145,11 @@ export async function postOnce(context: ChatwootContext, job: Job, posting: Post
       ? { ok: true as const, value: before.value }
       : await post(context, link, posting);
   if (!posted.ok) return endUnposted(context, job, link, posted.error, posting.since);
-  await setLink(db, link.id, { status: "done", provider_message_id: String(posted.value.id), error: null });
+  await updateMessageLink(db, link.id, {
+    status: "done",
+    provider_message_id: String(posted.value.id),
+    error: null,
+  });
   return { end: "done" };
 }
 
@@ -156,8 +163,8 @@ async function endUnposted(
   const { db } = context.deps;
   const end = await endWithError(context, job, refusal, since);
   const isSafe = refusal.verdict.class === "stop" || refusal.verdict.isSafe;
-  if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.text });
-  else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.text });
+  if (end.end === "done") await updateMessageLink(db, link.id, { status: "failed", error: refusal.text });
+  else if (isSafe) await updateMessageLink(db, link.id, { status: "waiting", error: refusal.text });
   return end;
 }
 
@@ -185,7 +192,7 @@ async function postInto(
   const found = await findOrCreateConversation(context, person, isGone);
   if (!found.ok) return found;
   const { conversation_id } = found.value;
-  await setLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });
+  await updateMessageLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });
   const message = { ...post, source_id: sourceId(integration.instance_id, key) };
   const posted = await chatwoot.postMessage(conversation_id, message, file);
   faultPoint("chatwoot:after-post");

@@ -1,7 +1,7 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import { selectMessages } from "../../messages/messages.ts";
 import type { EventWork } from "../integration-provider.ts";
-import { findProviderLinks, type MessageLink, setLink } from "../message-link.ts";
+import { findProviderMessageLinks, type MessageLink, updateMessageLink } from "../message-link.ts";
 import { chatwootConfigOf, chatwootStateOf, SOURCE_ID_PREFIX } from "./chatwoot-config.ts";
 import {
   type ChatwootContext,
@@ -47,7 +47,7 @@ async function report(
   link: MessageLink,
   providerId: string,
 ): Promise<JobResult | undefined> {
-  const parts = await findProviderLinks(context.deps.db, context.integration.id, providerId);
+  const parts = await findProviderMessageLinks(context.deps.db, context.integration.id, providerId);
   const status = await lowestStatus(context, parts);
   if (status === undefined) return undefined;
   const told = await context.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, {
@@ -81,7 +81,7 @@ export async function reportFailure(context: ChatwootContext, job: Job, event: E
   const link = await findLinkOfMessage(context.deps.db, context.integration, message.message_id);
   if (link?.origin !== "provider" || !link.provider_message_id) return { end: "done" };
   const external_error = error?.message ?? "The message was not sent.";
-  await setLink(context.deps.db, link.id, { status: "failed", error: external_error });
+  await updateMessageLink(context.deps.db, link.id, { status: "failed", error: external_error });
   return showFailure(context, job, event.recorded_at, {
     conversation: Number(link.provider_conversation_id),
     message: link.provider_message_id,

@@ -5,7 +5,7 @@ import type { Db } from "../../../platform/db/database.ts";
 import { queueAction, selectMessages } from "../../messages/messages.ts";
 import { completeJob } from "../complete-job.ts";
 import { findChatByConversation } from "../integration-chat.ts";
-import { findProviderLinks, type MessageLink, setLink } from "../message-link.ts";
+import { findProviderMessageLinks, type MessageLink, updateMessageLink } from "../message-link.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";
 import {
@@ -57,7 +57,7 @@ const OLDEST_UPDATE_MS = 24 * 3_600_000;
  * order, and the first may be lost: an update can be the first webhook of a message.
  */
 async function takeMessage(context: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
-  const links = await findProviderLinks(context.deps.db, context.integration.id, String(message.id));
+  const links = await findProviderMessageLinks(context.deps.db, context.integration.id, String(message.id));
   if (message.content_attributes?.deleted === true) return takeDeletion(context, job, message, links);
   if (message.event === "message_updated") return takeUpdate(context, job, message, links);
   if (links.length === 0) return sendAgentMessage(context, job, message);
@@ -103,7 +103,7 @@ async function settleArrived(
     rows.flatMap(({ status, message_id }) => (status === "failed" ? [] : message_id)),
   );
   const resolved = failed.filter(({ message_id }) => arrived.has(message_id));
-  for (const { id } of resolved) await setLink(deps.db, id, { status: "done", error: null });
+  for (const { id } of resolved) await updateMessageLink(deps.db, id, { status: "done", error: null });
   return links.map((link) => (resolved.includes(link) ? { ...link, status: "done" } : link));
 }
 

@@ -5,7 +5,7 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { deleteOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
 import { completeJob } from "../complete-job.ts";
-import { findProviderLinks, type MessageLink } from "../message-link.ts";
+import { findProviderMessageLinks, type MessageLink } from "../message-link.ts";
 import { queueReplies, type ReplyTarget } from "../queue-replies.ts";
 import { agentMessageText } from "./agent-message-text.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
@@ -86,7 +86,7 @@ async function findQuoted(
 ): Promise<QuotedMessage | undefined> {
   const target = message.content_attributes?.in_reply_to;
   if (target === undefined || target === null) return undefined;
-  const links = await findProviderLinks(deps.db, integration.id, String(target));
+  const links = await findProviderMessageLinks(deps.db, integration.id, String(target));
   const id = links.find(({ message_id }) => message_id !== null)?.message_id;
   if (!id) return undefined;
   const row = await selectMessages(deps.db)

@@ -70,7 +70,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
       event_id: event.event_id,
       attempt: job.attempts + 1,
       takeRoomForFile,
-      body: toWorkflowPayload(event, { instanceId, config, links: deps.links, file }),
+      body: toWorkflowPayload(event, { instanceId, config, mediaUrls: deps.mediaUrls, file }),
     });
     faultPoint("n8n:after-response");
     const reading = readWorkflowResponse(outcome, config);

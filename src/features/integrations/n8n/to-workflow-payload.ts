@@ -1,5 +1,5 @@
 import { phoneOfJid } from "../../../network/jid.ts";
-import type { MediaLinks } from "../../media/media.ts";
+import type { MediaUrls } from "../../media/media.ts";
 import type { EventWork } from "../integration-provider.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
@@ -8,7 +8,7 @@ const LINK_SECONDS = 7 * 86_400;
 interface PayloadOptions {
   instanceId: number;
   config: N8nConfig;
-  links: MediaLinks;
+  mediaUrls: MediaUrls;
   /** The file itself, in base64. */
   file: string | undefined;
 }
@@ -25,7 +25,7 @@ export function toWorkflowPayload(event: EventWork["event"], options: PayloadOpt
 
 function flatFields(
   { data, chat, recorded_at }: EventWork["event"],
-  { instanceId, config, links, file }: PayloadOptions,
+  { instanceId, config, mediaUrls, file }: PayloadOptions,
 ) {
   const message = data.message ?? {};
   const jid: string = message.jid ?? data.jid ?? chat;
@@ -44,14 +44,14 @@ function flatFields(
     instanceId,
     quotedMessageId: message.quoted?.id ?? null,
     ...(media?.id && {
-      mediaUrl: linkUntil(links, media.id, recorded_at),
+      mediaUrl: urlUntil(mediaUrls, media.id, recorded_at),
       mimetype: media.mime_type,
       ...(file !== undefined && { mediaBase64: file }),
     }),
   };
 }
 
-function linkUntil(links: MediaLinks, mediaId: string, from: Date): string {
+function urlUntil(mediaUrls: MediaUrls, mediaId: string, from: Date): string {
   const leftSeconds = LINK_SECONDS - Math.floor((Date.now() - from.getTime()) / 1000);
-  return links.link(mediaId, Math.max(60, leftSeconds));
+  return mediaUrls.create(mediaId, Math.max(60, leftSeconds));
 }

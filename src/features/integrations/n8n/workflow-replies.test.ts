@@ -77,11 +77,15 @@ describe("a workflow's response", () => {
     const { data } = await story.gateway.owner.me();
     const { pathname } = new URL(link);
     const openFile = () => Promise.reject(new Error("opened"));
-    const deps = { db: story.gateway.database.db, links: { link: () => "", isGood: () => true }, openFile };
+    const deps = {
+      db: story.gateway.database.db,
+      mediaUrls: { create: () => "", isGood: () => true },
+      openFile,
+    };
     await expect(openOwnFile(deps, link, data.account.id + 1)).rejects.toThrow("There is no such file.");
     for (const own of [link, `${link}/file.png`, pathname, `${pathname}/file.png`])
       await expect(openOwnFile(deps, own, data.account.id)).rejects.toThrow("opened");
-    const forged = { ...deps, links: { ...deps.links, isGood: () => false } };
+    const forged = { ...deps, mediaUrls: { ...deps.mediaUrls, isGood: () => false } };
     expect(await openOwnFile(forged, link, data.account.id)).toBeUndefined();
     expect(await openOwnFile(deps, `${link}/too/deep.png`, data.account.id)).toBeUndefined();
     expect(await openOwnFile(deps, "https://a.example/media/other.png", data.account.id)).toBeUndefined();

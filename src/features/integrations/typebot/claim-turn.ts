@@ -1,7 +1,12 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import type { Integration } from "../integration-row.ts";
-import { claimLink, type MessageLink, type MessageLinkKey, setLink } from "../message-link.ts";
+import {
+  claimMessageLink,
+  type MessageLink,
+  type MessageLinkKey,
+  updateMessageLink,
+} from "../message-link.ts";
 import type { Joined } from "./collect-messages.ts";
 
 type Owner = Pick<Integration, "id" | "account_id" | "lane">;
@@ -24,7 +29,7 @@ export async function claimTurn(
   joined: readonly Joined[],
 ): Promise<Claim> {
   return db.transaction().execute(async (trx) => {
-    const { link, isOurs } = await claimLink(trx, owner, key);
+    const { link, isOurs } = await claimMessageLink(trx, owner, key);
     if (!isOurs) return { link, isOurs, joined: await findClaimed(trx, owner, key, joined) };
     await claimJoined(trx, owner, key, joined);
     return { link, isOurs, joined };
@@ -41,7 +46,7 @@ export async function claimJoined(
   { chat }: Pick<MessageLinkKey, "chat">,
   joined: readonly Joined[],
 ): Promise<void> {
-  for (const { message_id } of joined) await claimLink(db, owner, { chat, message_id });
+  for (const { message_id } of joined) await claimMessageLink(db, owner, { chat, message_id });
 }
 
 async function findClaimed(
@@ -75,11 +80,11 @@ export async function releaseTurn(
   db: Db,
   { id }: Owner,
   { link, joined }: Claim,
-  change: Parameters<typeof setLink>[2] = {},
+  change: Parameters<typeof updateMessageLink>[2] = {},
 ): Promise<void> {
   const message_ids = joined.map(({ message_id }) => message_id);
   await db.transaction().execute(async (trx) => {
-    await setLink(trx, link.id, { ...change, status: "waiting" });
+    await updateMessageLink(trx, link.id, { ...change, status: "waiting" });
     await sql`
       update integration_link set status = 'waiting', updated_at = now()
       where integration_id = ${id} and chat = ${link.chat} and part = 0 and status = 'claimed'

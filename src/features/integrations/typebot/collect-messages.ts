@@ -37,13 +37,13 @@ interface WaitingMessage {
 
 /** Joins a message with the waiting ones behind it, or returns until when to wait for more of them. */
 export async function collectMessages(
-  { db, links }: Pick<IntegrationDeps, "db" | "links">,
+  { db, mediaUrls }: Pick<IntegrationDeps, "db" | "mediaUrls">,
   { job, event }: EventWork,
   input: UserInput,
   { quietMs, isJoined }: Gathering,
 ): Promise<CollectedMessages | { waitUntil: Date }> {
   if (quietMs === 0) return { input, joined: [] };
-  const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(input, next));
+  const behind = readBehind(mediaUrls, await readWaiting(db, job), (next) => isJoined(input, next));
   const lastAt = behind.at(-1)?.at ?? event.recorded_at;
   const quietAt = lastAt.getTime() + quietMs;
   const latestAt = event.recorded_at.getTime() + LONGEST_PAUSES * quietMs;
@@ -73,13 +73,13 @@ async function readWaiting(db: Db, { id, lane, grp }: EventWork["job"]): Promise
 
 /** Stops at the first message that is not joined, to keep the order. */
 function readBehind(
-  links: IntegrationDeps["links"],
+  mediaUrls: IntegrationDeps["mediaUrls"],
   waiting: readonly WaitingMessage[],
   isJoined: (next: UserInput) => boolean,
 ) {
   const behind: (Joined & { at: Date; said: UserInput })[] = [];
   for (const { job, at, message } of waiting) {
-    const said = message === null ? undefined : readUserInput({ links }, message);
+    const said = message === null ? undefined : readUserInput({ mediaUrls }, message);
     if (!said || !isJoined(said)) break;
     behind.push({ job, at, message_id: message.message_id, said });
   }

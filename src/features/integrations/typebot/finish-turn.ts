@@ -8,7 +8,7 @@ import type { IntegrationChat } from "../integration-chat.ts";
 import { saveIntegrationChat } from "../integration-chat.ts";
 import type { IntegrationHealth } from "../integration-health.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
-import { setLink } from "../message-link.ts";
+import { updateMessageLink } from "../message-link.ts";
 import { findReplyTarget, queueReplies, type ReplyChat } from "../queue-replies.ts";
 import { countReply, type ReplyLimit } from "../reply-limit.ts";
 import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
@@ -115,7 +115,7 @@ export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Pro
   };
   const limit = hop === 0 ? config : undefined;
   return commitTurn(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
-    await setLink(trx, claim.link.id, {
+    await updateMessageLink(trx, claim.link.id, {
       status: "done",
       provider_conversation_id: session?.session_id ?? null,
     });

@@ -21,7 +21,7 @@ const LINK_SECONDS = 7 * 86_400;
 
 /** Undefined for messages that are no answer to a bot, such as a sticker. */
 export function readUserInput(
-  { links }: Pick<IntegrationDeps, "links">,
+  { mediaUrls }: Pick<IntegrationDeps, "mediaUrls">,
   message: EventWork["event"]["data"],
 ): UserInput | undefined {
   if (message.location) {
@@ -29,7 +29,7 @@ export function readUserInput(
     return { kind: "text", text: `${latitude}, ${longitude}` };
   }
   if (message.contacts?.[0]) return { kind: "text", text: message.contacts[0].phone };
-  if (message.media) return readFile(links, message);
+  if (message.media) return readFile(mediaUrls, message);
   const text = (message.text ?? message.caption ?? "").trim();
   return text === "" ? undefined : { kind: "text", text };
 }
@@ -46,13 +46,13 @@ export function joinUserInput(first: UserInput, others: readonly UserInput[]): U
 }
 
 function readFile(
-  links: IntegrationDeps["links"],
+  mediaUrls: IntegrationDeps["mediaUrls"],
   { media, caption }: EventWork["event"]["data"],
 ): UserInput | undefined {
   if (media.type === "sticker") return undefined;
   const text = (caption ?? "").trim();
   if (media.id === null) return { kind: "file", files: [], text };
-  const url = `${links.link(media.id, LINK_SECONDS)}/file.${extensionOf(media)}`;
+  const url = `${mediaUrls.create(media.id, LINK_SECONDS)}/file.${extensionOf(media)}`;
   return { kind: "file", files: [{ media_type: media.type, url }], text };
 }
 

@@ -3,11 +3,11 @@ import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { TaskWork } from "../integration-provider.ts";
-import { claimLink, setLink } from "../message-link.ts";
+import { claimMessageLink, updateMessageLink } from "../message-link.ts";
 import { retryCall } from "../retry-call.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
 import { finishTurn } from "./finish-turn.ts";
-import { isWorthWaiting } from "./give-up.ts";
+import { isBeforeReplyDeadline } from "./reply-deadline.ts";
 import type { TypebotDeps } from "./run-conversation.ts";
 import { savedTypebotConfig } from "./typebot-config.ts";
 
@@ -36,7 +36,11 @@ export async function resumeFlow(
   const known = await readIntegrationChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
   const { session, paused_until } = known.state;
   if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
-  const { link, isOurs } = await claimLink(db, integration, { chat: known.chat, message_id, part: hop });
+  const { link, isOurs } = await claimMessageLink(db, integration, {
+    chat: known.chat,
+    message_id,
+    part: hop,
+  });
   if (!isOurs) return { end: "done" };
   const asked = await botClient.resume(integration, config, session, undefined);
   faultPoint("typebot:after-continue");
@@ -54,11 +58,11 @@ export async function resumeFlow(
       claim: { link, joined: [] },
     });
   }
-  if (asked.outcome === "again" && asked.isSafe && isWorthWaiting(asked.failed, link.created_at)) {
-    await setLink(db, link.id, { status: "waiting" });
+  if (asked.outcome === "again" && asked.isSafe && isBeforeReplyDeadline(asked.failed, link.created_at)) {
+    await updateMessageLink(db, link.id, { status: "waiting" });
     return retryCall(deps, job, asked.failed);
   }
-  await setLink(db, link.id, { status: asked.outcome === "unknown" ? "unknown" : "failed" });
+  await updateMessageLink(db, link.id, { status: asked.outcome === "unknown" ? "unknown" : "failed" });
   await health.warn(
     integration,
     "The flow could not continue by itself. It continues with the next message.",

@@ -4,7 +4,7 @@ import { readIntegrationChat } from "../integration-chat.ts";
 import type { IntegrationHealth } from "../integration-health.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { isOnIgnoreList } from "../is-on-ignore-list.ts";
-import { type MessageLink, setLink } from "../message-link.ts";
+import { type MessageLink, updateMessageLink } from "../message-link.ts";
 import { isReplyPaused } from "../reply-limit.ts";
 import { retryCall } from "../retry-call.ts";
 import { type BotChat, type BotSession, currentSession, isBefore } from "./bot-chat.ts";
@@ -12,11 +12,11 @@ import type { BotClient, BotClientResult } from "./bot-client.ts";
 import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./claim-turn.ts";
 import { collectMessages, type Joined } from "./collect-messages.ts";
 import { commitTurn, finishTurn, type TurnContext, type TurnOutcome } from "./finish-turn.ts";
-import { isWorthWaiting } from "./give-up.ts";
 import { findTriggerProblem, isKeyword, isTrigger } from "./is-keyword.ts";
 import { discardBotReplies } from "./pause-bot-for-agent.ts";
 import { prefilledVariables } from "./prefilled-variables.ts";
 import { isClip, readUserInput, type UserInput } from "./read-user-input.ts";
+import { isBeforeReplyDeadline } from "./reply-deadline.ts";
 import { takesTogether, toBotInput } from "./to-bot-input.ts";
 import { toPrompt } from "./to-prompt.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
@@ -170,7 +170,7 @@ function endTogether(
 ): Promise<JobResult> {
   const { work, known, joined } = hearing;
   return commitTurn(deps, hearing, ending, async (trx) => {
-    if (taken) await setLink(trx, taken.link.id, { status: taken.status });
+    if (taken) await updateMessageLink(trx, taken.link.id, { status: taken.status });
     return endJoined(trx, work.integration, known.chat, joined);
   });
 }
@@ -193,7 +193,7 @@ async function take(
       return leaveUnknown(deps, { ...hearing, joined: claim.joined }, link);
     await claimJoined(deps.db, integration, key, joined);
     link.error = UNKNOWN_START;
-    await setLink(deps.db, link.id, { error: UNKNOWN_START });
+    await updateMessageLink(deps.db, link.id, { error: UNKNOWN_START });
   }
   const asked = await ask(deps, hearing, message);
   faultPoint("typebot:after-response");
@@ -252,7 +252,7 @@ async function tryAgain(
   const { work, known } = hearing;
   const { link } = claim;
   const isSpent = !isSafe && link.error === UNKNOWN_START;
-  if (isSpent || !isWorthWaiting(failed, work.event.recorded_at))
+  if (isSpent || !isBeforeReplyDeadline(failed, work.event.recorded_at))
     return endTogether(deps, hearing, { parts: [], state: known.state }, { link, status: "failed" });
   await releaseTurn(deps.db, work.integration, claim, isSafe ? {} : { error: UNKNOWN_START });
   return retryCall(deps, work.job, failed);

@@ -13,7 +13,7 @@ import { RequestBatcher } from "../requests/request-batcher.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
 import { isInvalidData } from "../requests/send-results.ts";
 import type { SandboxTiming } from "../sandbox-timing.ts";
-import { deleteExpiredData } from "../world/delete-expired-data.ts";
+import { deleteOldData } from "../world/delete-old-data.ts";
 import { HostLock } from "./host-lock.ts";
 import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
 
@@ -170,7 +170,7 @@ export class SandboxRuntime implements WakeupListener {
       await this.#wakeStirred();
       if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
         this.#forgotAt = performance.now();
-        await deleteExpiredData(this.pool);
+        await deleteOldData(this.pool);
       }
     } catch (error) {
       this.log?.warn({ err: error }, "sandbox: the network cannot be reached");

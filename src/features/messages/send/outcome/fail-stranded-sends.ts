@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Engine } from "../../../../engine/engine.ts";
-import { runScheduleSoon, type Schedule } from "../../../../engine/schedule.ts";
+import { type RecurringJob, runRecurringJobSoon } from "../../../../engine/recurring-jobs.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import type { InstanceStatus } from "../../../../tables.ts";
 import type { OutcomeRecorder } from "../record-outcome.ts";
@@ -12,13 +12,13 @@ const EVERY_MS = 5_000;
 const AT_ONCE = 500;
 
 /** Fails sends of instances that will not reconnect by themselves, including sends queued later. */
-export function strandedSendsSchedule(db: Db, outcomes: OutcomeRecorder): Schedule {
+export function strandedSendsJob(db: Db, outcomes: OutcomeRecorder): RecurringJob {
   return { name: NAME, everyMs: EVERY_MS, run: () => failStrandedSends(db, outcomes) };
 }
 
 /** Wakes the maintenance node so that it fails these sends at once. */
 export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
-  engine.wake(await runScheduleSoon(db, NAME), { changed: true });
+  engine.wake(await runRecurringJobSoon(db, NAME), { changed: true });
 }
 
 interface StrandedSend {

@@ -1,13 +1,9 @@
 import { deserialize, serialize } from "node:v8";
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
-import { OkResponse } from "../../platform/http/handler.ts";
-import {
-  type EncryptionContext,
-  encryptionContextOf,
-  type SecretBox,
-} from "../../platform/secrets/secret-box.ts";
+import type { Db, Trx } from "../db/database.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { type EncryptionContext, encryptionContextOf, type SecretBox } from "../secrets/secret-box.ts";
+import { OkResponse } from "./handler.ts";
 
 /** A repeatable request: the same route, key and body get the same response for 24 hours. */
 export interface IdempotentRequest {

@@ -6,6 +6,9 @@ const LONGEST_MS = 3_600_000;
 const LONGEST_REFUSED_MS = 24 * 3_600_000;
 
 /** Whether a message that has waited since then should still go to the bot. */
-export function isWorthWaiting({ isRefusal = false }: Pick<FailedCall, "isRefusal">, since: Date): boolean {
+export function isBeforeReplyDeadline(
+  { isRefusal = false }: Pick<FailedCall, "isRefusal">,
+  since: Date,
+): boolean {
   return Date.now() - since.getTime() <= (isRefusal ? LONGEST_REFUSED_MS : LONGEST_MS);
 }

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
-import type { MediaLinks } from "./media.ts";
+import type { MediaUrls } from "./media.ts";
 
-export interface MediaLinkOptions {
+export interface MediaUrlOptions {
   secretKey: string;
   /** No longer signs, but its signatures are still valid. */
   secondKey?: string | undefined;
@@ -9,12 +9,12 @@ export interface MediaLinkOptions {
   baseUrl: string;
 }
 
-export function createMediaLinks({ secretKey, secondKey, baseUrl }: MediaLinkOptions): MediaLinks {
+export function createMediaUrls({ secretKey, secondKey, baseUrl }: MediaUrlOptions): MediaUrls {
   const key = signingKey(secretKey);
   const keys = secondKey === undefined ? [key] : [key, signingKey(secondKey)];
 
   return {
-    link(mediaId, ttlSeconds) {
+    create(mediaId, ttlSeconds) {
       const expires = String(Math.floor(Date.now() / 1000) + ttlSeconds);
       const signature = sign(key, mediaId, expires).toString("base64url");
       return `${baseUrl}/media/${mediaId}/${expires}/${signature}`;

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
-import type { Expiring, Expiry } from "../retention/retention.ts";
-import { ENDED_STATUSES } from "./campaign-row.ts";
+import { ENDED_STATUSES } from "../campaigns/campaigns.ts";
+import type { RetentionCutoff, RetentionRule } from "./retention.ts";
 
 /** A campaign may have 100,000 recipients, which are deleted with it. */
 const CAMPAIGNS_AT_ONCE = 5;
 
 /** Ended campaigns, with their recipients and reports. The messages that they sent stay in the log. */
-export const EXPIRING_CAMPAIGNS: Expiring = { kind: "campaign", deleteOldest };
+export const CAMPAIGN_RETENTION: RetentionRule = { kind: "campaign", deleteOldest };
 
-async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from campaign where id in (
       select id from campaign

@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/database.ts";
 import type { NodeRpcClient } from "../../platform/nodes/node-rpc-client.ts";
 import { findInstance } from "../instances/instances.ts";
 
-export interface SessionFinderDeps {
+export interface ClusterSessionFinderDeps {
   db: Db;
   /** Id of this node in the engine. */
   node: string;
@@ -28,7 +28,7 @@ export interface SessionFinderDeps {
 }
 
 /** Finds the session of an instance on any node, for operations that leave no row. */
-export interface SessionFinder {
+export interface ClusterSessionFinder {
   /** The live session of an instance; waits briefly for one that is connecting. */
   findSession(instanceId: number): Promise<ReachableSession | undefined>;
   /** The session of an instance that is being paired. */
@@ -38,7 +38,7 @@ export interface SessionFinder {
 const FIND_WITHIN_MS = 2_000;
 const FIND_AGAIN_MS = 100;
 
-export function createSessionFinder(deps: SessionFinderDeps): SessionFinder {
+export function createClusterSessionFinder(deps: ClusterSessionFinderDeps): ClusterSessionFinder {
   const { db, connectedSession, openedSession } = deps;
   return {
     findSession: (id) => untilFound(db, id, () => find(deps, id, connectedSession(id))),
@@ -48,7 +48,7 @@ export function createSessionFinder(deps: SessionFinderDeps): SessionFinder {
 
 /** Finds the session on this node, or on the node that owns its lane. */
 async function find(
-  { db, node, remote }: SessionFinderDeps,
+  { db, node, remote }: ClusterSessionFinderDeps,
   instanceId: number,
   here: ReachableSession | undefined,
 ): Promise<ReachableSession | undefined> {
@@ -78,7 +78,7 @@ async function isConnected(db: Db, instanceId: number): Promise<boolean> {
 
 /** Retries once if nothing was done, since the session may have just moved. */
 async function askOwner(
-  { client, timeoutMs }: NonNullable<SessionFinderDeps["remote"]>,
+  { client, timeoutMs }: NonNullable<ClusterSessionFinderDeps["remote"]>,
   findUrl: () => Promise<string | undefined>,
   input: RemoteOperation,
 ): Promise<RemoteOperationResult> {

@@ -26,13 +26,13 @@ export async function requestRemoval(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, engine } = deps;
-  const hidden = await db.transaction().execute((trx) => hideInstance(trx, id, by));
+  const hidden = await db.transaction().execute((trx) => markInstanceRemoved(trx, id, by));
   announceRemoval(deps, hidden);
   await waitUntilGone({ db, engine }, id, signal);
 }
 
 /** A hidden instance; its lane has the job to remove it. */
-export interface HiddenInstance {
+export interface RemovedInstance {
   id: number;
   lane: number;
   /** Digests of its keys, which have ended. */
@@ -40,7 +40,7 @@ export interface HiddenInstance {
 }
 
 /** The part of a removal in the caller's transaction; call `announceRemoval` after the commit. */
-export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promise<HiddenInstance> {
+export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor): Promise<RemovedInstance> {
   const row = await lockInstance(trx, id);
   const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
   await addControlJob(trx, row.lane, { do: "delete" });
@@ -55,7 +55,7 @@ export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promis
 
 export function announceRemoval(
   { engine, invalidateApiKeys }: Omit<RemoveInstanceDeps, "db">,
-  { id, lane, digests }: HiddenInstance,
+  { id, lane, digests }: RemovedInstance,
 ): void {
   invalidateApiKeys(digests);
   engine.wake([lane]);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { dropPartitionsBefore, PARTITIONED } from "../../platform/db/partitions.ts";
 import type { Log } from "../../platform/log/log.ts";
-import { longestScheduleMs } from "./decide-attempt.ts";
+import { longestScheduleMs } from "../webhooks/webhooks.ts";
 
 export interface RetentionOptions {
   retentionMs: number;
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
  * While a delivery of an expired event is pending, events stay, at most for the longest retry schedule.
  * Returns the names of the dropped partitions.
  */
-export async function dropExpiredPartitions(
+export async function dropOldPartitions(
   db: Db,
   { retentionMs, retryScheduleMs, log }: RetentionOptions,
 ): Promise<string[]> {

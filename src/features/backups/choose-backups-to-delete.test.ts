@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseExpiredBackups } from "./choose-expired-backups.ts";
+import { chooseBackupsToDelete } from "./choose-backups-to-delete.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-20T12:00:00Z");
@@ -14,7 +14,7 @@ function everySixHours(days: number): { id: string; created_at: Date }[] {
 
 test("backup retention keeps the last day, and the newest backups of 7 days, 4 weeks and 6 months", () => {
   const backups = everySixHours(400);
-  const expired = new Set(chooseExpiredBackups(backups, NOW));
+  const expired = new Set(chooseBackupsToDelete(backups, NOW));
   const kept = backups.filter((backup) => !expired.has(backup)).map(({ id }) => id);
   expect(kept).toEqual([
     "2026-06-30T18",
@@ -41,7 +41,7 @@ test("backup retention deletes none of the remaining backups because of missing 
     id,
     created_at: new Date(created_at.getTime() - 90 * 24 * HOUR_MS),
   }));
-  const expired = new Set(chooseExpiredBackups(old, NOW));
+  const expired = new Set(chooseBackupsToDelete(old, NOW));
   const days = new Set(old.filter((backup) => !expired.has(backup)).map(({ id }) => id.slice(0, 10)));
   expect(days.size).toBeGreaterThanOrEqual(9);
 });

@@ -3,7 +3,8 @@ import type { Db, Trx } from "../platform/db/database.ts";
 import type { Engine, Job, JobResult } from "./engine.ts";
 import { addLane } from "./lane-store.ts";
 
-export interface Schedule {
+/** Work that runs at an interval, once in the whole cluster. */
+export interface RecurringJob {
   /** Identifies its row, across versions and nodes. */
   name: string;
   everyMs: number;
@@ -14,27 +15,27 @@ export interface Schedule {
 }
 
 const UPKEEP = "upkeep";
-const SCHEDULES_AT_ONCE = 4;
+const JOBS_AT_ONCE = 4;
 const UNKNOWN_AGAIN_MS = 600_000;
 
-/** Schedules without a leader: one lane with one job per schedule, run by the lane's owner. */
-export function createSchedules(
+/** Recurring jobs without a leader: one lane has them all, and its owner runs them. */
+export function registerRecurringJobs(
   engine: Pick<Engine, "register">,
   db: Db,
-  schedules: readonly Schedule[],
+  jobs: readonly RecurringJob[],
 ): void {
-  const byName = new Map(schedules.map((schedule) => [schedule.name, schedule]));
+  const byName = new Map(jobs.map((job) => [job.name, job]));
   engine.register({
     kind: UPKEEP,
     role: "worker",
-    laneConcurrency: SCHEDULES_AT_ONCE,
-    prepare: () => addSchedules(db, schedules),
-    run: (job) => runSchedule(byName.get(job.grp), job),
+    laneConcurrency: JOBS_AT_ONCE,
+    prepare: () => addRecurringJobs(db, jobs),
+    run: (job) => runRecurringJob(byName.get(job.grp), job),
   });
 }
 
-/** Moves the next run of a schedule to now, on any node. After the commit: `wake(lanes, { changed: true })`. */
-export async function runScheduleSoon(db: Db | Trx, name: string): Promise<number[]> {
+/** Moves the next run of a recurring job to now, on any node. After the commit: `wake(lanes, { changed: true })`. */
+export async function runRecurringJobSoon(db: Db | Trx, name: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     update job set run_at = now() from lane
     where lane.kind = ${UPKEEP} and job.lane = lane.id and job.grp = ${name} and job.run_at > now()
@@ -42,13 +43,13 @@ export async function runScheduleSoon(db: Db | Trx, name: string): Promise<numbe
   return rows.map(({ lane }) => lane);
 }
 
-async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<void> {
+async function addRecurringJobs(db: Db, jobs: readonly RecurringJob[]): Promise<void> {
   const lane = await addLane(db, UPKEEP, UPKEEP);
   await db.transaction().execute(async (trx) => {
     // Nodes that start together would add every job twice, so they wait for a lock, longer than a batch may.
     await sql`set local lock_timeout = '30s'`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate schedules'))`.execute(trx);
-    for (const { name, everyMs } of schedules) {
+    for (const { name, everyMs } of jobs) {
       const latest = sql`now() + ${everyMs}::float8 * interval '1 millisecond'`;
       await sql`
         update job set run_at = ${latest} where lane = ${lane} and grp = ${name} and run_at > ${latest}`.execute(
@@ -62,19 +63,19 @@ async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<voi
   });
 }
 
-async function runSchedule(schedule: Schedule | undefined, job: Job): Promise<JobResult> {
+async function runRecurringJob(recurring: RecurringJob | undefined, job: Job): Promise<JobResult> {
   // Another version of the program, on another node, may know it.
-  if (!schedule) return { end: "retry", at: new Date(Date.now() + UNKNOWN_AGAIN_MS) };
+  if (!recurring) return { end: "retry", at: new Date(Date.now() + UNKNOWN_AGAIN_MS) };
   try {
-    await schedule.run();
-    return { end: "retry", at: nextRun(job, schedule) };
+    await recurring.run();
+    return { end: "retry", at: nextRun(job, recurring) };
   } catch (error) {
-    return { end: "retry", at: nextRun(job, schedule), error };
+    return { end: "retry", at: nextRun(job, recurring), error };
   }
 }
 
 // Keeps the interval of the first run; missed runs are skipped.
-function nextRun(job: Job, { everyMs }: Schedule): Date {
+function nextRun(job: Job, { everyMs }: RecurringJob): Date {
   const missed = Math.max(0, Math.floor((Date.now() - job.run_at.getTime()) / everyMs));
   return new Date(job.run_at.getTime() + (missed + 1) * everyMs);
 }

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
-import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
+import { type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
 /** Leads without changes or messages since the cutoff. Opt-outs and consents of the person stay. */
-export const EXPIRING_LEADS: Expiring = { kind: "lead", deleteOldest };
+export const LEAD_RETENTION: RetentionRule = { kind: "lead", deleteOldest };
 
-async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from lead where id in (
       select l.id from lead l

@@ -8,7 +8,7 @@ type Removed = Pick<WebhookRow, "id" | "lane">;
 const JOBS_AT_ONCE = 1_000;
 
 /** Hides a webhook: new events are no longer queued for it, and queued deliveries are discarded. */
-export async function hideWebhook(trx: Trx, { id }: Removed): Promise<void> {
+export async function removeWebhook(trx: Trx, { id }: Removed): Promise<void> {
   await trx
     .updateTable("webhook")
     .set({ is_active: false, is_default: false, removed_at: sql<Date>`now()` })

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
-import type { Trx } from "../../../platform/db/database.ts";
-import { markFilesForDeletion } from "../../media/media.ts";
-import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../../retention/retention.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { markFilesForDeletion } from "../media/media.ts";
+import { type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
 /** Messages with their files and indexed words, also of removed instances. */
-export const EXPIRING_MESSAGES: Expiring = { kind: "message", deleteOldest };
+export const MESSAGE_RETENTION: RetentionRule = { kind: "message", deleteOldest };
 
 /** A send without an outcome stays until it has one. */
-async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select old.id from instance i cross join lateral (
       select id from message where instance_id = i.id and sent_at < ${before} and status <> 'pending'

@@ -8,7 +8,7 @@ const AT_ONCE = 500;
  * Adds the phone to leads that had only a LID, once a contact has learnt it. If another lead has that phone
  * already, the two are merged.
  */
-export async function linkLeads(db: Db, suppression: SuppressionList): Promise<void> {
+export async function addPhonesToLeads(db: Db, suppression: SuppressionList): Promise<void> {
   const { rows } = await sql<{ id: number; phone: string }>`
     select distinct on (l.id) l.id, c.phone
     from lead l
@@ -17,7 +17,7 @@ export async function linkLeads(db: Db, suppression: SuppressionList): Promise<v
     where l.phone is null and l.lid is not null
     order by l.id, c.updated_at desc limit ${AT_ONCE}`.execute(db);
   for (const { id, phone } of rows)
-    await db.transaction().execute((trx) => link(trx, suppression, id, phone));
+    await db.transaction().execute((trx) => addPhone(trx, suppression, id, phone));
 }
 
 interface Found {
@@ -28,16 +28,16 @@ interface Found {
   is_same: boolean;
 }
 
-async function link(trx: Trx, suppression: SuppressionList, id: number, phone: string): Promise<void> {
+async function addPhone(trx: Trx, suppression: SuppressionList, id: number, phone: string): Promise<void> {
   const { rows } = await sql<Found>`
     select l.id, l.account_id, l.opted_out_at, l.id = ${id} as is_same from lead l, lead u
     where u.id = ${id} and u.phone is null and l.account_id = u.account_id
       and (l.id = u.id or l.phone is not null and person_of(l.phone) = person_of(${phone}))
     order by l.id for update of l`.execute(trx);
-  const unlinked = rows.find((row) => row.is_same);
+  const lidOnly = rows.find((row) => row.is_same);
   const other = rows.find((row) => !row.is_same);
-  if (!unlinked) return;
-  const { account_id, opted_out_at } = unlinked;
+  if (!lidOnly) return;
+  const { account_id, opted_out_at } = lidOnly;
   if (opted_out_at) await suppression.add(trx, [{ account_id, phone }], "keyword");
   await copyConsentToPhone(trx, id, phone);
   if (other) await absorb(trx, other.id, id);

@@ -6,7 +6,7 @@ const KEPT = "30 days";
 const LINKED = "14 days";
 
 /** Deletes expired network data. */
-export async function deleteExpiredData(pool: Pool): Promise<void> {
+export async function deleteOldData(pool: Pool): Promise<void> {
   // If this lock is free, the process that held it has died and its sockets are closed.
   await pool.query(
     `update sandbox.device set unlinked_at = now(), session = null

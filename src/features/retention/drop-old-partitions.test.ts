@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { dropExpiredPartitions } from "./drop-expired-partitions.ts";
+import { dropOldPartitions } from "./drop-old-partitions.ts";
 
 const NOW = Date.now();
 const DAY = 86_400_000;
@@ -60,12 +60,12 @@ test.each(["pending", "retrying", "parked"])(
     const waiting = await recorded(57, status);
     const later = await recorded(40, "delivered");
     const young = await recorded(20, "delivered");
-    const dropped = await dropExpiredPartitions(db, MONTH);
+    const dropped = await dropOldPartitions(db, MONTH);
     expect(await kept()).toEqual([waiting, later, young]);
     expect(dropped).toContain(nameOf("event", 70));
     expect(dropped).toContain(nameOf("connection_log", 57));
     await sql`update delivery set status = 'delivered' where event_id = ${waiting}`.execute(db);
-    expect(await dropExpiredPartitions(db, MONTH)).toEqual(
+    expect(await dropOldPartitions(db, MONTH)).toEqual(
       expect.arrayContaining([nameOf("event", 57), nameOf("delivery", 57), nameOf("event", 40)]),
     );
     expect(await kept()).toEqual([young]);
@@ -80,10 +80,10 @@ test("a pending event is retained at most for the longest schedule of retries", 
   const hourly = { ...MONTH, retryScheduleMs: [DAY / 24], log };
   await recorded(33, "retrying");
   const waiting = await recorded(31, "retrying");
-  await dropExpiredPartitions(db, hourly);
+  await dropOldPartitions(db, hourly);
   expect(await kept()).toEqual([waiting]);
   expect(said).toEqual([expect.stringContaining("pending deliveries were dropped")]);
-  await dropExpiredPartitions(db, hourly);
+  await dropOldPartitions(db, hourly);
   expect(said).toHaveLength(1);
 });
 
@@ -93,7 +93,7 @@ test("pending deliveries in the default partition are retained too", async () =>
   await sql`
     insert into delivery (event_id, webhook_id, account_id, instance_id, created_at, status)
     values ('waits', 1, 1, 1, ${at}, 'retrying'), ('done', 1, 1, 1, ${daysAgo(45)}, 'failed')`.execute(db);
-  await dropExpiredPartitions(db, MONTH);
+  await dropOldPartitions(db, MONTH);
   expect(await db.selectFrom("delivery").select("event_id").execute()).toEqual([{ event_id: "waits" }]);
 });
 
@@ -101,6 +101,6 @@ test("the database clock decides what is expired, even if the node's clock is wr
   const today = await recorded(0, "delivered");
   vi.useFakeTimers({ toFake: ["Date"], now: NOW + 366 * DAY });
   onTestFinished(() => void vi.useRealTimers());
-  await dropExpiredPartitions(store.database.db, MONTH);
+  await dropOldPartitions(store.database.db, MONTH);
   expect(await kept()).toEqual([today]);
 });

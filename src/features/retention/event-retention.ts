@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
-import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
+import { type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
 /** Events with their deliveries, by instance and `sequence`: a pending event retains all later ones. */
-export const EXPIRING_EVENTS: Expiring = { kind: "event", deleteOldest };
+export const EVENT_RETENTION: RetentionRule = { kind: "event", deleteOldest };
 
-async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     with old as materialized (
       select o.event_id, o.created_at

@@ -7,7 +7,7 @@ import { sendDeadlineSql } from "../submit-sends.ts";
 const AT_ONCE = 500;
 
 /** Fails sends that have waited too long for a connection or for the network. */
-export async function expireWaitingSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
+export async function failOverdueSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
   const overdue = await db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")

@@ -10,7 +10,7 @@ export interface DatedBackup {
  * Keeps all backups of the last 24 hours, and the newest of each of the last 7 days, 4 weeks and 6 months
  * with a backup. Days are UTC; weeks begin on Monday.
  */
-export function chooseExpiredBackups<Backup extends DatedBackup>(
+export function chooseBackupsToDelete<Backup extends DatedBackup>(
   backups: readonly Backup[],
   now: Date,
 ): Backup[] {

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
-import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
+import { type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
 /** The logs of requests, connections and webhook delivery attempts. */
-export const EXPIRING_LOGS: Expiring = { kind: "log", deleteOldest };
+export const LOG_RETENTION: RetentionRule = { kind: "log", deleteOldest };
 
-async function deleteOldest(trx: Trx, expiry: Expiry): Promise<number> {
-  const ofInstances = sql`instance_id in (select id from instance where account_id = ${expiry.account_id})`;
-  let deleted = await deleteRows(trx, "api_log", sql`account_id = ${expiry.account_id}`, expiry);
+async function deleteOldest(trx: Trx, cutoff: RetentionCutoff): Promise<number> {
+  const ofInstances = sql`instance_id in (select id from instance where account_id = ${cutoff.account_id})`;
+  let deleted = await deleteRows(trx, "api_log", sql`account_id = ${cutoff.account_id}`, cutoff);
   for (const table of ["connection_log", "attempt"] as const)
-    deleted += await deleteRows(trx, table, ofInstances, expiry);
+    deleted += await deleteRows(trx, table, ofInstances, cutoff);
   return deleted;
 }
 
@@ -18,7 +18,7 @@ async function deleteRows(
   trx: Trx,
   table: "api_log" | "connection_log" | "attempt",
   isOfAccount: RawBuilder<unknown>,
-  { before }: Expiry,
+  { before }: RetentionCutoff,
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} t

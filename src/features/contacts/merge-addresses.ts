@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 
 /** A person by phone, and the LID that belongs to the same person. */
-export interface AddressLink {
+export interface PersonAddresses {
   account_id: number;
   instance_id: number;
   /** By phone. */
@@ -16,10 +16,10 @@ export interface AddressLink {
  * stays as a redirect row. Returns its id, since its messages must still be moved; undefined if there was
  * none.
  */
-export async function linkAddresses(db: Db, link: AddressLink): Promise<number | undefined> {
+export async function mergeAddresses(db: Db, addresses: PersonAddresses): Promise<number | undefined> {
   return db.transaction().execute(async (trx) => {
-    const contact = await joinContacts(trx, link);
-    return contact === undefined ? undefined : joinConversations(trx, link, contact);
+    const contact = await joinContacts(trx, addresses);
+    return contact === undefined ? undefined : joinConversations(trx, addresses, contact);
   });
 }
 
@@ -30,7 +30,7 @@ export async function linkAddresses(db: Db, link: AddressLink): Promise<number |
  */
 async function joinContacts(
   trx: Trx,
-  { instance_id, jid, lid, phone }: AddressLink,
+  { instance_id, jid, lid, phone }: PersonAddresses,
 ): Promise<number | undefined> {
   const rows = await trx
     .selectFrom("contact")
@@ -71,7 +71,7 @@ async function absorbContact(trx: Trx, id: number, other: number): Promise<void>
 /** The id of the merged conversation; undefined if the LID had none. */
 async function joinConversations(
   trx: Trx,
-  { account_id, instance_id, jid, lid, phone }: AddressLink,
+  { account_id, instance_id, jid, lid, phone }: PersonAddresses,
   contactId: number,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ id: number }>`

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { openDatabase } from "../platform/db/database.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import { createSchedules, type Schedule } from "./schedule.ts";
+import { type RecurringJob, registerRecurringJobs } from "./recurring-jobs.ts";
 
 const story = await createEngineStory();
 const { database } = story;
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 afterAll(story.close);
 
-async function startNode(id: string, schedules: Schedule[], on = database): Promise<Engine> {
+async function startNode(id: string, jobs: RecurringJob[], on = database): Promise<Engine> {
   const times = { heartbeatMs: 100, deadAfterMs: 6_000, selfFenceMs: 5_000, pollMs: 50 };
   const engine = createEngine({
     database: on,
@@ -25,7 +25,7 @@ async function startNode(id: string, schedules: Schedule[], on = database): Prom
     ...times,
   });
   engines.push(engine);
-  createSchedules(engine, on.db, schedules);
+  registerRecurringJobs(engine, on.db, jobs);
   await engine.start();
   return engine;
 }
@@ -35,7 +35,7 @@ async function runAts(): Promise<Record<string, Date>> {
   return Object.fromEntries(rows.map((row) => [row.grp, row.run_at]));
 }
 
-describe("schedules", () => {
+describe("recurring jobs", () => {
   it("run once per interval on any number of nodes", async () => {
     const runs: number[] = [];
     const tick = { name: "tick", everyMs: 200, run: async () => void runs.push(performance.now()) };
@@ -65,7 +65,7 @@ describe("schedules", () => {
 
   it("continue on another node when their node stops", async () => {
     const runs: string[] = [];
-    const tickOn = (id: string): Schedule => ({
+    const tickOn = (id: string): RecurringJob => ({
       name: "tick",
       everyMs: 50,
       run: async () => void runs.push(id),
@@ -97,7 +97,7 @@ describe("schedules", () => {
   });
 
   it("do not make up for missed runs, and keep a shorter interval from the next start on", async () => {
-    const quiet = (everyMs: number): Schedule => ({ name: "tick", everyMs, run: async () => {} });
+    const quiet = (everyMs: number): RecurringJob => ({ name: "tick", everyMs, run: async () => {} });
     const first = await startNode("a", [quiet(3_600_000)]);
     await expect.poll(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
     await first.stop();

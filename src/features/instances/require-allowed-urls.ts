@@ -6,7 +6,7 @@ const SOCKS_PORT = 1080;
 export type OutgoingPolicy = Pick<SafeFetch, "findBlockReason">;
 
 /** Rejects, before anything is created, a webhook URL that every delivery would reject. */
-export async function requireAllowedWebhook(
+export async function requireAllowedWebhookUrl(
   outgoing: OutgoingPolicy,
   url: string | undefined,
 ): Promise<void> {
@@ -15,7 +15,10 @@ export async function requireAllowedWebhook(
 }
 
 /** Rejects a proxy that the policy for outgoing requests blocks. */
-export async function requireAllowedProxy(outgoing: OutgoingPolicy, url: string | undefined): Promise<void> {
+export async function requireAllowedProxyUrl(
+  outgoing: OutgoingPolicy,
+  url: string | undefined,
+): Promise<void> {
   const issue = url && (readProxyIssue(url) ?? (await outgoing.findBlockReason(toPolicyUrl(url))));
   if (issue) throw invalidField("proxy.url", issue);
 }

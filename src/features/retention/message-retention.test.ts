@@ -1,14 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startTestGateway,
-  type TestGateway,
-  type TestInstance,
-  waitUntil,
-} from "../../../../test/gateway.ts";
-import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
-import { expireRows } from "../../retention/retention.ts";
-import { EXPIRING_MESSAGES } from "./expire-messages.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { MESSAGE_RETENTION } from "./message-retention.ts";
+import { applyRetention } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
 let gateway: TestGateway;
@@ -21,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const db = () => gateway.database.db;
-const expireMessages = (defaultMs: number) => expireRows(db(), EXPIRING_MESSAGES, defaultMs);
+const expireMessages = (defaultMs: number) => applyRetention(db(), MESSAGE_RETENTION, defaultMs);
 let people = 0;
 
 /** The id of a message sent this many days ago. */
