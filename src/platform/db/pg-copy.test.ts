@@ -29,7 +29,7 @@ async function rowsOf(statement: string): Promise<string[]> {
 
 const killCopy = () =>
   store.database.pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%' and pid <> pg_backend_pid()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'copy%' and pid <> pg_backend_pid()",
   );
 
 describe("rows from a COPY", () => {
@@ -51,7 +51,7 @@ describe("rows from a COPY", () => {
     const reader = copyOut(client, WIDE);
     await reader.next();
     const sent =
-      "select wait_event from pg_stat_activity where query like 'copy%' and pid <> pg_backend_pid()";
+      "select wait_event from pg_stat_activity where datname = current_database() and query like 'copy%' and pid <> pg_backend_pid()";
     await expect
       .poll(async () => (await store.database.pool.query(sent)).rows[0]?.wait_event, { timeout: 20_000 })
       .toBe("ClientWrite");
