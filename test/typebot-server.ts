@@ -40,10 +40,12 @@ export interface TypebotServer {
   close_bot(publicId: string): void;
   /** For that many calls from now on; a path narrows it. */
   trouble(what: Trouble, times?: number, path?: RegExp): void;
+  /** For calls with any other token than this. */
+  refuse(what: Exclude<Trouble, string>, butToken: string): void;
   /** Every answer takes so long. */
   latency(ms: number): void;
-  /** Called with the text of each message that a session gets. */
-  said(): (string | undefined)[];
+  /** The text of each message that was sent to it, or of those with this token. */
+  said(token?: string): (string | undefined)[];
   forget(): void;
   shut(): Promise<void>;
   open(): Promise<void>;
@@ -79,6 +81,7 @@ export async function startTypebot(): Promise<TypebotServer> {
   const sessions = new Map<string, Session>();
   const calls: TypebotCall[] = [];
   let troubles: { what: Trouble; left: number; path: RegExp }[] = [];
+  let refused: { what: Exclude<Trouble, string>; butToken: string } | undefined;
   let latencyMs = 0;
 
   function run(bot: string, from: number): { answer: Json; at: number; isOver: boolean } {
@@ -153,13 +156,12 @@ export async function startTypebot(): Promise<TypebotServer> {
     const body = parse(raw);
     const session = /sessions\/([^/]+)\//.exec(path)?.[1];
     calls.push({ path, body: body ?? {}, headers: request.headers, session });
+    if (refused && request.headers.authorization !== `Bearer ${refused.butToken}`)
+      return refuse(response, refused.what);
     const trouble = troubles.find((one) => one.left > 0 && one.path.test(path));
     if (trouble) trouble.left -= 1;
     if (trouble?.what === "never_answer") return;
-    if (typeof trouble?.what === "object")
-      return void response
-        .writeHead(trouble.what.status, trouble.what.headers)
-        .end(trouble.what.body ?? "{}");
+    if (typeof trouble?.what === "object") return refuse(response, trouble.what);
     const [status, said] = respond(request, path, body);
     if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
     write(response, status, JSON.stringify(said), trouble?.what);
@@ -189,13 +191,20 @@ export async function startTypebot(): Promise<TypebotServer> {
     publish: (publicId, flow) => void bots.set(publicId, { flow, isClosed: false }),
     close_bot: (publicId) => void bots.set(publicId, { flow: [], isClosed: true }),
     trouble: (what, times = 1, path = /./) => void troubles.push({ what, left: times, path }),
+    refuse: (what, butToken) => {
+      refused = { what, butToken };
+    },
     latency: (ms) => {
       latencyMs = ms;
     },
-    said: () => calls.map(({ body }) => textOf(body.message)),
+    said: (token) =>
+      calls
+        .filter(({ headers }) => token === undefined || headers.authorization === `Bearer ${token}`)
+        .map(({ body }) => textOf(body.message)),
     forget: () => {
       calls.length = 0;
       troubles = [];
+      refused = undefined;
       latencyMs = 0;
     },
     shut: () =>
@@ -205,6 +214,10 @@ export async function startTypebot(): Promise<TypebotServer> {
       }),
     open,
   };
+}
+
+function refuse(response: ServerResponse, { status, headers, body = "{}" }: Exclude<Trouble, string>): void {
+  response.writeHead(status, headers).end(body);
 }
 
 function write(

@@ -91,18 +91,17 @@ describe("a bot that is unavailable", () => {
     const ana = newPerson();
     if (what === "an answer") await told.talk(ana, "hi", 1);
     typebot.forget();
+    typebot.refuse(refusal, "right");
     await told.save({ api_token: "wrong" });
-    typebot.trouble(refusal, 100);
     for (const text of ["first", "second"]) await story.say(ana, text);
     await waitUntil(async () => (await told.read()).status === "auth_error");
     await story.gateway.advance(20 * 3_600_000);
     await told.failed(0);
     expect((await told.read()).waiting).toBe(2);
-    typebot.forget();
     await told.save({ api_token: "right" });
     const heard = what === "an answer" ? ["one", "two", "three"] : ["one", "two"];
     expect(await story.heard(ana, heard.length)).toEqual(heard);
-    expect(typebot.said()).toEqual(["first", "second"]);
+    expect(typebot.said("right")).toEqual(["first", "second"]);
     await waitUntil(async () => (await told.read()).status === "ok");
   });
 
