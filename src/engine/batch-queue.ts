@@ -28,12 +28,12 @@ export function createBatchWriter<Item, Result>({
   return { write: (item) => queue.add(item) };
 }
 
-interface BatchLoaderOptions<Key, Value> extends BatchLimits {
+export interface BatchLoaderOptions<Key, Value> extends BatchLimits {
   /** Reads the values of all keys in one statement and returns them in the order of the keys. */
   load(keys: Key[]): Promise<Value[]>;
 }
 
-interface BatchLoader<Key, Value> {
+export interface BatchLoader<Key, Value> {
   /** Reads again at each call; rejects with the error of this key alone. */
   load(key: Key): Promise<Value>;
 }
