@@ -14,7 +14,6 @@ import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveLeftoverMessages } from "../features/contacts/move-messages.ts";
 import { addPhonesToLeads } from "../features/crm/add-phones-to-leads.ts";
 import type { NodeIntegrations } from "../features/integrations/node-integrations.ts";
-import { expireFiles } from "../features/media/expire-files.ts";
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { deleteOldActions } from "../features/messages/actions/action-runner.ts";
 import { failOverdueSends } from "../features/messages/send/outcome/fail-overdue-sends.ts";
@@ -25,13 +24,7 @@ import type { OutcomeRecorder } from "../features/messages/send/record-outcome.t
 import { failInterruptedExports } from "../features/privacy/export-account.ts";
 import { followErasures, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { repeatErasure } from "../features/privacy/request-erasure.ts";
-import { CAMPAIGN_RETENTION } from "../features/retention/campaign-retention.ts";
-import { dropOldPartitions } from "../features/retention/drop-old-partitions.ts";
-import { EVENT_RETENTION } from "../features/retention/event-retention.ts";
-import { LEAD_RETENTION } from "../features/retention/lead-retention.ts";
-import { LOG_RETENTION } from "../features/retention/log-retention.ts";
-import { MESSAGE_RETENTION } from "../features/retention/message-retention.ts";
-import { applyRetention, type RetentionRule } from "../features/retention/retention.ts";
+import { retentionJobs } from "../features/retention/retention-jobs.ts";
 import { markSeenInstances } from "../features/sessions/mark-seen-instances.ts";
 import { disableFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { finishWebhookRemovals } from "../features/webhooks/remove-webhook.ts";
@@ -72,7 +65,6 @@ const HOUR = 60 * MINUTE;
 /** Starts the work of a node with the role `worker`: webhook deliveries and the cluster's maintenance jobs. */
 export function addWorker(parts: WorkerOptions): void {
   const { config, db, engine, box, outgoing, outcomes, version, log } = parts;
-  const { retentionMs, retryScheduleMs } = config;
   engine.register(parts.integrations.lane);
   engine.register(
     campaignLane({
@@ -90,7 +82,7 @@ export function addWorker(parts: WorkerOptions): void {
       box,
       outgoing,
       baseUrl: config.baseUrl,
-      scheduleMs: retryScheduleMs,
+      scheduleMs: config.retryScheduleMs,
       timeoutMs: config.webhookTimeoutMs,
       version,
       log,
@@ -115,15 +107,9 @@ export function addWorker(parts: WorkerOptions): void {
       run: () => failOverdueSends(db, outcomes, config.sendHoldMs),
     },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    {
-      name: "retention",
-      everyMs: HOUR,
-      run: () => dropOldPartitions(db, { retentionMs, retryScheduleMs, log }),
-    },
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => deleteOrphanedJobs(db) },
-    { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
-    ...retentionJobs(db, config),
+    ...retentionJobs(db, { ...config, log }),
     { name: "orphaned-media", everyMs: HOUR, run: () => deleteOrphanedOutgoing(db) },
     { name: "actions", everyMs: HOUR, run: () => deleteOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
@@ -142,22 +128,6 @@ export function addWorker(parts: WorkerOptions): void {
     },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishWebhookRemovals(db) },
   ]);
-}
-
-/** Events and logs have a retention of the gateway besides that of the account. */
-function retentionJobs(db: Db, config: Config) {
-  const kinds: [RetentionRule, number?][] = [
-    [MESSAGE_RETENTION, config.messageRetentionMs],
-    [CAMPAIGN_RETENTION, config.campaignRetentionMs],
-    [LEAD_RETENTION, config.leadRetentionMs],
-    [EVENT_RETENTION],
-    [LOG_RETENTION],
-  ];
-  return kinds.map(([expiring, defaultMs]) => ({
-    name: `${expiring.kind}-retention`,
-    everyMs: 10 * MINUTE,
-    run: () => applyRetention(db, expiring, defaultMs),
-  }));
 }
 
 function forgetAccountOf({ sandbox }: WorkerOptions) {

@@ -10,7 +10,8 @@ import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
-import { expireFiles, sweepFiles } from "./expire-files.ts";
+import { applyFileRetention } from "../retention/file-retention.ts";
+import { sweepFiles } from "./sweep-files.ts";
 import { createMediaUrls } from "./media-urls.ts";
 import { openFile } from "./open-file.ts";
 
@@ -410,7 +411,7 @@ describe("a stored file", () => {
       sql`update media set ready_at = now() - ${days} * interval '1 day'
         where message = (select id from message where message_id = ${messageId} limit 1)`.execute(db());
     const upkeep = async () => {
-      await expireFiles(db(), 90 * DAY_MS);
+      await applyFileRetention(db(), 90 * DAY_MS);
       await sql`update blob set created_at = created_at - interval '2 hours'`.execute(db());
       await sweepFiles({ db: db(), store, node });
     };
@@ -439,7 +440,7 @@ describe("a stored file", () => {
       plan_id: number;
     }>`select plan_id from account where id = ${account}`.execute(db());
     await sql`update account set plan_id = ${plan.id} where id = ${account}`.execute(db());
-    await expireFiles(db(), 90 * DAY_MS);
+    await applyFileRetention(db(), 90 * DAY_MS);
     await sql`update account set plan_id = ${before[0]?.plan_id} where id = ${account}`.execute(db());
     const expired = await sql`select status from media where id = ${ofPlan.id}`.execute(db());
     expect(expired.rows).toEqual([{ status: "expired" }]);

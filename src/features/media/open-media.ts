@@ -7,7 +7,7 @@ import { createMediaConverter, type MediaConverter } from "../../platform/media/
 import type { MediaStore } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { emptyDirectory } from "../../platform/media/temporary-file.ts";
-import { startSweeping } from "./expire-files.ts";
+import { startSweeping } from "./sweep-files.ts";
 import { FileStorage } from "./file-storage.ts";
 import type { MediaUrls } from "./media.ts";
 import { createMediaUrls } from "./media-urls.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64 } from "../../../test/sample-files.ts";
-import { expireFiles } from "./expire-files.ts";
+import { applyFileRetention } from "../retention/file-retention.ts";
 
 const FROM = "5511966660002";
 const KIB = 1024;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => story.stop());
 beforeEach(async () => {
   await allow(1);
-  await expireFiles(db(), 0);
+  await applyFileRetention(db(), 0);
   await sql`delete from sandbox.media`.execute(db());
   expect(await used()).toBe(0);
 });
@@ -91,7 +91,7 @@ test("the same content counts once against the quota, and is released with its l
   expect(await used()).toBe((2 + 3) * FILE_BYTES);
   await drop(other);
   expect(await used()).toBe((1 + 3) * FILE_BYTES);
-  await expireFiles(db(), 0);
+  await applyFileRetention(db(), 0);
   expect(await used()).toBe(3 * FILE_BYTES);
   expect(await left("stored_file")).toBe(0);
 });
@@ -104,7 +104,7 @@ test("a received file beyond the quota is not stored, but its message is; both g
   const { id, client } = story.sales;
   const download = () => client.downloadMedia({ id, message_id: beyond, return_base64: true });
   await expect(download()).rejects.toMatchObject({ code: "STORAGE_QUOTA_EXCEEDED", status: 403 });
-  await expireFiles(db(), 0);
+  await applyFileRetention(db(), 0);
   expect((await download()) as { data: { size: number } }).toMatchObject({ data: { size: FILE_BYTES } });
   expect(await fileOf(beyond)).toMatchObject({ status: "ready", reason: null });
 });
@@ -154,7 +154,7 @@ test("a file that waits for its send counts against the quota from its upload on
 
 test("sandbox files count against the quota, so a full account cannot receive any more of them", async () => {
   await fileOf(await receive(randomBytes(FILE_BYTES)));
-  await expireFiles(db(), 0);
+  await applyFileRetention(db(), 0);
   expect(await used()).toBe(FILE_BYTES);
   await expect(receive(randomBytes(725 * KIB))).rejects.toMatchObject({
     code: "STORAGE_QUOTA_EXCEEDED",

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { dropPartitionsBefore, PARTITIONED } from "../../platform/db/partitions.ts";
 import type { Log } from "../../platform/log/log.ts";
-import { longestScheduleMs } from "../webhooks/webhooks.ts";
+import { longestRetryScheduleMs } from "../webhooks/webhooks.ts";
 
-export interface RetentionOptions {
+export interface PartitionRetentionOptions {
   retentionMs: number;
   retryScheduleMs: readonly number[];
   log: Log;
@@ -22,10 +22,10 @@ const DAY_MS = 86_400_000;
  */
 export async function dropOldPartitions(
   db: Db,
-  { retentionMs, retryScheduleMs, log }: RetentionOptions,
+  { retentionMs, retryScheduleMs, log }: PartitionRetentionOptions,
 ): Promise<string[]> {
   const limit = (await readDatabaseTime(db)).getTime() - retentionMs;
-  const earliest = Math.floor((limit - longestScheduleMs(retryScheduleMs)) / DAY_MS) * DAY_MS;
+  const earliest = Math.floor((limit - longestRetryScheduleMs(retryScheduleMs)) / DAY_MS) * DAY_MS;
   const waiting = await findOldestWaiting(db, new Date(limit));
   if (waiting < earliest) {
     log.warn("pending deliveries were dropped: older than WAYGATE_RETENTION plus the longest retry schedule");

@@ -9,26 +9,6 @@ const UNNAMED_AFTER_MS = 3_600_000;
 /** Longer than the largest file needs to arrive in the slowest store. */
 const UNFINISHED_AFTER_MS = DAY_MS;
 
-/** Releases expired files: by the instance's setting, else its plan's, else `defaultMs`. */
-export async function expireFiles(db: Db, defaultMs: number): Promise<void> {
-  const days = sql`coalesce((i.settings ->> 'media_retention_days')::float8,
-    (p.features ->> 'media_retention_days')::float8, ${defaultMs / DAY_MS})`;
-  for (let expired = ROWS_AT_ONCE; expired >= ROWS_AT_ONCE; ) {
-    const { numAffectedRows } = await sql`
-      update media set status = 'expired', reason = 'retention', blob = null
-      where id in (
-        select old.id from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
-        cross join lateral (
-          select id from media where instance_id = i.id and status = 'ready'
-            and ready_at < now() - ${days} * interval '1 day'
-          order by ready_at limit ${ROWS_AT_ONCE}
-        ) old
-        limit ${ROWS_AT_ONCE}
-      )`.execute(db);
-    expired = Number(numAffectedRows ?? 0);
-  }
-}
-
 export interface SweepFilesOptions {
   db: Db;
   store: MediaStore;
