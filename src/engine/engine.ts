@@ -7,7 +7,7 @@ import { JobPoller } from "./job-poller.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { LaneRebalancer } from "./lane-rebalancer.ts";
-import { releaseLanes } from "./lane-store.ts";
+import { releaseLanes } from "./claim-lanes.ts";
 import { LaneTakeover } from "./lane-takeover.ts";
 import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
 import { OwnedLanes, OwnershipCheck } from "./owned-lanes.ts";

@@ -5,7 +5,7 @@ import type { Db } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import type { LaneKind } from "./lane-kind.ts";
-import { releaseLanes } from "./lane-store.ts";
+import { releaseLanes } from "./claim-lanes.ts";
 import type { OwnedLane } from "./owned-lane.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 

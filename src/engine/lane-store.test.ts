@@ -4,15 +4,8 @@ import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { openDatabase } from "../platform/db/database.ts";
 import { writeJobDispositions } from "./job-store.ts";
-import {
-  addLane,
-  type ClaimLanesQuery,
-  claimLanes,
-  deleteStaleNodes,
-  lockOwnedLanes,
-  releaseLanes,
-  removeLane,
-} from "./lane-store.ts";
+import { type ClaimLanesQuery, claimLanes, releaseLanes } from "./claim-lanes.ts";
+import { addLane, deleteStaleNodes, lockOwnedLanes, removeLane } from "./lane-store.ts";
 
 const { url, database, drop } = await createTestDatabase();
 const { db, pool } = database;

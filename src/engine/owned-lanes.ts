@@ -5,7 +5,8 @@ import type { Log } from "../platform/log/log.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import type { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
-import { deleteStaleNodes, findLostLanes, releaseLanes } from "./lane-store.ts";
+import { releaseLanes } from "./claim-lanes.ts";
+import { deleteStaleNodes, findLostLanes } from "./lane-store.ts";
 import { OwnedLane } from "./owned-lane.ts";
 
 const LONGEST_RETRY_MS = 30_000;

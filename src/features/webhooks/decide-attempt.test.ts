@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
-import { decideAttempt, longestScheduleMs } from "./decide-attempt.ts";
+import { decideAttempt } from "./decide-attempt.ts";
+import { longestRetryScheduleMs } from "./retry-schedule.ts";
 
 const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
 const answered = (status: number): FetchOutcome => ({
@@ -79,5 +80,5 @@ test("a retry schedule ends after twenty attempts even if the receiver asks for 
     if (verdict.decision !== "retry") break;
     sum += verdict.delayMs;
   }
-  expect(longestScheduleMs(plan.scheduleMs)).toBe(sum);
+  expect(longestRetryScheduleMs(plan.scheduleMs)).toBe(sum);
 });

@@ -1,5 +1,5 @@
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
-import { MAX_ATTEMPTS } from "./contract.ts";
+import { requestedDelayMs, retryDelayMs } from "./retry-schedule.ts";
 
 /** What follows an attempt. */
 export type AttemptDecision =
@@ -16,8 +16,6 @@ export interface RetryPlan {
   maxAttempts: number;
 }
 
-const SHORTEST_LIMIT_MS = 60_000;
-
 /** Decides what follows attempt `attempt` (from 1); `random` in [0, 1) spreads retries by ±20 %. */
 export function decideAttempt(
   outcome: FetchOutcome,
@@ -29,31 +27,14 @@ export function decideAttempt(
   const isGone = outcome.outcome === "response" && outcome.status === 410;
   const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
   if (isGone || attempt >= allowed) return { decision: "failed", reason: describeFailure(outcome), isGone };
-  const stepMs = stepAfter(attempt, plan.scheduleMs);
   const askedMs = readRetryAfterMs(outcome);
-  if (askedMs !== undefined) {
-    return {
-      decision: "retry",
-      delayMs: Math.min(Math.max(askedMs, stepMs), limitOf(stepMs)),
-      pauseLane: true,
-    };
-  }
-  return { decision: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
-}
-
-/** The longest duration of a delivery: all attempts, each with the longest wait a receiver may request. */
-export function longestScheduleMs(scheduleMs: readonly number[]): number {
-  const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
-  return waits.reduce((sum, ms) => sum + ms, 0);
-}
-
-function stepAfter(attempt: number, scheduleMs: readonly number[]): number {
-  return scheduleMs[Math.min(attempt, scheduleMs.length) - 1] ?? 0;
-}
-
-/** The longest wait that a receiver may request. */
-function limitOf(stepMs: number): number {
-  return Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
+  if (askedMs === undefined)
+    return { decision: "retry", delayMs: retryDelayMs(plan.scheduleMs, attempt, random), pauseLane: false };
+  return {
+    decision: "retry",
+    delayMs: requestedDelayMs(plan.scheduleMs, attempt, askedMs),
+    pauseLane: true,
+  };
 }
 
 export function isSuccess(outcome: FetchOutcome): boolean {

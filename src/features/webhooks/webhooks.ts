@@ -16,9 +16,9 @@ import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 import { createWebhookTest, type WebhookTestDeps } from "./webhook-test.ts";
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
-export { longestScheduleMs } from "./decide-attempt.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { readInstanceSecrets } from "./read-instance-secrets.ts";
+export { longestRetryScheduleMs } from "./retry-schedule.ts";
 export { signBody, signStandard } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
