@@ -1,5 +1,5 @@
-import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
-import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import { type BinaryNode, configureSuccessfulPairing } from "baileys";
+import type { CredentialStore, NetworkEvent, PairingError } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import {
   type BaileysSocket,
@@ -15,7 +15,7 @@ import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
 import { pairingError } from "./pairing-error.ts";
 import { PairingSecret } from "./pairing-secret.ts";
 import { PasskeyCeremony } from "./passkey-ceremony.ts";
-import { type QrReference, QrReferences } from "./qr-references.ts";
+import { QrDisplay } from "./qr-display.ts";
 import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
 import { storeIdentity } from "./store-identity.ts";
 
@@ -68,11 +68,10 @@ class Pairing {
   readonly #secret: PairingSecret;
   readonly #socket: BaileysSocket;
   readonly #stream: RegistrationStream;
-  readonly #references: QrReferences;
+  readonly #qrs: QrDisplay;
   readonly #code: PairingCode | undefined;
   readonly #connecting: NodeJS.Timeout;
   #ceremony: PasskeyCeremony | undefined;
-  #shownQrs: number;
   #hasBegun = false;
   #found: PairingResult | undefined;
   /** The write of the identity, once the phone has agreed. */
@@ -82,7 +81,6 @@ class Pairing {
   constructor(options: WhatsAppPairingOptions, secret: PairingSecret) {
     this.#options = options;
     this.#secret = secret;
-    this.#shownQrs = options.shown;
     const { runtime } = options;
     const { timing } = runtime;
     const config = { browser: browserOf(options) };
@@ -95,8 +93,7 @@ class Pairing {
         detail: `the pairing failed: ${error instanceof Error ? error.message : error}`,
       });
     this.#stream = new RegistrationStream({ socket, queryMs: timing.queryMs, onFailure });
-    const onExpiry = () => this.#stream.enqueue(() => this.#showNext());
-    this.#references = new QrReferences({ timing, onExpiry });
+    this.#qrs = this.#openQrs();
     this.#code = this.#openCode();
     this.#connecting = setTimeout(() => this.#stop("the network did not respond"), timing.connectMs);
   }
@@ -110,7 +107,7 @@ class Pairing {
     const socketClose = await this.#socket.closed;
     signal.removeEventListener("abort", stop);
     clearTimeout(this.#connecting);
-    this.#references.stop();
+    this.#qrs.stop();
     this.#code?.stop();
     const isInterrupted = this.#ceremony?.isActive && !signal.aborted;
     this.#ceremony?.end();
@@ -119,7 +116,21 @@ class Pairing {
     // Current reports end before the end of the connection is reported.
     await resultWithin(Promise.all([this.#stream.whenIdle(), ...this.#reports]), runtime.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
-    return this.#found ?? { end: "closed", shown: this.#code?.codesShown ?? this.#shownQrs, socketClose };
+    return this.#found ?? { end: "closed", shown: this.#code?.codesShown ?? this.#qrs.shown, socketClose };
+  }
+
+  #openQrs(): QrDisplay {
+    const { shown, runtime } = this.#options;
+    return new QrDisplay({
+      stream: this.#stream,
+      secret: this.#secret,
+      timing: runtime.timing,
+      shown,
+      mayShowNext: () => !this.#found && !this.#ceremony,
+      report: (event) => this.#report(event),
+      fail: (error) => this.#finish({ end: "failed", error }),
+      stop: (detail) => this.#stop(detail),
+    });
   }
 
   #openCode(): PairingCode | undefined {
@@ -160,31 +171,7 @@ class Pairing {
     const isFirst = !this.#hasBegun;
     this.#hasBegun = true;
     if (this.#code) return isFirst ? this.#code.requestCode() : undefined;
-    this.#references.receive(iq);
-    await this.#showNext();
-  }
-
-  /** Ignores an expiry after a redraw, a ceremony or a pairing. */
-  async #showNext(): Promise<void> {
-    if (this.#found || this.#ceremony || this.#references.isShowing()) return;
-    const { qrAttempts } = this.#options.runtime.timing;
-    if (this.#shownQrs >= qrAttempts)
-      return this.#finish({ end: "failed", error: pairingError("qr_expired") });
-    const reference = this.#references.next();
-    if (!reference) return this.#stop("the references of the connection are used up");
-    this.#shownQrs++;
-    await this.#show(reference, "new");
-  }
-
-  async #show({ ref, expiresAt: expires_at }: QrReference, reason: QrReason): Promise<void> {
-    const { runtime } = this.#options;
-    const { noiseKey, signedIdentityKey, advSecretKey } = this.#secret.creds;
-    const [noise, identity] = [noiseKey, signedIdentityKey].map((key) =>
-      Buffer.from(key.public).toString("base64"),
-    ) as [string, string];
-    const qr = buildPairingQRData(ref, noise, identity, advSecretKey, BROWSER);
-    const max_attempts = runtime.timing.qrAttempts;
-    await this.#report({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
+    await this.#qrs.begin(iq);
   }
 
   /**
@@ -196,13 +183,12 @@ class Pairing {
     const isConsentDue = this.#code?.isAwaitingConsent || this.#ceremony?.hasSharedSecret;
     if (!this.#found) await (isConsentDue ? this.#secret.postponeRotation() : this.#secret.rotate());
     await this.#stream.acknowledge(notification);
-    const reference = this.#found ? undefined : this.#references.refresh();
-    if (reference) await this.#show(reference, "refreshed");
+    if (!this.#found) await this.#qrs.refresh();
   }
 
   async #startPasskey(notification: BinaryNode): Promise<void> {
     if (this.#found) return;
-    this.#references.stop();
+    this.#qrs.stop();
     this.#code?.stop();
     this.#ceremony ??= this.#openCeremony();
     await this.#ceremony.start(notification);
@@ -231,7 +217,7 @@ class Pairing {
     if (this.#found) return;
     const paired = this.#verify(iq);
     if (!paired) return this.#refuse(iq);
-    this.#references.stop();
+    this.#qrs.stop();
     this.#code?.stop();
     this.#ceremony?.end();
     this.#storing = this.#store(paired.creds);
