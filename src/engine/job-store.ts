@@ -127,7 +127,7 @@ export interface JobDisposition {
   retry: { delay_ms: number; attempts: number; grp: string } | null;
 }
 
-/** Writes the dispositions in one statement. Returns for each whether its lane was held, and so written. */
+/** Writes the dispositions in one statement. Returns for each whether its lane is still owned, and so written. */
 export async function writeJobDispositions(
   db: Db,
   node: string,
@@ -136,11 +136,11 @@ export async function writeJobDispositions(
   const claims = new Map(fates.map((disposition) => [laneEpochKey(disposition.lane), disposition.lane]));
   const items = fates.map(({ job, lane, retry }) => ({ job, lane: lane.id, epoch: lane.epoch, ...retry }));
   const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
-    with held as materialized (${lockOwnedLanes(node, [...claims.values()])}),
+    with owned as materialized (${lockOwnedLanes(node, [...claims.values()])}),
     fate as materialized (
       select item.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as item
         (job bigint, lane bigint, epoch bigint, delay_ms float8, attempts integer, grp text)
-      join held on held.id = item.lane and held.epoch = item.epoch ${rowCountHint(items)}
+      join owned on owned.id = item.lane and owned.epoch = item.epoch ${rowCountHint(items)}
     ),
     ended as (delete from job using fate where job.id = fate.job and fate.grp is null),
     retried as (
@@ -148,7 +148,7 @@ export async function writeJobDispositions(
         run_at = now() + fate.delay_ms * interval '1 millisecond'
       from fate where job.id = fate.job and fate.grp is not null
     )
-    select id, epoch from held`.execute(db);
-  const held = new Set(rows.map(laneEpochKey));
-  return fates.map((disposition) => held.has(laneEpochKey(disposition.lane)));
+    select id, epoch from owned`.execute(db);
+  const owned = new Set(rows.map(laneEpochKey));
+  return fates.map((disposition) => owned.has(laneEpochKey(disposition.lane)));
 }

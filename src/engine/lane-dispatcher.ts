@@ -131,11 +131,11 @@ export class LaneDispatcher {
       };
       this.#options.log.warn(about, "a job was abandoned");
     }
-    const isHeld = await this.#write(work, dispositionOf(job, result));
+    const isOwned = await this.#write(work, dispositionOf(job, result));
     if (result.isHealthy !== undefined && this.kind.slowStart) work.isHealthy = result.isHealthy;
     if (result.pauseLaneMs !== undefined) work.pause(result.pauseLaneMs);
     work.finishJob(job.grp, isRowGone(result) ? undefined : { waitMs: waitAfter(result) });
-    if (!isHeld) this.#options.onLost(work);
+    if (!isOwned) this.#options.onLost(work);
   }
 
   // A lost result would run the job twice, so this waits for the database as long as this node owns the lane.

@@ -59,8 +59,8 @@ export async function findLostLanes<Claim extends LaneEpoch>(
   lanes: readonly Claim[],
 ): Promise<Claim[]> {
   const { rows } = await sql<LaneEpoch>`${stillOurs(node, lanes)}`.execute(db);
-  const held = new Set(rows.map(laneEpochKey));
-  return lanes.filter((lane) => !held.has(laneEpochKey(lane)));
+  const owned = new Set(rows.map(laneEpochKey));
+  return lanes.filter((lane) => !owned.has(laneEpochKey(lane)));
 }
 
 function stillOurs(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEpoch> {

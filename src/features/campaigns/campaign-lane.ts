@@ -145,7 +145,7 @@ async function applyDecision(
       return { next: decision.until, lanes: [] };
     case "fail":
       return fail(trx, campaign);
-    case "hold":
+    case "pause":
       return {
         next: addMilliseconds(input.now, AGAIN_MS),
         lanes: await pauseCampaign(trx, campaign, decision.reason),

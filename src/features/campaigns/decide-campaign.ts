@@ -7,7 +7,7 @@ import type { CampaignInstance } from "./queue-recipients.ts";
 /** Why the gateway itself pauses a campaign; the campaign resumes when the reason has ended. */
 export type CampaignPauseReason = "instance_disconnected" | "account_restricted" | "message_quota";
 
-const HOLDS: readonly string[] = [
+const PAUSE_REASONS: readonly string[] = [
   "instance_disconnected",
   "account_restricted",
   "message_quota",
@@ -36,7 +36,7 @@ export async function readCampaignInstanceState(
 /** `over`: the campaign has no more work; `wait`: check again at that time. */
 export type CampaignDecision =
   | { what: "run" | "over" | "fail" }
-  | { what: "hold"; reason: CampaignPauseReason }
+  | { what: "pause"; reason: CampaignPauseReason }
   | { what: "wait"; until: Date };
 
 const QUOTA_AGAIN_MS = 600_000;
@@ -53,12 +53,12 @@ export function decideCampaign(
   if (!instance) return { what: "fail" };
   if (status === "scheduled" && scheduled_at && scheduled_at > now)
     return { what: "wait", until: scheduled_at };
-  if (instance.status !== "connected") return { what: "hold", reason: "instance_disconnected" };
+  if (instance.status !== "connected") return { what: "pause", reason: "instance_disconnected" };
   if (!["active", "trial"].includes(instance.account_state))
-    return { what: "hold", reason: "account_restricted" };
+    return { what: "pause", reason: "account_restricted" };
   const waitedMs = now.getTime() - campaign.updated_at.getTime();
   if (status_reason === "message_quota" && waitedMs < QUOTA_AGAIN_MS)
-    return { what: "hold", reason: "message_quota" };
+    return { what: "pause", reason: "message_quota" };
   return { what: "run" };
 }
 
@@ -67,5 +67,5 @@ export function isPausedByGateway({
   status,
   status_reason,
 }: Pick<CampaignRow, "status" | "status_reason">): boolean {
-  return status === "paused" && HOLDS.includes(status_reason ?? "");
+  return status === "paused" && PAUSE_REASONS.includes(status_reason ?? "");
 }

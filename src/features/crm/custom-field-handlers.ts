@@ -114,10 +114,10 @@ async function rename(trx: Trx, accountId: number, from: string, to: string): Pr
     .executeTakeFirst();
   if (taken) refuseName();
   await sql`
-    with held as (
+    with locked as (
       select id from lead where account_id = ${accountId} and custom_fields ? ${from} order by id for update
     )
     update lead l set custom_fields = l.custom_fields - ${from}::text
       || jsonb_build_object(${to}::text, l.custom_fields -> ${from})
-    from held where l.id = held.id`.execute(trx);
+    from locked where l.id = locked.id`.execute(trx);
 }

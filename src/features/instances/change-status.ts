@@ -72,13 +72,13 @@ const NO_CODE = {
 async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promise<void> {
   // Locked in the order of all writers of messages, to prevent deadlocks.
   await sql`
-    with held as (
+    with locked as (
       select id from message
       where instance_id = ${id} and status = 'pending' and mode = 'async' and submitted_at is null
       order by id for update
     )
     update message m set deadline = m.deadline + (now() - greatest(${connected_at}::timestamptz, m.created_at))
-    from held where m.id = held.id`.execute(trx);
+    from locked where m.id = locked.id`.execute(trx);
 }
 
 async function logConnection(trx: Trx, row: InstanceRow): Promise<void> {

@@ -61,7 +61,7 @@ async function recordTries(
   tries: Tries,
 ): Promise<void> {
   await sql`
-    with held as (${lockOwnedLanes(engine.node.id, [lane])})
+    with owned as (${lockOwnedLanes(engine.node.id, [lane])})
     update job set ref = job.ref || ${JSON.stringify({ tries })}::jsonb
-    where id = ${id} and exists (select from held)`.execute(db);
+    where id = ${id} and exists (select from owned)`.execute(db);
 }

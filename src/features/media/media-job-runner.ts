@@ -171,13 +171,13 @@ class MediaRunner {
   async #again(job: Job, waitMs: number, { isCounted }: { isCounted: boolean }): Promise<JobResult> {
     const { db, engine } = this.#options;
     const { rows } = await sql`
-      with held as (${lockOwnedLanes(engine.node.id, [job.lane])}),
+      with owned as (${lockOwnedLanes(engine.node.id, [job.lane])}),
       waiting as (
         update job set run_at = now() + ${waitMs} * interval '1 millisecond', grp = ${MEDIA_RETRY_GROUP},
           pos = (extract(epoch from now()) * 1000)::bigint + ${waitMs}, attempts = attempts + ${isCounted ? 1 : 0}
-        from held where job.id = ${job.id}
+        from owned where job.id = ${job.id}
       )
-      select from held`.execute(db);
+      select from owned`.execute(db);
     if (rows.length === 0) engine.markLaneLost(job.lane.id);
     return { end: "settled" };
   }

@@ -114,8 +114,8 @@ export async function anonymiseRows(
   const changes = assignments(dataOf(table), run);
   if (!changes || ids.length === 0) return;
   await sql`
-    with held as (
+    with locked as (
       select id from ${sql.table(table)} where id = any(${ids}::bigint[]) order by id for update
     )
-    update ${sql.table(table)} t set ${changes} where id in (select id from held)`.execute(trx);
+    update ${sql.table(table)} t set ${changes} where id in (select id from locked)`.execute(trx);
 }

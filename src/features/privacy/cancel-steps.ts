@@ -64,16 +64,16 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
       union select lane from webhook where instance_id = any(${run.instances}::bigint[])
       union select lane from integration where account_id = ${run.account_id}
       union select inbound_lane from integration where account_id = ${run.account_id}
-    ), held as materialized (
+    ), locked as materialized (
       select id from lane where id in (select lane from wanted) order by id for update
     ), unqueued as (
       delete from job where id in (
-        select id from job where lane in (select id from held) and id <= ${run.until.job ?? 0}
+        select id from job where lane in (select id from locked) and id <= ${run.until.job ?? 0}
         order by id limit ${ROWS_AT_ONCE})
       returning lane, ref
     ), unheld as (
       delete from held_job where id in (
-        select id from held_job where lane in (select id from held) order by id limit ${ROWS_AT_ONCE})
+        select id from held_job where lane in (select id from locked) order by id limit ${ROWS_AT_ONCE})
       returning lane, ref
     ), gone as (
       select lane, (ref ->> 'delivery')::bigint as delivery, (ref ->> 'at')::timestamptz as at
@@ -87,7 +87,7 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
 }
 
 /**
- * Deletes waiting edits, reactions and rejected calls, the records of finished ones, and jobs held by a
+ * Deletes waiting edits, reactions and rejected calls, the records of finished ones, and jobs on hold after a
  * restore.
  */
 async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {

@@ -6,11 +6,11 @@ const LONGEST_MS = 30_000;
 
 /** Fetches the files that phones of the sandbox send, by URL. */
 export function createMediaFetcher(outgoing: Pick<SafeFetch, "download">, maxBytes: number): FetchMedia {
-  return async (url, holdBytes) => {
+  return async (url, reserveBytes) => {
     const pieces: Buffer[] = [];
     const onChunk = (piece: Buffer) => {
       // Counted twice: as a piece, and in the joined buffer.
-      holdBytes(2 * piece.length);
+      reserveBytes(2 * piece.length);
       pieces.push(piece);
     };
     const outcome = await outgoing.download({ url, totalMs: LONGEST_MS, maxBytes, onChunk });

@@ -8,10 +8,10 @@ import type { sandboxContract } from "./contract.ts";
 /** Fetches a file by its URL and counts its bytes as they arrive. Throws MEDIA_DOWNLOAD_FAILED. */
 export type FetchMedia = (
   url: string,
-  holdBytes: HoldBytes,
+  reserveBytes: ReserveBytes,
 ) => Promise<{ bytes: Uint8Array; mime_type?: string }>;
 
-type HoldBytes = (bytes: number) => void;
+type ReserveBytes = (bytes: number) => void;
 
 /** The largest file that a body of this route can contain. */
 const MAX_BYTES = 1_048_576;

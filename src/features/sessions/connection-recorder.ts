@@ -50,8 +50,8 @@ async function recordEvent(
   // Rendered before the transaction, so that the work holds no lock.
   const image = event.type === "qr" ? await toQrDataUrl(event.qr) : "";
   return db.transaction().execute(async (trx) => {
-    const held = await lockOwnedLanes(node, [lane]).execute(trx);
-    if (held.rows.length === 0) return undefined;
+    const owned = await lockOwnedLanes(node, [lane]).execute(trx);
+    if (owned.rows.length === 0) return undefined;
     const row = await findAndLockInstance(trx, Number(lane.key));
     const found = row && findStatusTransition(row, event);
     if (!found) return [];

@@ -59,9 +59,9 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       if (generation === undefined) await load();
       const secret = box.seal(Buffer.from(credentials).toString("base64"), place);
       const { rows } = await sql<{ generation: number }>`
-        with held as (${lockOwnedLanes(node, [lane])})
+        with owned as (${lockOwnedLanes(node, [lane])})
         insert into credential (instance_id, generation, secret)
-        select ${instance}, 1, ${secret} from held
+        select ${instance}, 1, ${secret} from owned
         on conflict (instance_id) do update set secret = excluded.secret, registration = null, updated_at = now(),
           generation = credential.generation + case when credential.secret is null then 1 else 0 end
         where credential.generation = ${generation ?? 0}
@@ -74,14 +74,14 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
     async erase() {
       if (generation === undefined) await load();
       const { rows } = await sql<{ generation: number }>`
-        with held as (${lockOwnedLanes(node, [lane])}), erased as (
+        with owned as (${lockOwnedLanes(node, [lane])}), erased as (
           update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
-          where instance_id = ${instance} and generation = ${generation ?? 0} and exists (select from held)
+          where instance_id = ${instance} and generation = ${generation ?? 0} and exists (select from owned)
           returning generation
         )
         select generation from erased
         union all
-        select 0 as generation from held
+        select 0 as generation from owned
         where ${generation ?? 0} = 0 and not exists (select from credential where instance_id = ${instance})`.execute(
         db,
       );
@@ -122,9 +122,9 @@ async function saveRegistration(
   const place = encryptionContextOf("credential", "registration", instance);
   const sealed = box.seal(Buffer.from(registration).toString("base64"), place);
   const { rows } = await sql<{ generation: number }>`
-    with held as (${lockOwnedLanes(node, [lane])})
+    with owned as (${lockOwnedLanes(node, [lane])})
     insert into credential (instance_id, generation, registration)
-    select ${instance}, ${generation}, ${sealed} from held
+    select ${instance}, ${generation}, ${sealed} from owned
     on conflict (instance_id) do update set registration = excluded.registration, updated_at = now()
     where credential.generation = ${generation} and credential.secret is null
     returning generation`.execute(db);

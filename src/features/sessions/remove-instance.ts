@@ -18,13 +18,13 @@ export async function removeInstance(
   const { db } = deps;
   const id = Number(lane.key);
   const silenced = await db.transaction().execute(async (trx) => {
-    return (await holdAlone(trx, node, lane)) ? silenceWebhooks(trx, id) : undefined;
+    return (await lockAlone(trx, node, lane)) ? silenceWebhooks(trx, id) : undefined;
   });
   if (!silenced) return undefined;
   await deleteNetworkCopies(deps, id);
   await removeHistory(db, id);
   const isRemoved = await db.transaction().execute(async (trx) => {
-    if (!(await holdAlone(trx, node, lane))) return false;
+    if (!(await lockAlone(trx, node, lane))) return false;
     await removeRow(trx, id, lane.id);
     return true;
   });
@@ -32,7 +32,7 @@ export async function removeInstance(
 }
 
 /** Checks the fence, and locks the lane until the commit. */
-async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
+async function lockAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
   const held = await trx
     .selectFrom("lane")
     .select("id")

@@ -133,8 +133,8 @@ async function unlink(
 /** Clears identity, credentials, status and job in one commit; undefined if this node lost the lane. */
 async function recordLogout(trx: Trx, node: string, job: Job): Promise<number[] | undefined> {
   const id = Number(job.lane.key);
-  const held = await lockOwnedLanes(node, [job.lane]).execute(trx);
-  if (held.rows.length === 0) return undefined;
+  const owned = await lockOwnedLanes(node, [job.lane]).execute(trx);
+  if (owned.rows.length === 0) return undefined;
   await trx.deleteFrom("job").where("id", "=", job.id).execute();
   const row = await findAndLockInstance(trx, id);
   if (!row) return [];

@@ -147,11 +147,11 @@ async function commitAll(
   }));
   const lanes = pairings.map(({ claim }) => claim.lane);
   const { rows } = await sql<{ nth: number }>`${PREPARED_STATEMENT}
-    with held as materialized (${lockOwnedLanes(node, lanes)}),
+    with owned as materialized (${lockOwnedLanes(node, lanes)}),
     claim as materialized (
       select c.* from jsonb_to_recordset(${JSON.stringify(claims)}::jsonb) as c
         (nth integer, lane bigint, epoch bigint, instance bigint, generation bigint, secret text)
-      join held on held.id = c.lane and held.epoch = c.epoch
+      join owned on owned.id = c.lane and owned.epoch = c.epoch
       join credential on credential.instance_id = c.instance and credential.generation = c.generation
         and credential.secret is not null
       ${rowCountHint(claims)}

@@ -83,10 +83,10 @@ async function writeAttempts(
         event_at timestamptz, account_id bigint, instance_id bigint, webhook_id bigint, webhook_name text, url text,
         attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
         response_body text, status text, retry_after_ms int, "parkedGroup" text)
-    ), held as (${lockOwnedLanes(node, lanes)}),
+    ), owned as (${lockOwnedLanes(node, lanes)}),
     ours as materialized (
       select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
-      from input i join held h on h.id = i.lane
+      from input i join owned o on o.id = i.lane
     ),
     ${logTries}, ${settleJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
     select ours.ord, seen.change from ours left join seen on seen.ord = ours.ord`.execute(db);

@@ -20,10 +20,10 @@ export async function removeWebhook(trx: Trx, { id }: Removed): Promise<void> {
 export async function discardQueued(db: Db, { lane }: Removed): Promise<number> {
   // The lane's lock excludes attempts whose results are just being written.
   const { rows } = await sql`
-    with held as materialized (select id from lane where id = ${lane} for update),
+    with locked as materialized (select id from lane where id = ${lane} for update),
     gone as (
       delete from job where id in (
-        select job.id from job where lane = (select id from held) order by prio, pos limit ${JOBS_AT_ONCE})
+        select job.id from job where lane = (select id from locked) order by prio, pos limit ${JOBS_AT_ONCE})
       returning (ref ->> 'delivery')::bigint as id, (ref ->> 'at')::timestamptz as at
     ), discarded as (
       update delivery d set status = 'discarded', error = 'The webhook was removed.', next_retry_at = null

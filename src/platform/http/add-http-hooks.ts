@@ -25,7 +25,7 @@ declare module "fastify" {
     keepBytes?: boolean;
     bodyLimitValues?: number;
     /** Served under any load: health checks. */
-    isNeverHeldUp?: boolean;
+    isNeverShed?: boolean;
     /** Whether this request has a credential that admits it under any load, such as the metrics token. */
     isExpected?: (request: FastifyRequest) => boolean;
   }
@@ -57,8 +57,8 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
-    const { isNeverHeldUp, isExpected } = request.routeOptions.config;
-    if (!isNeverHeldUp && !isExpected?.(request)) requireCalm(options.loadShedder);
+    const { isNeverShed, isExpected } = request.routeOptions.config;
+    if (!isNeverShed && !isExpected?.(request)) requireCalm(options.loadShedder);
   });
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");

@@ -52,7 +52,7 @@ export function addRoute(
     bodyLimit: bodyLimitOf(route, options),
     config: {
       keepBytes: route.signed ?? false,
-      isNeverHeldUp: route.isExemptFromLimits ?? false,
+      isNeverShed: route.isExemptFromLimits ?? false,
       ...limitOfValues(route),
     },
     onRequest: async (request, reply) => {
@@ -65,7 +65,7 @@ export function addRoute(
         return handler(await toCall(route, request, reply, readBody, options));
       };
       const answer = await options.bodyMemory
-        .runHolding(request, () => withSpool(options.scratchDir, work))
+        .runReserved(request, () => withSpool(options.scratchDir, work))
         .catch((error) => {
           throw explainRefusal(route, request, error);
         });

@@ -56,8 +56,8 @@ async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | 
 /** The instance if it is paired: an async send may wait for its connection. Throws INSTANCE_NOT_CONNECTED. */
 export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
   const instance = await read(id);
-  const canHold = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;
-  if (instance.status === "connected" || canHold) return instance;
+  const mayWait = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;
+  if (instance.status === "connected" || mayWait) return instance;
   throw notConnected(instance);
 }
 

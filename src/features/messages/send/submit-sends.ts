@@ -75,7 +75,7 @@ export async function loadAndSubmitSends(
     with input as (
       select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
         ${picked.map(({ may_submit }) => may_submit)}::boolean[]) as x (id, lane, may_submit)
-    ), held as (${lockOwnedLanes(node, lanes)}),
+    ), owned as (${lockOwnedLanes(node, lanes)}),
     picked as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
         m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
@@ -98,7 +98,7 @@ export async function loadAndSubmitSends(
       where m.id = any(${ids}::bigint[])
     ), begun as (
       update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
-      from input x join held h on h.id = x.lane join picked p on p.id = x.id
+      from input x join owned o on o.id = x.lane join picked p on p.id = x.id
       where m.id = x.id and x.may_submit and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
         and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
@@ -155,11 +155,11 @@ export async function submitSends(
   const laneIds = submissions.map(({ lane }) => lane.id);
   const jids = submissions.map(({ to }) => to?.jid ?? null);
   const chats = submissions.map(({ to }) => to?.id ?? null);
-  const { rows } = await sql<{ id: number; is_held: boolean; is_submitted: boolean; is_withheld: boolean }>`
+  const { rows } = await sql<{ id: number; is_owned: boolean; is_submitted: boolean; is_withheld: boolean }>`
     with input as (
       select * from unnest(${ids}::bigint[], ${laneIds}::bigint[], ${jids}::text[], ${chats}::bigint[])
         as x (id, lane, jid, chat)
-    ), held as (${lockOwnedLanes(node, lanes)}),
+    ), owned as (${lockOwnedLanes(node, lanes)}),
     running as materialized (
       select c.id from campaign c
       where c.status = 'running'
@@ -169,7 +169,7 @@ export async function submitSends(
       update message m set submitted_at = now(), jid = coalesce(x.jid, m.jid),
         conversation_id = coalesce(x.chat, m.conversation_id),
         deadline = ${deadlineOf(holdMs)}
-      from input x join held h on h.id = x.lane
+      from input x join owned o on o.id = x.lane
       where m.id = x.id and ${isOpen}
         and (m.origin <> 'campaign' or exists (
           select from campaign_recipient r join running c on c.id = r.campaign_id
@@ -177,14 +177,14 @@ export async function submitSends(
             or r.person = ${personAt(sql`coalesce(x.jid, m.jid)`)})))
       returning m.id
     )
-    select x.id, h.id is not null as is_held, k.id is not null as is_submitted,
+    select x.id, o.id is not null as is_owned, k.id is not null as is_submitted,
       k.id is null and m.origin = 'campaign' as is_withheld
-    from input x left join held h on h.id = x.lane left join marked k on k.id = x.id
+    from input x left join owned o on o.id = x.lane left join marked k on k.id = x.id
       left join message m on m.id = x.id and m.outcome_at is null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return submissions.map(({ id }) => {
     const row = byId.get(id);
-    if (!row?.is_held) return "lane_lost";
+    if (!row?.is_owned) return "lane_lost";
     if (row.is_withheld) return "withheld";
     return row.is_submitted ? "submitted" : "too_late";
   });
@@ -198,8 +198,8 @@ function personAt(jid: RawBuilder<unknown>) {
 /** Clears submitted_at: the message never reached the network. Does nothing if the lane was lost. */
 export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: number): Promise<void> {
   await sql`
-    with held as (${lockOwnedLanes(node, [lane])})
-    update message set submitted_at = null from held where message.id = ${id} and outcome_at is null`.execute(
+    with owned as (${lockOwnedLanes(node, [lane])})
+    update message set submitted_at = null from owned where message.id = ${id} and outcome_at is null`.execute(
     db,
   );
 }
@@ -227,17 +227,17 @@ export async function waitForRetry(
 ): Promise<boolean> {
   const { message, is_outcome_unknown, attempts, wait_ms = 0 } = failed;
   const { rows } = await sql`
-    with held as (${lockOwnedLanes(node, [job.lane])}),
+    with owned as (${lockOwnedLanes(node, [job.lane])}),
     taken_back as (
       update message m set submitted_at = case when ${is_outcome_unknown} then m.submitted_at end
-      from held where m.id = ${message} and m.outcome_at is null
+      from owned where m.id = ${message} and m.outcome_at is null
       -- Whoever waits for it gives up first, and says that nothing was sent.
       returning case when m.mode = 'sync' and m.submitted_at is null then m.deadline + interval '1 second' end as latest
     )
     update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${attempts}::int),
       run_at = case when exists (select from taken_back)
         then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from taken_back)) else now() end
-    from held where job.id = ${job.id}
+    from owned where job.id = ${job.id}
     returning job.id`.execute(db);
   return rows.length > 0;
 }
@@ -264,16 +264,16 @@ export async function waitForUnknownOutcome(
   { id, wait_ms, unconfirmed = 0, frees_chat = false }: UnknownOutcome,
 ): Promise<boolean> {
   const { rows } = await sql`
-    with held as (${lockOwnedLanes(node, [job.lane])}),
+    with owned as (${lockOwnedLanes(node, [job.lane])}),
     open as (select id from message where id = ${id} and outcome_at is null for update),
     waiting as (
       update job set run_at = now() + ${wait_ms} * interval '1 millisecond', attempts = attempts + 1,
         ref = ref || jsonb_build_object('unconfirmed', ${unconfirmed}::int),
         grp = ${frees_chat ? singleJobGroup(job.id) : job.grp}
-      from held, open where job.id = ${job.id}
+      from owned, open where job.id = ${job.id}
     ), over as (
-      delete from job using held where job.id = ${job.id} and not exists (select from open)
+      delete from job using owned where job.id = ${job.id} and not exists (select from open)
     )
-    select from held`.execute(db);
+    select from owned`.execute(db);
   return rows.length > 0;
 }

@@ -6,8 +6,8 @@ import type { SendRow } from "../submit-sends.ts";
 
 /** If sends to this many chats in a row do not reach the network, the chats are not the cause. */
 const CHATS_TO_OPEN = 3;
-const FIRST_HOLD_SECONDS = 15;
-const LONGEST_HOLD_SECONDS = 600;
+const FIRST_PAUSE_SECONDS = 15;
+const LONGEST_PAUSE_SECONDS = 600;
 /** Longer than a trial lasts; a trial normally reports its own end. */
 const TRIAL_MS = 120_000;
 
@@ -16,7 +16,7 @@ interface LaneState {
   chats: Set<string>;
   isOpen: boolean;
   /** In this process's monotonic time. */
-  heldUntil: number;
+  pausedUntil: number;
   /** The only job that may send while the breaker is open. */
   trial: number | undefined;
 }
@@ -40,15 +40,15 @@ export class SendCircuitBreakers {
     this.#options = options;
   }
 
-  /** Whether the job may send now; otherwise its lane pauses. `heldMs`: the row's value; null: closed. */
-  allows({ id: job, lane: { id: lane } }: Job, heldMs: number | null): boolean {
+  /** Whether the job may send now; otherwise its lane pauses. `pauseMs`: the row's value; null: closed. */
+  allows({ id: job, lane: { id: lane } }: Job, pauseMs: number | null): boolean {
     const known = this.#lanes.get(lane);
-    if (heldMs === null && !known?.isOpen) return true;
+    if (pauseMs === null && !known?.isOpen) return true;
     const state = known ?? this.#begin(lane);
     state.isOpen = true;
-    if (heldMs !== null) state.heldUntil = performance.now() + heldMs;
+    if (pauseMs !== null) state.pausedUntil = performance.now() + pauseMs;
     if (state.trial === job) return true;
-    const waitMs = state.trial === undefined ? state.heldUntil - performance.now() : TRIAL_MS;
+    const waitMs = state.trial === undefined ? state.pausedUntil - performance.now() : TRIAL_MS;
     if (waitMs <= 0) state.trial = job;
     this.#options.engine.pauseLane(lane, waitMs > 0 ? waitMs : TRIAL_MS);
     return waitMs <= 0;
@@ -76,14 +76,14 @@ export class SendCircuitBreakers {
     // A failure of a concurrent send adds no information.
     state.isOpen = true;
     state.trial = undefined;
-    const heldMs = await hold(this.#options.db, instance_id);
-    state.heldUntil = performance.now() + heldMs;
-    const about = { instance_id, held_ms: Math.round(heldMs) };
+    const pauseMs = await pause(this.#options.db, instance_id);
+    state.pausedUntil = performance.now() + pauseMs;
+    const about = { instance_id, pause_ms: Math.round(pauseMs) };
     this.#options.log.warn(
       about,
       "sends of several chats did not reach the network; all sends of the instance are paused",
     );
-    this.#options.engine.pauseLane(lane, heldMs);
+    this.#options.engine.pauseLane(lane, pauseMs);
   }
 
   /** Ends the job; if it was the trial, the next trial may begin. */
@@ -95,7 +95,7 @@ export class SendCircuitBreakers {
   }
 
   #begin(lane: number): LaneState {
-    const state: LaneState = { chats: new Set(), isOpen: false, heldUntil: 0, trial: undefined };
+    const state: LaneState = { chats: new Set(), isOpen: false, pausedUntil: 0, trial: undefined };
     this.#lanes.set(lane, state);
     return state;
   }
@@ -115,12 +115,12 @@ function close(db: Db, instanceId: number): Promise<boolean> {
 }
 
 /** Returns the pause in milliseconds: doubled each time in a row, with 20 % random jitter. */
-async function hold(db: Db, instanceId: number): Promise<number> {
-  const seconds = sql`least(${LONGEST_HOLD_SECONDS}, ${FIRST_HOLD_SECONDS} * power(2, least(send_holds, 10)))`;
-  const { rows } = await sql<{ held_ms: number }>`
+async function pause(db: Db, instanceId: number): Promise<number> {
+  const seconds = sql`least(${LONGEST_PAUSE_SECONDS}, ${FIRST_PAUSE_SECONDS} * power(2, least(send_holds, 10)))`;
+  const { rows } = await sql<{ pause_ms: number }>`
     update instance set send_holds = least(send_holds + 1, 1000),
       sends_held_until = now() + ${seconds} * (0.8 + 0.4 * random()) * interval '1 second'
     where id = ${instanceId}
-    returning (extract(epoch from sends_held_until - now()) * 1000)::float8 as held_ms`.execute(db);
-  return rows[0]?.held_ms ?? 0;
+    returning (extract(epoch from sends_held_until - now()) * 1000)::float8 as pause_ms`.execute(db);
+  return rows[0]?.pause_ms ?? 0;
 }

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 /** How long typing is shown before a delayed send. */
 const TYPING_MS = 3_000;
 /** Longer than a turn lasts; a turn normally reports its own end. */
-const HELD_MS = 60_000;
+const TURN_MS = 60_000;
 
 interface LaneThrottle {
   /** Undefined: the range must be read again. */
@@ -23,7 +23,7 @@ interface LaneThrottle {
   lastAt: number;
   /** The earliest moment of the next send. */
   freeAt: number;
-  /** A send holds the turn and is about to begin. */
+  /** A send has the turn and is about to begin. */
   isTaken: boolean;
   /** When a full minute's sends may go out at once again. */
   fullAt: number;
@@ -72,15 +72,15 @@ export class SendThrottle {
     return pace;
   }
 
-  /** False: another job holds the turn, or it is too early. */
+  /** False: another job has the turn, or it is too early. */
   acquire(lane: number, pace: LaneThrottle): boolean {
-    const waitMs = pace.isTaken ? HELD_MS : pace.freeAt - TYPING_MS - performance.now();
+    const waitMs = pace.isTaken ? TURN_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
       this.#engine.pauseLane(lane, waitMs);
       return false;
     }
     pace.isTaken = true;
-    this.#engine.pauseLane(lane, HELD_MS);
+    this.#engine.pauseLane(lane, TURN_MS);
     return true;
   }
 
