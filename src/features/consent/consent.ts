@@ -6,6 +6,8 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { canonicalNumberOf } from "../contacts/contacts.ts";
 
+export { isOptOut } from "./is-opt-out.ts";
+
 /** The phones (digits) whose latest record for this purpose, as a phone or a lead, grants consent. */
 export async function findConsenting(
   db: Db | Trx,

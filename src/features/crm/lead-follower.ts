@@ -1,21 +1,18 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
-import type { SuppressionList } from "../consent/consent.ts";
+import { isOptOut, type SuppressionList } from "../consent/consent.ts";
 import type { InboundFollower, MessageRow } from "../messages/messages.ts";
 
-const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
-
 /**
- * Creates a lead for each new sender, in accounts with this setting. Opts a person out who writes only STOP,
- * SAIR, PARAR or CANCELAR.
+ * Creates a lead for each new sender, in accounts with this setting. Opts a person out who asks for it.
  */
 export function createLeadFollower(suppression: SuppressionList): InboundFollower {
   return async (trx, rows) => {
     const people = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
     if (people.length === 0) return;
     await addLeads(trx, people);
-    const leaving = people.filter(({ text }) => OPT_OUT.test(text));
+    const leaving = people.filter(({ text }) => isOptOut(text));
     if (leaving.length > 0) await optOut(trx, suppression, leaving);
   };
 }

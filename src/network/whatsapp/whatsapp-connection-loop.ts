@@ -4,7 +4,6 @@ import { resultWithin } from "../result-within.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
 import type { SocketClose } from "./connection/baileys-socket.ts";
 import {
-  backoffMs,
   DISCONNECT_REASONS,
   disconnectActionOf,
   PAIRING_LOST_CODE,
@@ -294,10 +293,12 @@ export class WhatsAppConnectionLoop {
     }
   }
 
+  /** Full jitter: a random delay up to a limit that doubles with each attempt. */
   #backoffMs(): number {
-    const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#runtime.timing;
+    const { backoffMs, backoffMaxMs } = this.#runtime.timing;
     // A user waits for the pairing.
-    return backoffMs(this.#isPairing ? 0 : this.#tries, { baseMs, maxMs });
+    const tries = this.#isPairing ? 0 : this.#tries;
+    return Math.random() * Math.min(backoffMaxMs, backoffMs * 2 ** tries);
   }
 
   async #sleep(ms: number): Promise<void> {

@@ -7,6 +7,7 @@ import { isEmptyBody } from "./body/add-body-parsers.ts";
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
 import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
+import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-limit.ts";
 import { identifyCaller } from "./identify-caller.ts";
 import { createInputReader } from "./input/input-reader.ts";
 import { nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
@@ -16,17 +17,10 @@ import { withoutCredentials } from "./read-credential.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
 
-/** Bodies of unauthenticated callers stay small. */
-const PUBLIC_BODY_BYTES = 65_536;
-/** Each name costs a lookup in the route's input. */
-const PUBLIC_BODY_VALUES = 1_000;
-
-export interface AddRouteOptions {
+export interface AddRouteOptions extends BodyLimits {
   authorise: Authorise;
   log: Log;
   strictOutput: boolean;
-  bodyLimitBytes: number;
-  uploadLimitBytes?: number;
   /** Holds uploaded files during their request. */
   scratchDir: string;
   longLivedResponses: LongLivedResponses;
@@ -53,7 +47,7 @@ export function addRoute(
     config: {
       keepBytes: route.signed ?? false,
       isNeverShed: route.isExemptFromLimits ?? false,
-      ...limitOfValues(route),
+      ...bodyLimitValuesOf(route),
     },
     onRequest: async (request, reply) => {
       await settleCaller(route, request, reply, options.authorise);
@@ -110,19 +104,7 @@ function firstField({ details }: GatewayError): string {
   return String(first?.field ?? "");
 }
 
-function limitOfValues({ access, pathToken, bodyLimitValues }: Route): { bodyLimitValues?: number } {
-  if (bodyLimitValues !== undefined) return { bodyLimitValues };
-  return access === "public" && !pathToken ? { bodyLimitValues: PUBLIC_BODY_VALUES } : {};
-}
-
 type ReadBody = () => Promise<InputOf<Route>>;
-
-function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: AddRouteOptions): number {
-  const { access, upload } = route;
-  if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
-  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
-  return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
-}
 
 /**
  * While the database is unavailable no caller can be identified. A route that can return 202 then reads its

@@ -12,7 +12,7 @@ import type { BotClient, BotClientResult } from "./bot-client.ts";
 import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./claim-turn.ts";
 import { collectMessages, type Joined } from "./collect-messages.ts";
 import { commitTurn, finishTurn, type TurnContext, type TurnOutcome } from "./finish-turn.ts";
-import { findTriggerProblem, isKeyword, isTrigger } from "./is-keyword.ts";
+import { findTriggerProblem, isKeyword, isTrigger } from "./bot-trigger.ts";
 import { discardBotReplies } from "./pause-bot-for-agent.ts";
 import { prefilledVariables } from "./prefilled-variables.ts";
 import { isClip, readUserInput, type UserInput } from "./read-user-input.ts";

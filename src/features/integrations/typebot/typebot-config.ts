@@ -2,7 +2,7 @@ import { z } from "zod";
 import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
 import { replyLimitFields } from "../reply-limit.ts";
-import { findTriggerProblem } from "./is-keyword.ts";
+import { findTriggerProblem } from "./bot-trigger.ts";
 
 const word = trimmedText(100).min(1);
 const waitMs = z.number().int().min(0).max(60_000);

@@ -42,8 +42,3 @@ export const DISCONNECT_REASONS: Readonly<
   later: "connection_lost",
   replaced: "replaced",
 };
-
-/** Full jitter: a random delay up to a limit that doubles with each attempt. */
-export function backoffMs(tries: number, { baseMs, maxMs }: { baseMs: number; maxMs: number }): number {
-  return Math.random() * Math.min(maxMs, baseMs * 2 ** tries);
-}
