@@ -20,7 +20,7 @@ afterAll(() => dir.remove());
 
 const open = (ffmpeg: string) => createMediaConverter({ ffmpeg, scratchDir: dir.path });
 const make = (ffmpeg: string, bytes: Buffer, type: string) =>
-  open(ffmpeg).toVoiceNote(Readable.from([bytes]), type);
+  open(ffmpeg).toOggOpus(Readable.from([bytes]), type);
 
 /** Writes an executable in place of ffmpeg. */
 async function fakeFfmpeg(name: string, script: string): Promise<string> {
@@ -101,7 +101,7 @@ describe("a media file without ffmpeg", () => {
 
 describe("the waveform of a voice note", () => {
   const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
-  const measure = (ffmpeg: string) => open(ffmpeg).measureVoiceNote(() => Readable.from([note]));
+  const measure = (ffmpeg: string) => open(ffmpeg).measureOggOpus(() => Readable.from([note]));
 
   test("is computed from the decoded sound where ffmpeg decodes it", async () => {
     // Two seconds that are loud at first, in 16 bits at 8 kHz.

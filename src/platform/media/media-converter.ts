@@ -2,16 +2,16 @@ import { readFile } from "node:fs/promises";
 import { GatewayError, invalidField } from "../gateway-error.ts";
 import { Semaphore } from "../limits/semaphore.ts";
 import { PcmMeter } from "./pcm-meter.ts";
-import { readOggOpus, type VoiceMetadata } from "./read-ogg-opus.ts";
+import { readOggOpus, type AudioMetadata } from "./read-ogg-opus.ts";
 import { type FfmpegResult, findDemuxer, runFfmpeg } from "./run-ffmpeg.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { WaveformMeter } from "./waveform-meter.ts";
 
-export const VOICE_NOTE_TYPE = "audio/ogg; codecs=opus";
+export const OGG_OPUS_TYPE = "audio/ogg; codecs=opus";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-export interface VoiceNote extends VoiceMetadata {
+export interface OggOpusAudio extends AudioMetadata {
   bytes: Buffer;
 }
 
@@ -20,9 +20,9 @@ export interface MediaConverter {
   /**
    * Converts audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR if it is no audio.
    */
-  toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
+  toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio>;
   /** Duration of Ogg Opus audio, and its loudness over time. */
-  measureVoiceNote(open: () => Bytes): Promise<VoiceMetadata>;
+  measureOggOpus(open: () => Bytes): Promise<AudioMetadata>;
   /** A small JPEG of the first frame. */
   toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
   /** An animated GIF as MP4, which phones play instead. */
@@ -47,8 +47,8 @@ export function createMediaConverter(options: MediaConverterOptions): MediaConve
   const room = new Semaphore(AT_ONCE);
   const converter = new Converter(options);
   return {
-    toVoiceNote: (audio, mimeType) => room.use(1, () => converter.toVoiceNote(audio, mimeType)),
-    measureVoiceNote: (open) => room.use(1, () => converter.measureVoice(open)),
+    toOggOpus: (audio, mimeType) => room.use(1, () => converter.toOggOpus(audio, mimeType)),
+    measureOggOpus: (open) => room.use(1, () => converter.measureOggOpus(open)),
     toThumbnail: (video, mimeType) => room.use(1, () => converter.toThumbnail(video, mimeType)),
     toGifVideo: (gif) => room.use(1, () => converter.toGifVideo(gif)),
   };
@@ -63,19 +63,19 @@ class Converter {
     this.#scratchDir = scratchDir;
   }
 
-  async toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote> {
+  async toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio> {
     const reader = findDemuxer(mimeType);
     if (!reader) throw invalidField("type", `${mimeType} cannot be converted to a voice note`);
     const { end, output } = await this.#onFile(audio, (path) =>
-      this.#read(2 * OUTPUT_BYTES, voiceArgs(reader, path)),
+      this.#read(2 * OUTPUT_BYTES, opusArgs(reader, path)),
     );
     if (end === "missing") throw notSupported();
     if (end === "failed" || output.length === 0)
       throw invalidField("file", "is not an audio file that can be converted to a voice note");
-    return { bytes: output, ...(await this.measureVoice(() => oneOf(output))) };
+    return { bytes: output, ...(await this.measureOggOpus(() => oneOf(output))) };
   }
 
-  async measureVoice(open: () => Bytes): Promise<VoiceMetadata> {
+  async measureOggOpus(open: () => Bytes): Promise<AudioMetadata> {
     const facts = await readOggOpus(open());
     const meter = new PcmMeter(new WaveformMeter());
     const end = await this.#onFile(open(), (path) => {
@@ -137,7 +137,7 @@ async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-function voiceArgs(reader: string, path: string): string[] {
+function opusArgs(reader: string, path: string): string[] {
   const input = ["-f", reader, "-i", path, "-map", "0:a:0", "-map_metadata", "-1"];
   const encoding = ["-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip"];
   const output = ["-threads", "1", "-fs", String(OUTPUT_BYTES), "-f", "ogg", "pipe:1"];

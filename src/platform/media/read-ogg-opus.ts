@@ -7,7 +7,7 @@ const [POSITION_AT, SEGMENTS_AT, PRE_SKIP_AT] = [6, 26, 10];
 /** OpusHead and OpusTags precede the audio. */
 const HEADER_PACKETS = 2;
 
-export interface VoiceMetadata {
+export interface AudioMetadata {
   /** Whole seconds, at least one. */
   seconds: number;
   /** 64 levels from 0 to 100; absent if they cannot be determined. */
@@ -18,7 +18,7 @@ export interface VoiceMetadata {
  * Reads the duration and loudness of an Ogg Opus file without decoding it: louder and busier audio needs
  * larger packets. Reads each byte once and holds only page headers.
  */
-export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<VoiceMetadata> {
+export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<AudioMetadata> {
   const reader = new OggReader();
   for await (const piece of pieces)
     reader.take(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
@@ -53,7 +53,7 @@ class OggReader {
     this.#rest = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
   }
 
-  facts(): VoiceMetadata {
+  facts(): AudioMetadata {
     const samples = Math.max(0, Number(this.#position) - this.#preSkip);
     const waveform = this.#levels.waveform();
     return {

@@ -1,7 +1,7 @@
 import type { MediaType } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
-import { type MediaConverter, VOICE_NOTE_TYPE } from "../../../../platform/media/media-converter.ts";
+import { type MediaConverter, OGG_OPUS_TYPE } from "../../../../platform/media/media-converter.ts";
 import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
 import { readWebpMetadata } from "../../../../platform/media/read-webp-metadata.ts";
@@ -58,9 +58,9 @@ async function fitVoiceNote(
   { db, converter }: ConvertMediaOptions,
 ): Promise<ReceivedFile> {
   const open = () => readParts(db, told.file.id);
-  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureVoiceNote(open)) };
-  const { bytes, ...facts } = await converter.toVoiceNote(open(), told.mime_type);
-  return { ...(await replace(told, db, bytes)), mime_type: VOICE_NOTE_TYPE, ...facts };
+  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureOggOpus(open)) };
+  const { bytes, ...facts } = await converter.toOggOpus(open(), told.mime_type);
+  return { ...(await replace(told, db, bytes)), mime_type: OGG_OPUS_TYPE, ...facts };
 }
 
 async function fitSticker(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
