@@ -1,5 +1,6 @@
 import { withTimeout } from "../platform/limits/with-timeout.ts";
 import { createBatchWriter } from "./batch-queue.ts";
+import { releaseLanes } from "./claim-lanes.ts";
 import { ClusterMember, NODE_TIMING } from "./cluster-member.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
@@ -7,7 +8,6 @@ import { JobPoller } from "./job-poller.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { LaneRebalancer } from "./lane-rebalancer.ts";
-import { releaseLanes } from "./claim-lanes.ts";
 import { LaneTakeover } from "./lane-takeover.ts";
 import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
 import { OwnedLanes, OwnershipCheck } from "./owned-lanes.ts";

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Db } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
+import { releaseLanes } from "./claim-lanes.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import type { LaneKind } from "./lane-kind.ts";
-import { releaseLanes } from "./claim-lanes.ts";
 import type { OwnedLane } from "./owned-lane.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 

@@ -3,8 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { openDatabase } from "../platform/db/database.ts";
-import { writeJobDispositions } from "./job-store.ts";
 import { type ClaimLanesQuery, claimLanes, releaseLanes } from "./claim-lanes.ts";
+import { writeJobDispositions } from "./job-store.ts";
 import { addLane, deleteStaleNodes, lockOwnedLanes, removeLane } from "./lane-store.ts";
 
 const { url, database, drop } = await createTestDatabase();

@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../platform/db/database.ts";
+import { claimLanes } from "./claim-lanes.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import type { Lane } from "./lane-kind.ts";
-import { claimLanes } from "./claim-lanes.ts";
 
 const AT_ONCE = 50;
 const MOST_LAG_MS = 100;

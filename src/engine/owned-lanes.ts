@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../platform/db/database.ts";
 import { Semaphore } from "../platform/limits/semaphore.ts";
 import type { Log } from "../platform/log/log.ts";
+import { releaseLanes } from "./claim-lanes.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import type { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
-import { releaseLanes } from "./claim-lanes.ts";
 import { deleteStaleNodes, findLostLanes } from "./lane-store.ts";
 import { OwnedLane } from "./owned-lane.ts";
 

@@ -11,9 +11,9 @@ import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
 import { applyFileRetention } from "../retention/file-retention.ts";
-import { sweepFiles } from "./sweep-files.ts";
 import { createMediaUrls } from "./media-urls.ts";
 import { openFile } from "./open-file.ts";
+import { sweepFiles } from "./sweep-files.ts";
 
 const FROM = "5511966660002";
 const DAY_MS = 86_400_000;

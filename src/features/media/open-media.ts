@@ -7,10 +7,10 @@ import { createMediaConverter, type MediaConverter } from "../../platform/media/
 import type { MediaStore } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { emptyDirectory } from "../../platform/media/temporary-file.ts";
-import { startSweeping } from "./sweep-files.ts";
 import { FileStorage } from "./file-storage.ts";
 import type { MediaUrls } from "./media.ts";
 import { createMediaUrls } from "./media-urls.ts";
+import { startSweeping } from "./sweep-files.ts";
 import { warnOfLocalStorage } from "./warn-of-local-storage.ts";
 
 /** The files of this node, as other parts of the process use them. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { GatewayError, invalidField } from "../gateway-error.ts";
 import { Semaphore } from "../limits/semaphore.ts";
 import { PcmMeter } from "./pcm-meter.ts";
-import { readOggOpus, type AudioMetadata } from "./read-ogg-opus.ts";
+import { type AudioMetadata, readOggOpus } from "./read-ogg-opus.ts";
 import { type FfmpegResult, findDemuxer, runFfmpeg } from "./run-ffmpeg.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { WaveformMeter } from "./waveform-meter.ts";

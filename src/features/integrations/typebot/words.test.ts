@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
+import { findTriggerProblem, isTrigger } from "./bot-trigger.ts";
 import { toBotTurn } from "./bot-turn.ts";
 import { bubbleToReply } from "./bubble-to-reply.ts";
 import { findOption, findOptions } from "./choice-option.ts";
-import { findTriggerProblem, isTrigger } from "./bot-trigger.ts";
 import { readNumber } from "./read-number.ts";
 import { toBotInput } from "./to-bot-input.ts";
 import { toPrompt } from "./to-prompt.ts";

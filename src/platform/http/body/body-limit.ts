@@ -20,7 +20,9 @@ export function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: 
 }
 
 /** The most names and values in the body of a request to this route; absent: no limit. */
-export function bodyLimitValuesOf({ access, pathToken, bodyLimitValues }: Route): { bodyLimitValues?: number } {
+export function bodyLimitValuesOf({ access, pathToken, bodyLimitValues }: Route): {
+  bodyLimitValues?: number;
+} {
   if (bodyLimitValues !== undefined) return { bodyLimitValues };
   return access === "public" && !pathToken ? { bodyLimitValues: PUBLIC_BODY_VALUES } : {};
 }
