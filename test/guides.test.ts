@@ -2,13 +2,25 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { webhooksContract } from "../src/features/webhooks/contract.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
-import { type DocumentBlock, readBlocks, shapeDifferences, toShownResponse } from "./document-blocks.ts";
-import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
-import { makeScratchDir } from "./scratch-dir.ts";
+import { createEmptyDatabase } from "./database.ts";
+import {
+  type DocumentBlock,
+  type Example,
+  type Printed,
+  readBlocks,
+  readExamples,
+  readPrinted,
+  responseDifferences,
+  shapeDifferences,
+  toShownResponse,
+} from "./document-blocks.ts";
+import { OWNER, waitUntil } from "./gateway.ts";
+import { type GuideShell, startGuideShell } from "./guide-shell.ts";
 import { ROOT } from "./source-files.ts";
 
 /** `UPDATE_GUIDES=1 npx vitest run test/guides.test.ts` writes the responses that the documents show. */
@@ -21,88 +33,60 @@ const PAGES = DOCUMENTS.map((path) => ({
   blocks: BLOCKS.filter((block) => block.path === path),
 })).filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
 
+/** The beginning of the commands that restore a backup. */
+const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
+
 /** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.test.ts starts it",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
-  "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...":
-    "test/chaos/rows restores a backup by these commands",
-  "docker build": "needs Docker",
-  "POSTGRES_PASSWORD=...": "is the .env of compose: test/packaging.test.ts reads the compose file",
-  "docker compose": "needs Docker: test/packaging.test.ts reads the compose file",
-  "useradd --system": "needs root and systemd: test/packaging.test.ts reads the unit",
-  "systemd-run": "needs root and systemd",
-  "helm install": "needs a cluster: test/packaging.test.ts renders the chart's values",
+  [RESTORE]: "needs a second database: a test of its own runs it",
+  "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
+  "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
+  "docker compose": "needs Docker: test/install-page.test.ts compares it with docker-compose.yml",
+  "useradd --system": "needs root and systemd: test/install-page.test.ts compares it with the unit",
+  "systemd-run": "needs root and systemd: test/install-page.test.ts compares it with the unit",
+  "helm install": "needs a cluster: test/install-page.test.ts compares it with the chart's values",
   "WEBHOOK_SECRET=whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD PORT=8080":
     "runs until it is stopped: test/examples.test.ts runs it",
 };
 
-let gateway: TestGateway;
-let token = "";
-let folder: Awaited<ReturnType<typeof makeScratchDir>>;
+let shell: GuideShell;
 
 beforeAll(async () => {
-  [gateway, folder] = await Promise.all([startTestGateway(), makeScratchDir()]);
-  ({ token } = await gateway.anonymous.login(OWNER));
+  shell = await startGuideShell();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await folder.remove();
-});
+afterAll(() => shell.stop());
 
-/** The output for a reader who pastes these lines, with the test's instance in place of the page's. */
-function paste(lines: string, { id, api_key }: { id: number; api_key: string }) {
-  const own = lines
-    .replaceAll("localhost:3000", gateway.url)
-    .replaceAll("/instances/1", `/instances/${id}`)
-    .replaceAll('"instance_id":1', `"instance_id":${id}`)
-    .replaceAll('{"email":"owner@localhost","password":"..."}', JSON.stringify(OWNER))
-    .replaceAll("owner@localhost", OWNER.email)
-    .replaceAll("PASSWORD='...'", `PASSWORD='${OWNER.password}'`);
-  // curl takes only one of --fail and --fail-with-body.
-  const curl =
-    'curl() { case "$*" in *--fail*) command curl "$@";; *) command curl --fail-with-body "$@";; esac; }';
-  const script = `set -eo pipefail\n${curl}\n${own}`;
-  const env = { PATH: process.env.PATH, TOKEN: token, KEY: api_key };
-  return new Promise<{ code: number; said: string; printed: string[] }>((resolve) => {
-    execFile("bash", ["--norc", "-c", script], { cwd: folder.path, env }, (error, stdout, stderr) =>
-      resolve({
-        code: error === null ? 0 : Number(error.code),
-        said: `${own}\n${stdout}${stderr}`,
-        printed: stdout.split(BLOCK_END),
-      }),
-    );
+/** The differences between the responses that a page shows and what its commands have printed. */
+function compareResponses(examples: readonly Example[], outputs: readonly string[]): string[] {
+  return examples.flatMap(({ call, responses }, index) => {
+    const printed = readPrinted(outputs[index] ?? "");
+    const count = `the page shows ${responses.length} of ${printed.length} responses to ${call.text}`;
+    const differences = responses.flatMap((shown, at) => responseDifferences(shown, printed[at]));
+    return responses.length === printed.length ? differences : [count, ...differences];
   });
 }
 
-/** Printed after the commands of each block. */
-const BLOCK_END = "\u001e";
-
-/** The last line that is a JSON object. */
-function lastResponse(printed: string): unknown {
-  const line = printed.split("\n").findLast((one) => one.startsWith("{"));
-  return line === undefined ? undefined : JSON.parse(line);
-}
-
-/** The differences between the JSON blocks and the responses to the requests above them. */
-function compareResponses(
-  path: string,
-  blocks: readonly DocumentBlock[],
-  printed: readonly string[],
-): string[] {
-  return blocks.flatMap(({ isResponse, text }, index) => {
-    if (!isResponse) return [];
-    const actual = lastResponse(printed[index - 1] ?? "");
-    if (isUpdate && shapeDifferences(JSON.parse(text), actual).length > 0) {
-      const file = join(ROOT, path);
-      writeFileSync(
-        file,
-        readFileSync(file, "utf8").replace(text, () => toShownResponse(actual)),
-      );
-      return [];
+/** Writes the responses that differ, or that the page does not show yet, below their commands. */
+function writeResponses(path: string, examples: readonly Example[], printed: readonly Printed[][]): void {
+  const file = join(ROOT, path);
+  let document = readFileSync(file, "utf8");
+  for (const [index, { call, responses }] of [...examples.entries()].reverse()) {
+    const actual = printed[index] ?? [];
+    const indent = /^ */.exec(document.slice(call.start))?.[0] ?? "";
+    const render = (one: Printed) =>
+      `\`\`\`${one.language}\n${toShownResponse(one)}\`\`\``.replaceAll(/^/gm, indent);
+    const missing = actual.slice(responses.length).map((one) => `\n\n${render(one)}`);
+    const { end } = responses.at(-1) ?? call;
+    document = document.slice(0, end) + missing.join("") + document.slice(end);
+    for (const [at, shown] of [...responses.entries()].reverse()) {
+      const one = actual[at];
+      if (one && responseDifferences(shown, one).length > 0)
+        document = document.slice(0, shown.start) + render(one) + document.slice(shown.end);
     }
-    return shapeDifferences(JSON.parse(text), actual);
-  });
+  }
+  writeFileSync(file, document);
 }
 
 /** Runs the first block of the README that calls the gateway in a shell of its own, in the checkout. */
@@ -110,19 +94,33 @@ async function pasteFirstBlock(fill: (block: string) => string, until: RegExp): 
   const block = BLOCKS.find(({ path, isCall }) => path === "README.md" && isCall)?.text ?? "";
   const { value: port } = await freePortsFor(`guides ${process.pid}`).next();
   const own = fill(block)
-    .replaceAll("localhost:3000", new URL(gateway.url).host)
+    .replaceAll("localhost:3000", new URL(shell.gateway.url).host)
     .replaceAll("8080", String(port))
     .replaceAll("owner@localhost", OWNER.email);
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  const shell = spawn("sh", ["-c", `${own}\nread -r _\nkill $RECEIVER`], { cwd: ROOT, env });
+  const reader = spawn("sh", ["-c", `${own}\nread -r _\nkill $RECEIVER`], { cwd: ROOT, env });
   let printed = "";
-  shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+  reader.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
     // The receiver runs until the last delivery has arrived, however slow the machine is.
-    if (until.test(printed)) shell.stdin.end("\n");
+    if (until.test(printed)) reader.stdin.end("\n");
   });
-  await once(shell, "close");
+  await once(reader, "close");
   return printed;
+}
+
+/** The lines that the README shows below its first block, for any id, key and address. */
+function shownOutput(): RegExp[] {
+  const at = BLOCKS.findIndex(({ path, isCall }) => path === "README.md" && isCall);
+  const lines = BLOCKS[at + 1]?.text.trim().split("\n") ?? [];
+  return lines.map((line) => {
+    const pattern = line
+      .replace(/[.?]/g, "\\$&")
+      .replace(/wg_[.\\]+/, "wg_\\S+")
+      .replace("localhost:3000", "\\S+")
+      .replace(/\b1\b/, "\\d+");
+    return new RegExp(`^${pattern}$`, "m");
+  });
 }
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -131,14 +129,19 @@ describe.skipIf(!hasCurl)(
   hasCurl ? "the commands of" : "the commands of the guides: skipped, no curl",
   () => {
     test.each(PAGES)(
-      "the commands of $path succeed, and return what the page shows",
+      "the commands of $path succeed, and the page shows every response",
       async ({ path, blocks }) => {
-        const isPairing = blocks.some(({ isCall, text }) => isCall && text.includes("/sandbox/scan"));
+        const examples = readExamples(blocks);
+        const calls = examples.map(({ call }) => call.text);
+        const isPairing = calls.some((text) => text.includes("/instances/1/sandbox/scan"));
+        const { gateway } = shell;
         const instance = await (isPairing ? gateway.createInstance() : gateway.connectInstance());
-        const lines = blocks.map(({ isCall, text }) => `${isCall ? text : ""}\nprintf '\\036'`);
-        const { code, said, printed } = await paste(lines.join("\n"), instance);
-        expect(code, said).toBe(0);
-        expect(compareResponses(path, blocks, printed), said).toEqual([]);
+        const { code, transcript, outputs } = await shell.run(calls, instance);
+        expect(code, transcript).toBe(0);
+        if (isUpdate) {
+          const shown = outputs.map((output) => readPrinted(shell.toPage(output, instance)));
+          writeResponses(path, examples, shown);
+        } else expect(compareResponses(examples, outputs), transcript).toEqual([]);
       },
     );
 
@@ -153,8 +156,7 @@ describe.skipIf(!hasCurl)(
         { success: true, data: { phone: expect.any(String) } },
         { success: true, data: { message_id: expect.any(String) } },
       ]);
-      expect(stdout).toMatch(/^\d+ message\.received echo: Hello$/m);
-      expect(stdout).toMatch(/^Next: docs\/start\/quick-start\.md.* Instance \d+ has the key wg_/m);
+      for (const line of shownOutput()) expect(stdout).toMatch(line);
     });
 
     test("the first block of the README reports a password that was not filled in", async () => {
@@ -164,6 +166,29 @@ describe.skipIf(!hasCurl)(
     });
   },
 );
+
+test("the commands that restore a backup bring its rows into an empty database", async () => {
+  const { gateway, settings } = shell;
+  const { id } = (await gateway.admin.createBackup({})).data;
+  const findBackup = async () =>
+    (await gateway.admin.listBackups({})).data.find((backup) => backup.id === id && backup.verified_at);
+  await waitUntil(findBackup);
+  const backup = await findBackup();
+  const store = await createEmptyDatabase();
+  const block = BLOCKS.find(({ text }) => text.startsWith(RESTORE))?.text ?? "";
+  const commands = block
+    .replace("SECRET_KEY=...", `SECRET_KEY=${settings.WAYGATE_SECRET_KEY}`)
+    .replace("BACKUP_KEY=...", `BACKUP_KEY=${settings.WAYGATE_BACKUP_KEY}`)
+    .replace(/postgres:\S+/, store.url)
+    .replace(/\S+\.backup/, join(settings.WAYGATE_BACKUP_DIR ?? "", backup?.file ?? ""));
+  const waygate = `waygate() { "${process.execPath}" "${join(ROOT, "bin/waygate.mjs")}" "$@"; }`;
+  await promisify(execFile)("bash", ["--norc", "-ec", `${waygate}\n${commands}`], {
+    env: { PATH: process.env.PATH },
+  });
+  const { rows } = await store.database.pool.query("select count(*)::int as accounts from account");
+  await store.drop();
+  expect(rows).toEqual([{ accounts: backup?.rows.account }]);
+});
 
 test("the comparison of shapes names fields that are missing, added or of another type", () => {
   const shown = { id: 1, name: "a", list: [{ x: 1 }], gone: true };
@@ -193,11 +218,11 @@ describe("JSON in the documents that no request above it returned", () => {
 
   test("has the fields of the description if it is the body of an error", async () => {
     const { text } = blockOf("docs/reference/errors.md");
-    const id = (await gateway.connectInstance()).id;
-    const response = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
+    const id = (await shell.gateway.connectInstance()).id;
+    const response = await fetch(`${shell.gateway.url}/api/v1/instances/${id}/send-text`, {
       method: "POST",
       body: '{"text":"Hello"}',
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${shell.token}`, "content-type": "application/json" },
     });
     expect(shapeDifferences(JSON.parse(text), await response.json())).toEqual([]);
   });
