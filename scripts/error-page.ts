@@ -67,7 +67,7 @@ const ELSEWHERE = `
 
 | Codes | Page |
 |---|---|
-| \`blockers\` of \`/health\` | [Production readiness](../operation/production-readiness.md) |
+| \`production_blockers\` of \`/health\` | [Production readiness](../operation/production-readiness.md) |
 | \`last_disconnect_reason\` of an instance | [States of a session](session-states.md) |
 | \`status_reason\` of a campaign | [States of a campaign](campaign-states.md) |
 `;

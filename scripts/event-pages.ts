@@ -64,7 +64,7 @@ function subscriptionOf(name: PageName): string {
   if (isIn(OPERATIONAL_EVENTS, name))
     return "A webhook receives it if `events` has its name, `webhook.*` or `*`. The gateway never reports on deliveries of `webhook.*` events.";
   if (isIn(EXTRA_EVENTS, name))
-    return `A webhook receives it only if \`events\` has exactly \`"${name}"\`. The gateway records it only while a webhook asks for it.`;
+    return `A webhook receives it only if \`events\` has exactly \`"${name}"\`. The gateway records it only while a webhook subscribes to it.`;
   return "No webhook receives it: [event streams](../../guides/webhooks.md#a-receiver-that-fails) and lists of events show it.";
 }
 
@@ -89,8 +89,8 @@ function indexPage(): string {
 
 ${WRITTEN}
 
-An event is something that happened to an instance. The gateway records it once and delivers the same bytes to every
-webhook that wants it, at every attempt. The page of an event shows its payload, taken from a test run of the gateway.
+An event is something that happened to an instance. The gateway records it once. It delivers the event to every
+webhook that subscribes to it, with the same bytes at every attempt. The page of an event shows a tested payload.
 
 ## Events of a webhook without a filter
 
@@ -98,7 +98,7 @@ ${tableOf(DEFAULT_EVENTS)}
 
 ## Reports of deliveries
 
-The gateway records them only while a webhook asks for them, by name, by \`webhook.*\` or by \`*\`.
+The gateway records them only while a webhook subscribes to them, by name, by \`webhook.*\` or by \`*\`.
 
 ${tableOf(OPERATIONAL_EVENTS)}
 
@@ -126,8 +126,8 @@ ${tableOf(STREAM_EVENTS)}
 | \`instance\` | id, name, phone and metadata of the instance at that time |
 | \`data\` | what the page of the event describes |
 
-A body has at most 256 KiB. A larger one has its longest texts and lists cut, and says \`"truncated": true\`. Files are never
-in it.
+A body has at most 256 KiB. In a larger one, the gateway shortens the longest texts and lists and sets
+\`"truncated": true\`. A body never contains files.
 
 ## Fields of a message
 

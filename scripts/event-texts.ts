@@ -16,14 +16,14 @@ const MORE_MESSAGES =
 /** The words of the page of each event. */
 export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
   "message.received": {
-    when: "somebody writes to the instance, in a chat or in a group",
+    when: "a contact writes to the instance, in a chat or in a group",
     notes: [
       "The message is stored before WhatsApp gets a receipt. A file follows later: see [`media.ready`](media.ready.md).",
       MORE_MESSAGES,
     ],
   },
   "message.sent": {
-    when: "the network takes a message of the instance, sent by the API, by a campaign, by an integration or on the phone",
+    when: "the network accepts a message of the instance, sent by the API, by a campaign, by an integration or on the phone",
     notes: ["`origin` of the message says who sent it.", MORE_MESSAGES],
   },
   "message.failed": {
@@ -38,7 +38,7 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
   },
   "message.edited": { when: "a message is edited", fields: { text: "The new text or caption." } },
   "message.deleted": { when: "a message is deleted for everyone" },
-  "message.reaction": { when: "somebody reacts to a message, or takes the reaction back" },
+  "message.reaction": { when: "a person reacts to a message, or removes the reaction" },
   "media.ready": {
     when: "the file of a received message is stored and can be downloaded",
     notes: ["[Files](../../guides/media.md) shows how to download it."],
@@ -49,7 +49,7 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
     when: "the session ends",
     notes: ["[States of a session](../session-states.md) lists every reason."],
   },
-  "instance.reconnecting": { when: "the connection is lost and the gateway restores it by itself" },
+  "instance.reconnecting": { when: "the connection is lost and the gateway begins to restore it" },
   "instance.logged_out": {
     when: "the phone or the network unlinks the instance",
     notes: ["Pair the instance again: see [Pairing a phone](../../guides/pairing.md)."],
@@ -61,8 +61,8 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
         "`new`; or `refreshed`: WhatsApp replaced the code during the scan, and the phone must scan once more.",
     },
   },
-  "instance.qr_expired": { when: "nobody scans the QR codes of a pairing" },
-  "instance.passkey_required": { when: "the network asks for a passkey before it links" },
+  "instance.qr_expired": { when: "the last QR code of a pairing expires without a scan" },
+  "instance.passkey_required": { when: "the network requires a passkey before it links the instance" },
   "instance.passkey_confirmation": {
     when: "a person must compare a code with the one on the phone",
     fields: { code: "The code to compare." },
@@ -73,8 +73,8 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
     fields: { code: "Why it failed.", message: "What happened." },
   },
   "instance.attention": {
-    when: "the network asks a person to do something, or the session may end",
-    fields: { code: "What the network asks for.", message: "What to do, for people." },
+    when: "the network requires an action of a person; without it the session may end",
+    fields: { code: "What the network requires.", message: "What to do, as a sentence for people." },
   },
   "group.updated": {
     when: "a group of the instance changes",
@@ -83,7 +83,7 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
     ],
     fields: { by: "Who changed it; null: not reported.", jid: "The group." },
   },
-  "call.received": { when: "somebody calls the instance" },
+  "call.received": { when: "a person calls the instance" },
   "campaign.completed": { when: "a campaign ends" },
   "campaign.progress": { when: "the state or the totals of a campaign change, at most every 2 seconds" },
   "integration.paused": {
@@ -94,24 +94,24 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
     fields: { reason: "`reply_limit`.", limit: "Replies that the integration may send before the pause." },
   },
   "webhook.sent": { when: "a delivery to a webhook succeeds" },
-  "webhook.retrying": { when: "a delivery fails and is tried again" },
+  "webhook.retrying": { when: "a delivery attempt fails and the gateway will retry it" },
   "webhook.failed": {
-    when: "a delivery is given up, or the gateway switches a webhook off",
+    when: "the gateway gives up a delivery, warns of a failing webhook, or switches a webhook off",
     notes: [
-      "When the gateway warns of a webhook or switches it off, `data.reason` is `endpoint_failing` or `endpoint_disabled`.",
+      "`data.reason` is `endpoint_failing` for a warning and `endpoint_disabled` for a webhook that the gateway switched off.",
     ],
   },
 };
 
 /** What each field of `data` has, unless its event says otherwise. */
 export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
-  action: "What the person who links can do.",
+  action: "The remedy, as a sentence for the person who links.",
   at: "When it happened, ISO 8601 in UTC.",
   attempt: "Number of this attempt, from 1.",
   by: "Who did it; null: not reported.",
   call_id: "Id of the call on the network.",
   campaign: "The campaign: id, name, status and the reason of the status.",
-  challenge: "What the passkey must sign.",
+  challenge: "The challenge that the passkey must sign.",
   change: "What changed.",
   conversation: "The chat of the message.",
   direction: "`inbound` or `outbound`: whose messages these are.",
@@ -119,11 +119,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   event: "Name of the delivered event.",
   event_id: "Id of the delivered event.",
   expires_at: "Until when it is valid.",
-  from: "Who calls.",
+  from: "The caller.",
   from_me: "Whether the instance sent the message.",
   hint: "Advice for the person who scans; null: none.",
   jid: "The chat, group or person on the network.",
-  jobId: "Id that the response of the async send had; absent for other sends.",
+  jobId: "The `jobId` of the response to the async send; absent for other sends.",
   lid: "The person's address that hides the phone number; null: unknown.",
   limit: "The limit that was reached.",
   max_attempts: "After how many attempts the gateway gives up.",
@@ -135,15 +135,15 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   participant: "In a group: the member who read or received it.",
   paused_until: "Until when the integration is silent in this chat.",
   pauses: "How many pauses there were in a row.",
-  pendingMessageId: "Message id that the response of the async send had; absent for other sends.",
+  pendingMessageId: "The `pendingMessageId` of the response to the async send; absent for other sends.",
   phone: "Phone number in digits; null: unknown.",
   provider: "The integration: `n8n`, `typebot` or `chatwoot`.",
   qr: "The QR code as a picture, a data URL.",
   qr_code: "The text of the QR code.",
-  reaction: "The emoji; null when the reaction was taken back.",
+  reaction: "The emoji; null when the person removed the reaction.",
   reason: "Why, as a stable word; null: none.",
-  removed: "Whether the reaction was taken back.",
-  sender: "Who reacted.",
+  removed: "Whether the person removed the reaction.",
+  sender: "The person who reacted.",
   since: "Since when.",
   status: "Status of the instance.",
   status_code: "HTTP status of the receiver; null: no response.",
@@ -152,5 +152,5 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   url: "Address of the webhook, masked where it can carry a secret.",
   video: "Whether it is a video call.",
   webhook_id: "Id of the webhook.",
-  will_retry: "Whether the gateway connects again by itself.",
+  will_retry: "Whether the gateway reconnects automatically.",
 };

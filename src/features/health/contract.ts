@@ -37,7 +37,7 @@ const detail = z
           .number()
           .int()
           .nullable()
-          .describe("Days since `found_at`; null before the first successful search."),
+          .describe("Seconds since `found_at`; null before the first successful search."),
         problem: z.string().nullable().describe("Why the last search found nothing."),
       })
       .describe("The version of WhatsApp's web client."),
