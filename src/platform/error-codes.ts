@@ -18,7 +18,7 @@ export const ERROR_CODES = {
   },
   AUTH_REQUIRED: {
     status: 401,
-    meaning: "The request has no credential, or one of a kind that this route does not take.",
+    meaning: "The request has no credential, or one of a kind that this route does not accept.",
     advice: "Send the credential that the message names: an API key, a sign-in or a token.",
   },
   INVALID_CREDENTIALS: {
@@ -125,7 +125,7 @@ export const ERROR_CODES = {
   },
   MEDIA_EXPIRED: {
     status: 410,
-    meaning: "The file has expired or was erased, and the network does not give it again.",
+    meaning: "The file has expired or was erased, and the network no longer has it.",
     advice: "Ask the sender for the file. Repeating the request does not help.",
   },
   PAYLOAD_TOO_LARGE: {
@@ -135,7 +135,7 @@ export const ERROR_CODES = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    meaning: "The route does not take a body of this `Content-Type`.",
+    meaning: "The route does not accept a body of this `Content-Type`.",
     advice: "Send the type that the message names, mostly `application/json`.",
   },
   IDEMPOTENCY_MISMATCH: {
@@ -191,7 +191,7 @@ export const ERROR_CODES = {
   },
   QUEUE_UNAVAILABLE: {
     status: 503,
-    meaning: "Nothing takes queued work now: the queue is off, its database is away, or no worker runs.",
+    meaning: "The gateway cannot queue work now: the queue is off, its database is unavailable, or no worker runs.",
     advice: `${WAIT}. Operators check \`WAYGATE_QUEUE\`, \`WAYGATE_ROLES\` and \`/health\`.`,
   },
   UNAVAILABLE: {
