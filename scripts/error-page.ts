@@ -5,26 +5,40 @@ const HEAD = `# Errors
 
 <!-- Written by \`npm run generate\` from src/platform/error-codes.ts and src/network/whatsapp/pairing/pairing-error.ts. -->
 
-A request that fails has a status of 400 or more and this body:
+A request that fails has a status of 400 or more and a body of this form. The example sends a text without a recipient:
 
-\`\`\`json
+\`\`\`sh
+curl -s -i -w '\\n' localhost:3000/api/v1/instances/1/send-text -H "x-api-key: $KEY" \\
+  -H 'content-type: application/json' -d '{"text":"Hello"}'
+\`\`\`
+
+\`\`\`http
+HTTP/1.1 400 Bad Request
+
 {
   "success": false,
   "code": "VALIDATION_ERROR",
   "message": "number: one of number, phone or jid is required",
   "error": "number: one of number, phone or jid is required",
-  "details": { "fields": [{ "field": "number", "issue": "one of number, phone or jid is required" }] },
+  "details": {
+    "fields": [
+      {
+        "field": "number",
+        "issue": "one of number, phone or jid is required"
+      }
+    ]
+  },
   "request_id": "req_01M7VZ7A9ZBG8NWRNYBYXP4FZP"
 }
 \`\`\`
 
 Let your program decide by \`code\`: codes are stable. \`message\` is a sentence for people and can change; \`error\` repeats
-it. \`details\` is absent when the code says everything. \`request_id\` finds the request in the gateway's log. With \`Accept:
-application/problem+json\` the body has the form of RFC 9457 and the same \`code\`.
+it. \`details\` is absent if the code says everything. Give \`request_id\` to the operator, who finds the request in the
+gateway's log by it. With \`Accept: application/problem+json\` the body has the form of RFC 9457 and the same \`code\`.
 
 If a repetition can help later, the response has the header \`Retry-After\` with the seconds to wait. Send an
 \`Idempotency-Key\` with every send: then a repetition never sends twice (see
-[Async and idempotency](../guides/asynchronous-sends.md)).
+[Asynchronous sends](../guides/asynchronous-sends.md)).
 
 ## Codes of responses
 
@@ -68,8 +82,8 @@ const ELSEWHERE = `
 | Codes | Page |
 |---|---|
 | \`production_blockers\` of \`/health\` | [Production readiness](../operation/production-readiness.md) |
-| \`last_disconnect_reason\` of an instance | [States of a session](session-states.md) |
-| \`status_reason\` of a campaign | [States of a campaign](campaign-states.md) |
+| \`last_disconnect_reason\` of an instance | [Session states](session-states.md) |
+| \`status_reason\` of a campaign | [Campaign states](campaign-states.md) |
 `;
 
 /** docs/reference/errors.md. */

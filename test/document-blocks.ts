@@ -71,8 +71,9 @@ export function readPrinted(output: string): Printed[] {
 
 /** Where a response differs in shape from the one that the document shows. */
 export function responseDifferences(shown: DocumentBlock, actual: Printed | undefined): string[] {
-  if (shown.language !== actual?.language)
-    return [`the response is ${actual?.language}, the document shows ${shown.language}`];
+  if (actual === undefined) return [`no response, the document shows ${shown.text}`];
+  if (shown.language !== actual.language)
+    return [`the response is ${actual.language}, the document shows ${shown.language}`];
   if (shown.language === "json") return shapeDifferences(JSON.parse(shown.text), JSON.parse(actual.text));
   if (shown.language === "http") return httpDifferences(shown.text, actual.text);
   const [columns, found] = [shown, actual].map(({ text }) => text.split("\n", 1)[0]?.trim());

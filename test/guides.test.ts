@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
-import { webhooksContract } from "../src/features/webhooks/contract.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { createEmptyDatabase } from "./database.ts";
 import {
@@ -200,6 +199,31 @@ test("the comparison of shapes names fields that are missing, added or of anothe
   ]);
 });
 
+test("an output is read as its responses: lines of JSON, responses with a status line, and CSV", () => {
+  const output = 'HTTP/1.1 200 OK\r\nRetry-After: 1\r\n\r\n{"a":1}\n{"b":2}\nphone,status\n1,sent\n';
+  expect(readPrinted(output)).toEqual([
+    { language: "http", text: 'HTTP/1.1 200 OK\nRetry-After: 1\n\n{"a":1}' },
+    { language: "json", text: '{"b":2}' },
+    { language: "csv", text: "phone,status\n1,sent" },
+  ]);
+});
+
+test("the comparison of responses names another status, a missing header, other columns, and no response", () => {
+  const differences = (language: string, shown: string, actual?: string) =>
+    responseDifferences(
+      { language, text: `${shown}\n` } as DocumentBlock,
+      actual === undefined ? undefined : { language, text: actual },
+    );
+  expect(differences("http", "HTTP/1.1 200 OK\nretry-after: 1\n\n{}", "HTTP/1.1 429 No\n\n{}")).toEqual([
+    "the status is HTTP/1.1 429 No, not HTTP/1.1 200 OK",
+    "the header retry-after is missing",
+  ]);
+  expect(differences("csv", "phone,status\n1,sent", "phone\n1")).toEqual([
+    "the columns are phone, the document shows phone,status",
+  ]);
+  expect(differences("json", "{}")).toEqual(["no response, the document shows {}\n"]);
+});
+
 test("every command of the documents is run here, or listed with the reason why not", () => {
   const commands = BLOCKS.filter(({ language, isCall }) => language === "sh" && !isCall);
   const beginnings = Object.keys(NOT_RUN_HERE);
@@ -216,25 +240,9 @@ describe("JSON in the documents that no request above it returned", () => {
     expect(text).toBe(readFileSync(join(ROOT, path.replace(/md$/, "json")), "utf8"));
   });
 
-  test("has the fields of the description if it is the body of an error", async () => {
-    const { text } = blockOf("docs/reference/errors.md");
-    const id = (await shell.gateway.connectInstance()).id;
-    const response = await fetch(`${shell.gateway.url}/api/v1/instances/${id}/send-text`, {
-      method: "POST",
-      body: '{"text":"Hello"}',
-      headers: { authorization: `Bearer ${shell.token}`, "content-type": "application/json" },
-    });
-    expect(shapeDifferences(JSON.parse(text), await response.json())).toEqual([]);
-  });
-
-  test("is accepted by the contract if it is a webhook body in another format", () => {
-    const body = JSON.parse(blockOf("docs/start/migration.md").text);
-    expect(webhooksContract.createWebhook.input.safeParse({ id: 1, ...body }).error).toBeUndefined();
-  });
-
   test("names a script of the package and existing settings if it configures an assistant", () => {
-    const { command, args, env } = JSON.parse(blockOf("docs/guides/assistant-tools.md").text).mcpServers
-      .waygate;
+    const block = shown.find(({ path }) => path === "docs/guides/assistant-tools.md");
+    const { command, args, env } = JSON.parse(block?.text ?? "").mcpServers.waygate;
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect([command, Object.keys(scripts)]).toEqual(["npm", expect.arrayContaining([args.at(-1)])]);
     const configuration = readFileSync(join(ROOT, "docs/reference/configuration.md"), "utf8");
@@ -242,20 +250,9 @@ describe("JSON in the documents that no request above it returned", () => {
   });
 
   test("does not exist elsewhere", () => {
-    const known = ["docs/reference/errors.md", "docs/start/migration.md", "docs/guides/assistant-tools.md"];
-    expect(
-      shown
-        .filter((block) => !isEventPage(block))
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual(known.sort());
+    const others = shown.filter((block) => !isEventPage(block));
+    expect(others.map(({ path }) => path)).toEqual(["docs/guides/assistant-tools.md"]);
   });
-
-  function blockOf(path: string): DocumentBlock {
-    const found = shown.find((block) => block.path === path);
-    if (!found) throw new Error(`${path} has no such block.`);
-    return found;
-  }
 });
 
 test("every promised part of the guide exists", () => {
