@@ -56,7 +56,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-const PAGE_HEAD = `# Dependencies and their licences
+const PAGE_HEAD = `# Dependencies
 
 <!-- Written by \`npm run generate\` from package-lock.json. -->
 

@@ -47,7 +47,7 @@ export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
   "instance.connected": { when: "the session of the instance opens" },
   "instance.disconnected": {
     when: "the session ends",
-    notes: ["[States of a session](../session-states.md) lists every reason."],
+    notes: ["[Session states](../session-states.md) lists every reason."],
   },
   "instance.reconnecting": { when: "the connection is lost and the gateway begins to restore it" },
   "instance.logged_out": {

@@ -116,7 +116,7 @@ export const ERROR_CODES = {
   CAMPAIGN_STATE: {
     status: 409,
     meaning: "A campaign in its present state does not allow this command.",
-    advice: "Read the campaign. The page *States of a campaign* lists the commands of each state.",
+    advice: "Read the campaign. The page *Campaign states* lists the commands of each state.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,

@@ -15,14 +15,14 @@ export interface GuidePage {
 const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: string])[]>> = {
   start: [
     ["quick-start", "Quick start"],
-    ["install", "Installing"],
-    ["sandbox", "The sandbox network"],
-    ["migration", "Coming from another gateway"],
+    ["install", "Installation"],
+    ["sandbox", "Sandbox network"],
+    ["migration", "Migration from another gateway"],
   ],
   guides: [
     ["pairing", "Pairing a phone"],
     ["sending", "Sending"],
-    ["asynchronous-sends", "Async and idempotency"],
+    ["asynchronous-sends", "Asynchronous sends"],
     ["media", "Files"],
     ["contacts-and-chats", "Contacts and chats"],
     ["campaigns", "Campaigns"],
@@ -41,8 +41,8 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["events", "Events and payloads"],
     ["configuration", "Configuration"],
     ["limits", "Limits"],
-    ["session-states", "States of a session"],
-    ["campaign-states", "States of a campaign"],
+    ["session-states", "Session states"],
+    ["campaign-states", "Campaign states"],
   ],
   operation: [
     ["production-readiness", "Production readiness"],
@@ -58,8 +58,8 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
   contributing: [
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
-    ["real-programs", "Testing against real programs"],
-    ["real-phone-checklist", "With a real phone"],
+    ["real-programs", "Tests with real programs"],
+    ["real-phone-checklist", "Tests with a real phone"],
   ],
 };
 

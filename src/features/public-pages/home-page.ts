@@ -21,7 +21,7 @@ HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
 <li><a href="/docs/waygate">Guide</a><span>A first message in five minutes, then everything else.</span></li>
 <li><a href="/docs">Interactive reference</a><span>Every route, to read and to try.</span></li>
 <li><a href="/docs/waygate/events">Events</a><span>What webhooks get, with a payload of each.</span></li>
-<li><a href="/docs/waygate/migration">Coming from another gateway</a><span>uazapi, Evolution API or WAHA.</span></li>
+<li><a href="/docs/waygate/migration">Migration from another gateway</a><span>uazapi, Evolution API or WAHA.</span></li>
 <li><a href="/postman.json">Postman collection</a><span>Every route with a body that works; import the file.</span></li>
 <li><a href="/openapi.json">OpenAPI description</a><span>For code generators and other tools.</span></li>
 <li><a href="/docs/production-readiness.md">Production readiness</a><span>What to see to before it counts.</span></li>
