@@ -191,7 +191,8 @@ export const ERROR_CODES = {
   },
   QUEUE_UNAVAILABLE: {
     status: 503,
-    meaning: "The gateway cannot queue work now: the queue is off, its database is unavailable, or no worker runs.",
+    meaning:
+      "The gateway cannot queue work now: the queue is off, its database is unavailable, or no worker runs.",
     advice: `${WAIT}. Operators check \`WAYGATE_QUEUE\`, \`WAYGATE_ROLES\` and \`/health\`.`,
   },
   UNAVAILABLE: {

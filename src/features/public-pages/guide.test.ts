@@ -59,11 +59,14 @@ test("every document of docs/ is a page of the guide, apart from the index and t
   );
 });
 
-test.each(GUIDE)("the page $slug and the index of docs/ have the title of the navigation", async ({ file, title, parent }) => {
-  expect(await readFile(join(ROOT, "docs", file), "utf8")).toMatch(new RegExp(`^# ${title}\n`));
-  const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
-  if (parent === undefined) expect(index).toContain(`[${title}](${file})`);
-});
+test.each(GUIDE)(
+  "the page $slug and the index of docs/ have the title of the navigation",
+  async ({ file, title, parent }) => {
+    expect(await readFile(join(ROOT, "docs", file), "utf8")).toMatch(new RegExp(`^# ${title}\n`));
+    const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
+    if (parent === undefined) expect(index).toContain(`[${title}](${file})`);
+  },
+);
 
 test("the index of docs/ and the README link to every page of the guide", async () => {
   const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
