@@ -34,7 +34,6 @@ import { type SessionLaneDeps, sessionLane } from "../features/sessions/session-
 import type { NetworkDriver, Session } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
 import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/world/test-numbers.ts";
-import { createSessionRegistry } from "../network/session-registry.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database, Db } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
@@ -119,7 +118,7 @@ function openOwnedSessions(
     db,
     engine,
     box,
-    openRegistry: (options) => createSessionRegistry({ drivers, ...options }),
+    drivers,
     findSent: async (id, chat, messageId) =>
       findSentContent(db, id, await conversations.addressOf(id, chat), messageId),
     record,

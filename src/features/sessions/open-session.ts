@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
-import type { SessionOptions } from "../../network/session-registry.ts";
 import { isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
 import {
@@ -12,7 +11,7 @@ import {
   type SandboxPolicy,
 } from "../instances/instances.ts";
 import type { ConnectionRecorder } from "./connection-recorder.ts";
-import { readSessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
+import { readSessionOptions, type SessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
 
 /** The open sessions of this process. */
 export interface SessionOpener {

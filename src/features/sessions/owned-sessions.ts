@@ -1,27 +1,22 @@
 import type { Engine, Lane } from "../../engine/engine.ts";
-import type { NetworkDriver, NetworkEvent, Session } from "../../network/driver.ts";
-import type {
-  SessionOptions,
-  SessionRegistry,
-  SessionRegistryOptions,
-} from "../../network/session-registry.ts";
+import type { Content, Jid, MessageId, NetworkDriver, NetworkEvent, Session } from "../../network/driver.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { CONTROL_JOB_GROUP } from "../instances/instances.ts";
 import { createCredentialStore } from "./credential-store.ts";
 import type { SessionOpener } from "./open-session.ts";
 import type { PresenceUpdater } from "./presence-updater.ts";
-import { createSealedPairingStore } from "./sealed-pairing-store.ts";
+import type { SessionOptions } from "./read-session-options.ts";
+import { createSealedPairingStore, type SealedPairingStore } from "./sealed-pairing-store.ts";
 import type { RecordSessionEvent, SessionInstance } from "./session-event-recorder.ts";
 
 export interface OwnedSessionsDeps {
   db: Db;
   engine: Pick<Engine, "node" | "isSafe" | "findOwnedLane" | "limitToGroups">;
   box: SecretBox;
-  /** Creates the registry of this node's sessions with its drivers. */
-  openRegistry(options: Omit<SessionRegistryOptions, "drivers">): SessionRegistry;
+  drivers: readonly NetworkDriver[];
   /** Finds a sent message by its id. */
-  findSent: NonNullable<SessionRegistryOptions["findSent"]>;
+  findSent(instanceId: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
   record: RecordSessionEvent;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
@@ -30,22 +25,17 @@ export interface OwnedSessionsDeps {
 
 /** The sessions whose lanes this node owns. Until a session is connected, its lane runs only control jobs. */
 export class OwnedSessions implements SessionOpener {
-  readonly #registry: SessionRegistry;
   readonly #deps: OwnedSessionsDeps;
+  readonly #pairingStore: SealedPairingStore;
+  /** At most one per instance; the caller of `open` connects it. */
+  readonly #open = new Map<number, Session>();
   readonly #owners = new Map<number, SessionInstance>();
   readonly #connected = new Set<number>();
 
   constructor(deps: OwnedSessionsDeps) {
     this.#deps = deps;
-    const { db, box, engine, findSent } = deps;
-    const node = engine.node.id;
-    const pairingStore = createSealedPairingStore({ db, box, node });
-    this.#registry = deps.openRegistry({
-      credentials: (id) => createCredentialStore({ db, box, node, lane: this.#laneOf(id), pairingStore }),
-      report: (id, event) => this.#store(id, event),
-      isTransientError: isTransientDatabaseError,
-      findSent,
-    });
+    const { db, box, engine } = deps;
+    this.#pairingStore = createSealedPairingStore({ db, box, node: engine.node.id });
   }
 
   /** Undefined while this node must not act: after a pause, another node may own its sessions. */
@@ -55,18 +45,22 @@ export class OwnedSessions implements SessionOpener {
 
   /** Like `connected`, but also while the instance is being paired. */
   opened(id: number): Session | undefined {
-    return this.#deps.engine.isSafe() ? this.#registry.get(id) : undefined;
+    return this.#deps.engine.isSafe() ? this.#open.get(id) : undefined;
   }
 
   open(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    if (!this.#registry.get(id)) this.#deps.presence.opened(id, options.markOnline ?? false);
-    return this.#registry.open(id, network, options);
+    const known = this.#open.get(id);
+    if (known) return known;
+    this.#deps.presence.opened(id, options.markOnline ?? false);
+    const session = this.#start(id, network, options);
+    this.#open.set(id, session);
+    return session;
   }
 
   /** A closed session reports no event, so its state is updated here. */
   async close(id: number): Promise<void> {
     this.#follow(id, false);
-    await this.#registry.close(id);
+    await this.#end(id);
   }
 
   /** False if the instance no longer exists. */
@@ -87,7 +81,39 @@ export class OwnedSessions implements SessionOpener {
     const id = Number(lane.key);
     this.#connected.delete(id);
     this.#owners.delete(id);
-    await this.#registry.close(id);
+    await this.#end(id);
+  }
+
+  #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
+    const { db, box, engine, drivers, findSent } = this.#deps;
+    const driver = drivers.find((one) => one.network === network);
+    if (!driver) throw new Error(`There is no driver for the network ${network}.`);
+    const session = driver.open({
+      ...options,
+      instance_id: id,
+      credentials: createCredentialStore({
+        db,
+        box,
+        node: engine.node.id,
+        lane: this.#laneOf(id),
+        pairingStore: this.#pairingStore,
+      }),
+      report: async (event) => {
+        // Rejects a late event, so that the network delivers it again to the next session.
+        if (this.#open.get(id) !== session) throw new Error("The session is closed.");
+        await this.#store(id, event);
+      },
+      isTransientError: isTransientDatabaseError,
+      findSent: (chat, messageId) => findSent(id, chat, messageId),
+    });
+    return session;
+  }
+
+  /** Forgets the session first, so that it reports nothing more; the identity stays stored. */
+  async #end(id: number): Promise<void> {
+    const session = this.#open.get(id);
+    this.#open.delete(id);
+    await session?.disconnect();
   }
 
   async #store(id: number, event: NetworkEvent): Promise<void> {

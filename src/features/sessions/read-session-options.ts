@@ -1,10 +1,16 @@
 import { sql } from "kysely";
-import type { SessionOptions } from "../../network/session-registry.ts";
+import type { OpenSessionOptions } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { DEFAULT_SETTINGS } from "../instances/contract.ts";
 import { toPolicyUrl } from "../instances/instances.ts";
+
+/** What the instance's row says about its session. */
+export type SessionOptions = Pick<
+  OpenSessionOptions,
+  "account_id" | "proxy" | "lookup" | "markOnline" | "deviceName" | "activeAt"
+>;
 
 export interface SessionOptionsDeps {
   db: Db;
