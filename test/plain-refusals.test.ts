@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../src/contract.ts";
 import { GatewayError } from "../src/platform/gateway-error.ts";
-import { readInput } from "../src/platform/http/input/read-input.ts";
-import { readPath } from "../src/platform/http/input/resolve-aliases.ts";
+import { readInput, readPath } from "../src/platform/http/input/read-input.ts";
 import type { Route } from "../src/platform/http/route.ts";
 
 /** Typical messages of the validation library. */

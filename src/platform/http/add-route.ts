@@ -8,12 +8,10 @@ import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-lim
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
 import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
-import { identifyCaller } from "./identify-caller.ts";
-import { createInputReader } from "./input/input-reader.ts";
-import { nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
+import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
+import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
 import { overloadedError } from "./load-shedder.ts";
 import type { LongLivedResponses } from "./long-lived-responses.ts";
-import { withoutCredentials } from "./read-credential.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
 

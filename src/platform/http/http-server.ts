@@ -1,4 +1,5 @@
-import type { AddressInfo } from "node:net";
+import { type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import Fastify, {
   type FastifyHttpOptions,
@@ -14,25 +15,27 @@ import {
   type CountUnauthenticated,
   type NodeRpcRouteOptions,
 } from "../nodes/add-node-rpc-route.ts";
+import { ulid } from "../ulid.ts";
 import { addHttpHooks, sendErrorResponse } from "./add-http-hooks.ts";
 import { addRoute } from "./add-route.ts";
 import { createAllowedMethods } from "./allowed-methods.ts";
 import { addBodyMemoryLimit, addBodyParsers } from "./body/add-body-parsers.ts";
 import { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { limitPendingBodies } from "./body/pending-bodies.ts";
-import { handleClientError } from "./handle-client-error.ts";
 import type { Authorise, Handler, Handlers } from "./handler.ts";
+import { readCredential } from "./identify-caller.ts";
 import { createLoadShedder, type LoadGauge } from "./load-shedder.ts";
 import { createLongLivedResponses } from "./long-lived-responses.ts";
-import { readCredential } from "./read-credential.ts";
-import { requestIdOf } from "./request-id-of.ts";
+import { errorBody } from "./response-serializer.ts";
 import type { Contract, Route } from "./route.ts";
-import { trackConnections } from "./track-connections.ts";
+import { toGatewayError } from "./to-gateway-error.ts";
 
 export interface Readiness {
   /** Whether load balancers should send requests to this process. */
   ready: boolean;
 }
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 export interface HttpServerOptions<C extends Contract> {
   contract: C;
@@ -185,4 +188,69 @@ async function listen(app: FastifyInstance, host: string, port: number) {
   const shown =
     host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
   return { url: `http://${shown}:${actual}`, address, port: actual };
+}
+
+interface TrackedConnections {
+  closeUnused(): void;
+  /** Requests that are arriving or being answered. */
+  requests(): number;
+}
+
+/**
+ * Lets a server close at once if connections are idle, such as those that browsers open in advance. Node
+ * itself would wait for their first request.
+ */
+function trackConnections(server: Server): TrackedConnections {
+  const answering = new Map<Socket, number>();
+  let isClosing = false;
+  let requests = 0;
+  server.on("connection", (socket) => {
+    answering.set(socket, 0);
+    socket.once("close", () => answering.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    requests += 1;
+    response.once("close", () => {
+      requests -= 1;
+      const left = (answering.get(socket) ?? 1) - 1;
+      if (!socket.destroyed) answering.set(socket, left);
+      if (isClosing && left === 0) socket.end();
+    });
+  });
+  return {
+    closeUnused() {
+      isClosing = true;
+      for (const [socket, count] of answering) if (count === 0) socket.destroy();
+    },
+    requests: () => requests,
+  };
+}
+
+/** Answers a malformed or too slow request on the raw socket, and closes it. */
+function handleClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const known = toGatewayError(error);
+  const refusal =
+    known.code === "INTERNAL"
+      ? new GatewayError("VALIDATION_ERROR", "This is not a valid HTTP request.")
+      : known;
+  const request_id = requestIdOf(undefined);
+  const { type, body } = errorBody(refusal, request_id);
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    `content-type: ${type}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${request_id}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** The caller's request id if well formed, otherwise a new one. */
+function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : `req_${ulid()}`;
 }

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { GatewayError, invalidField } from "../gateway-error.ts";
 import { Semaphore } from "../limits/semaphore.ts";
-import { PcmMeter } from "./pcm-meter.ts";
 import { type AudioMetadata, readOggOpus } from "./read-ogg-opus.ts";
 import { type FfmpegResult, findDemuxer, runFfmpeg } from "./run-ffmpeg.ts";
 import { TemporaryFile } from "./temporary-file.ts";
@@ -165,4 +164,40 @@ function notSupported(): GatewayError {
     "NOT_SUPPORTED",
     "This audio cannot be sent as a voice note: ffmpeg, which would convert it, is not installed (WAYGATE_FFMPEG). Send Ogg Opus, or send it as audio.",
   );
+}
+
+/** Samples per level: 50 ms at 8 kHz. */
+const BLOCK = 400;
+
+/** Measures the loudness over time of 16-bit samples, little-endian and mono. */
+class PcmMeter {
+  readonly #levels: WaveformMeter;
+  #sum = 0;
+  #samples = 0;
+  /** The first byte of a sample whose second byte is in the next piece. */
+  #half: Buffer = Buffer.alloc(0);
+
+  constructor(levels: WaveformMeter) {
+    this.#levels = levels;
+  }
+
+  write(piece: Buffer): void {
+    const bytes = this.#half.length === 0 ? piece : Buffer.concat([this.#half, piece]);
+    const whole = bytes.length - (bytes.length % 2);
+    for (let at = 0; at < whole; at += 2) {
+      this.#sum += Math.abs(bytes.readInt16LE(at));
+      if (++this.#samples === BLOCK) this.#endBlock();
+    }
+    this.#half = Buffer.from(bytes.subarray(whole));
+  }
+
+  waveform(): number[] | undefined {
+    return this.#levels.waveform();
+  }
+
+  #endBlock(): void {
+    this.#levels.add(this.#sum / BLOCK);
+    this.#sum = 0;
+    this.#samples = 0;
+  }
 }

@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import { domainToASCII } from "node:url";
 import {
   addressScopeOf,
@@ -246,4 +247,9 @@ function readAll<T>(texts: readonly string[], read: (text: string) => T | undefi
     }
     return value;
   });
+}
+
+/** Read at every call, because interfaces change. */
+export function localAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
 }

@@ -1,9 +1,12 @@
+import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { GatewayError } from "../../gateway-error.ts";
 import { cleanJson } from "../../text/clean-text.ts";
-import type { InputOf, Route } from "../route.ts";
+import { unsupportedMediaType } from "../body/add-body-parsers.ts";
+import { createFormReader, FileBody, FormBody } from "../body/form-body.ts";
+import type { UploadSpool } from "../body/upload-spool.ts";
+import type { Aliases, InputOf, Route } from "../route.ts";
 import { createIssueDescriber } from "./describe-issue.ts";
-import { nameAsSent, readPath, resolveAliases } from "./resolve-aliases.ts";
 import { withoutAbsentNulls } from "./without-absent-nulls.ts";
 
 const MAX_FIELDS = 50;
@@ -15,9 +18,29 @@ const IDEMPOTENCY_KEY = /^(?:"([\x21-\x7e]{1,255})"|([\x21-\x7e]{1,255}))$/;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface RequestParts {
-  path: Readonly<Record<string, unknown>>;
-  query: Readonly<Record<string, unknown>>;
+  path: Fields;
+  query: Fields;
   body: unknown;
+}
+
+type InputReader<R extends Route> = (request: FastifyRequest, spool: UploadSpool) => Promise<InputOf<R>>;
+
+/** Reads a route's input. Throws VALIDATION_ERROR, or UNSUPPORTED_MEDIA_TYPE for an unwanted form. */
+export function createInputReader<R extends Route>(route: R): InputReader<R> {
+  const { upload, uploadTypes = [], spooled } = route;
+  const readForm = upload === undefined ? undefined : createFormReader(route);
+  return async ({ params, query, body, routeOptions }, spool) => {
+    const parts = { path: params as Fields, query: query as Fields, body };
+    if (body instanceof FileBody) {
+      if (upload === undefined || !uploadTypes.some((type) => type === body.mime_type))
+        throw unsupportedMediaType();
+      return readInput(route, { ...parts, body: { [upload]: body } });
+    }
+    if (!(body instanceof FormBody)) return readInput(route, parts);
+    if (upload === undefined) throw unsupportedMediaType();
+    const fields = await body.read({ upload, limitBytes: routeOptions.bodyLimit, ...(spooled && { spool }) });
+    return readInput(route, { ...parts, body: fields }, readForm);
+  };
 }
 
 /**
@@ -150,4 +173,44 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new GatewayError("VALIDATION_ERROR", `Idempotency-Key: ${issue}`, {
     details: { fields: [{ field: "Idempotency-Key", issue }] },
   });
+}
+
+/** Fills each absent or null canonical field from its first given alias. */
+export function resolveAliases(
+  fields: Readonly<Record<string, unknown>>,
+  aliases: Aliases | undefined,
+): Record<string, unknown> {
+  const resolved = { ...fields };
+  for (const [name, others] of Object.entries(aliases ?? {})) {
+    if (isGiven(readPath(fields, name))) continue;
+    const value = others.map((other) => readPath(fields, other)).find(isGiven);
+    if (value !== undefined) resolved[name] = value;
+  }
+  return resolved;
+}
+
+/** The name that the request used for an input field (a dotted path): its own name, or an alias. */
+function nameAsSent(
+  fields: Readonly<Record<string, unknown>>,
+  path: string,
+  aliases: Aliases | undefined,
+): string {
+  const [name = "", ...rest] = path.split(".");
+  if (isGiven(readPath(fields, name))) return path;
+  const alias = aliases?.[name]?.find((other) => isGiven(readPath(fields, other)));
+  return alias === undefined ? path : [alias, ...rest].join(".");
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** The value at a dotted path, own properties only. */
+export function readPath(value: unknown, path: string): unknown {
+  let found = value;
+  for (const name of path.split(".")) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return found;
 }
