@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../test/build-dist.ts";
 import { packageVersion } from "./platform/config/package-version.ts";
+
+beforeAll(buildDist);
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 

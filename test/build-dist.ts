@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { readdirSync, statSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -8,13 +9,24 @@ import { acquireFileLock } from "../src/platform/acquire-file-lock.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");
 
-/** Builds `dist` when it is missing or older than its sources, once, also when several test runs start together. */
-export async function buildDist(): Promise<void> {
+let built: Promise<void> | undefined;
+
+/**
+ * Builds `dist` when it is missing or older than its sources: once, also when several processes ask together. A test file
+ * that starts a built program asks for it with `beforeAll(buildDist)`.
+ */
+export function buildDist(): Promise<void> {
+  built ??= buildIfStale();
+  return built;
+}
+
+async function buildIfStale(): Promise<void> {
   await mkdir(join(ROOT, "dist"), { recursive: true });
-  while ((await findStale()) !== undefined) {
+  while (findStale() !== undefined) {
     const lock = await acquireFileLock(join(ROOT, "dist/.building"));
-    if (lock.isAcquired) return build().finally(lock.release);
-    await sleep(100);
+    if (!lock.isAcquired) await sleep(100);
+    // Another process may have built it between the two steps.
+    else return (findStale() === undefined ? Promise.resolve() : build()).finally(lock.release);
   }
 }
 
@@ -36,10 +48,11 @@ async function build(): Promise<void> {
   const said = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
   });
-  await moveIn();
+  // Before the programs: whoever finds these up to date uses everything.
   execFileSync(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs")]);
+  await moveIn();
   // A source may well be saved while the build runs.
-  const stale = await findStale(startedAt);
+  const stale = findStale(startedAt);
   if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${said}`);
 }
 
@@ -54,18 +67,18 @@ async function moveIn(): Promise<void> {
   await rm(NEXT, { recursive: true });
 }
 
-async function findStale(savedBefore = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+function findStale(savedBefore = Number.POSITIVE_INFINITY): string | undefined {
   for (const folder of ["src", "migrations", "scripts", "examples", "test"]) {
-    for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
+    for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })) {
       if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
-      const savedAt = await modifiedAt(join(ROOT, folder, name));
-      const builtAt = await modifiedAt(join(ROOT, "dist", folder, name.replace(/\.ts$/, ".js")));
+      const savedAt = modifiedAt(join(ROOT, folder, name));
+      const builtAt = modifiedAt(join(ROOT, "dist", folder, name.replace(/\.ts$/, ".js")));
       if (builtAt < savedAt && savedAt < savedBefore) return join(folder, name);
     }
   }
   return undefined;
 }
 
-async function modifiedAt(path: string): Promise<number> {
-  return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -5,7 +5,10 @@ import { join, normalize } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium } from "./browser.ts";
+import { buildDist } from "./build-dist.ts";
 import { ROOT } from "./source-files.ts";
+
+beforeAll(buildDist);
 
 const executablePath = findChromium();
 const title = executablePath

@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVENT_NAMES, STREAM_EVENTS } from "../src/features/events/contract.ts";
 import { listSettings } from "../src/platform/config/config.ts";
+import { buildDist } from "./build-dist.ts";
+
+beforeAll(buildDist);
 
 const SCRIPT = fileURLToPath(new URL("../dist/scripts/generate.js", import.meta.url));
 let folder = "";

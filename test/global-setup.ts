@@ -1,6 +1,5 @@
 import { chmod } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
-import { buildDist } from "./build-dist.ts";
 import { findMemoryFolder } from "./memory-folder.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { startTestPostgres } from "./test-postgres.ts";
@@ -12,10 +11,9 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL, one build and one folder for temporary files for the whole run; all but the build is gone afterwards. */
+/** One PostgreSQL and one folder for temporary files for the whole run; both are gone afterwards. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const removeScratch = await moveScratch();
-  await buildDist();
   const postgres = await startTestPostgres();
   project.provide("databaseUrl", postgres.url);
   return () => postgres.stop().then(removeScratch);

@@ -3,7 +3,10 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { buildDist } from "./build-dist.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
+
+beforeAll(buildDist);
 
 const SCRIPT = fileURLToPath(new URL("../dist/scripts/watch-upstream.js", import.meta.url));
 const LIST = fileURLToPath(new URL("../scripts/upstream-watch.json", import.meta.url));

@@ -7,9 +7,12 @@ import { fileURLToPath } from "node:url";
 import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../../test/build-dist.ts";
 import { startFileServer } from "../../test/file-server.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
+
+beforeAll(buildDist);
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = `${ROOT}dist/src/main.js`;

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { buildDist } from "../../test/build-dist.ts";
 import { createEngineStory } from "../../test/engine-story.ts";
 import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
+
+beforeAll(buildDist);
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
 // Longer than a busy machine can pause a process: only the killed node may be declared dead.

@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../../test/build-dist.ts";
 import { armFaultPoint, faultPoint } from "./fault-point.ts";
+
+beforeAll(buildDist);
 
 const BUILT = fileURLToPath(new URL("../../dist/src/platform/fault-point.js", import.meta.url));
 

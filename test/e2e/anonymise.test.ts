@@ -3,8 +3,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+beforeAll(buildDist);
 
 /** Part of every text about a contact. */
 const MARK = `mark${randomBytes(6).toString("hex")}`;

@@ -1,8 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
+
+beforeAll(buildDist);
 
 /** During the writing of the file, and after it is complete but not yet recorded. */
 const [WRITING, BEFORE_RECORD] = ["backup:writing", "backup:before-record"];

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BUILT_IN_REVISION } from "../../src/features/client-version/find-revision.ts";
+import { buildDist } from "../build-dist.ts";
 import { startWebClientServer, type WebClientServer } from "../web-client-server.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+beforeAll(buildDist);
 
 const FIRST = BUILT_IN_REVISION + 70_000;
 const SECOND = FIRST + 70_000;

@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { startReceiver } from "../receiver.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
 import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gateway.ts";
+
+beforeAll(buildDist);
 
 const run = promisify(execFile);
 

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { newPerson } from "../integration-story.ts";
 import { type N8nServer, startN8n } from "../n8n-server.ts";
 import { ask, bubble, startTypebot, type TypebotServer } from "../typebot-server.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+beforeAll(buildDist);
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";

@@ -1,4 +1,5 @@
-import { describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import type { Round, RoundFigures } from "../chaos/chaos-row.ts";
 import { runRound } from "../chaos/rounds.ts";
 import { killSameJob } from "../chaos/rows/f03-same-job.ts";
@@ -7,6 +8,8 @@ import { stopInOrder } from "../chaos/rows/f19-stop.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
+
+beforeAll(buildDist);
 
 /** Each test has a separate story: they take long, and mostly wait. */
 describe.concurrent("long faults", () => {

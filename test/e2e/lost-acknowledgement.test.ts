@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WaygateError } from "../../src/client/client.ts";
+import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+beforeAll(buildDist);
 
 let on: WhatsAppStory;
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { parseQr } from "../whatsapp-server/pairing.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+beforeAll(buildDist);
 
 let on: WhatsAppStory;
 

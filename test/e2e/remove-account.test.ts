@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
+import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
+
+beforeAll(buildDist);
 
 const PASSWORD = "correct horse battery staple";
 const SHOP = { name: "Shop", email: "shop@example.com", password: PASSWORD };

@@ -1,8 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
+
+beforeAll(buildDist);
 
 describe("a gateway that cannot start", () => {
   let story: E2eStory;

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { sendAll } from "./send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+beforeAll(buildDist);
 
 /** `WAYGATE_PROOF=full`: the number of messages in the documentation, which takes ten minutes. */
 const IS_FULL = process.env.WAYGATE_PROOF === "full";

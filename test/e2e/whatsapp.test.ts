@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { type ProxyServer, startSocksProxy } from "../proxy-server.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+beforeAll(buildDist);
 
 describe("a gateway on WhatsApp", () => {
   let on: WhatsAppStory;

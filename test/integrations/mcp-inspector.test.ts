@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
 import { ROOT } from "../source-files.ts";
 import { installMcpInspector, type McpInspector, openMcpInspector } from "./mcp-inspector.ts";
+
+beforeAll(buildDist);
 
 /** Where real products are installed; set by whoever wants these tests, which need the package registry. */
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;

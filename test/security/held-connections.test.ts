@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { measureHeldConnections } from "./held-connections.ts";
+
+beforeAll(buildDist);
 
 test("connections with a wrong Chatwoot token are refused before their body is held in memory", {
   timeout: 120_000,

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { type AttackFigures, measureHostileTraffic } from "./hostile-traffic.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
+
+beforeAll(buildDist);
 
 const CUT = { connections: 150, bombs: 8, rounds: 3, maxRequests: 100 };
 const FULL = { connections: 2_500, bombs: 80, rounds: 250 };

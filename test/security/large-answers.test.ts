@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { measureLargeAnswers } from "./large-answers.ts";
+
+beforeAll(buildDist);
 
 const FILE_BYTES = 20 * 1024 * 1024;
 

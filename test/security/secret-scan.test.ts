@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../build-dist.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { scanForSecrets, searchPlaces } from "./secret-scan.ts";
+
+beforeAll(buildDist);
 
 test("No secret that a gateway uses is in its log, its tables, its files or its metrics", {
   timeout: 600_000,

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
+import { buildDist } from "../build-dist.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { timeStrangers } from "./stopwatch.ts";
+
+beforeAll(buildDist);
 
 /** Ten times the measured figures: a busy machine lengthens them; a quadratic parser takes seconds. */
 const MOST_LOOP_MS = 1_000;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium } from "../../../test/browser.ts";
+import { buildDist } from "../../../test/build-dist.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
@@ -13,6 +14,8 @@ import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";
 import { NOT_FOUND_PAGE } from "./home-page.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
+
+beforeAll(buildDist);
 
 const executablePath = findChromium();
 

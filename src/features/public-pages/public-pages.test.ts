@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildDist } from "../../../test/build-dist.ts";
 import { packageVersion } from "../../platform/config/package-version.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { publicPagesContract } from "./contract.ts";
 import { NOT_FOUND_PAGE } from "./home-page.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
+
+beforeAll(buildDist);
 
 const DOCUMENT = { openapi: "3.1.0", info: { version: "2.0.0" }, paths: {} };
 

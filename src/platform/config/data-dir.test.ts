@@ -4,8 +4,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { buildDist } from "../../../test/build-dist.ts";
 import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
+
+beforeAll(buildDist);
 
 const BUILT = fileURLToPath(new URL("../../../dist/src/platform/config/data-dir.js", import.meta.url));
 

@@ -5,8 +5,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { buildDist } from "../../../test/build-dist.ts";
 import { createPostgresStory, isAlive, postmasterOf, query } from "../../../test/postgres-story.ts";
 import { isDatabaseUnavailable, openDatabase } from "../db/database.ts";
+
+beforeAll(buildDist);
 
 const story = createPostgresStory();
 

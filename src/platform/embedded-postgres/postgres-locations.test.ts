@@ -17,10 +17,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { buildDist } from "../../../test/build-dist.ts";
 import { createPostgresStory, postmasterOf, query } from "../../../test/postgres-story.ts";
 import { findPackagedBinaries } from "./postgres-binaries.ts";
 import { findInaccessibleDirectory } from "./postgres-os-user.ts";
 import { findProcess } from "./running-process.ts";
+
+beforeAll(buildDist);
 
 const story = createPostgresStory();
 const copies = createPostgresStory();
