@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { changeSandboxTiming } from "../../../test/change-sandbox-timing.ts";
 import {
   newPhone,
   startTestGateway,
@@ -12,10 +13,7 @@ import { type Client, createClient } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 // The slow number never responds, even if the machine pauses for seconds.
-vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
-  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
-});
+changeSandboxTiming({ slowAckMs: 9_000 });
 
 let gateway: TestGateway;
 let shop: TestInstance;

@@ -1,15 +1,13 @@
 import { readdirSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { changeSandboxTiming } from "../../../test/change-sandbox-timing.ts";
 import { EXAMPLES, expectExample, isExample } from "../../../test/event-examples.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, OPERATIONAL_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
 // The network's timeouts: an unscanned QR expires soon, and a scanned one lasts until then.
-vi.mock("../../network/sandbox/sandbox-timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/sandbox-timing.ts")>();
-  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 5_000, laterQrMs: 100 } };
-});
+changeSandboxTiming({ firstQrMs: 5_000, laterQrMs: 100 });
 
 const EVENTS = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS];
 

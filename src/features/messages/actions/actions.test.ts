@@ -1,14 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { changeSandboxTiming } from "../../../../test/change-sandbox-timing.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { SandboxSession } from "../../../network/sandbox/sandbox-session.ts";
 
 // Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
-vi.mock("../../../network/sandbox/sandbox-timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../../network/sandbox/sandbox-timing.ts")>();
-  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
-});
+changeSandboxTiming({ slowAckMs: 9_000 });
 
 let story: MessagingStory;
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { changeSandboxTiming } from "../../../../test/change-sandbox-timing.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import type { MessageId } from "../../../network/driver.ts";
@@ -11,10 +12,7 @@ import { createOutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
 // Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
-vi.mock("../../../network/sandbox/sandbox-timing.ts", async (original) => {
-  const { SANDBOX_TIMING } = await original<typeof import("../../../network/sandbox/sandbox-timing.ts")>();
-  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
-});
+changeSandboxTiming({ slowAckMs: 9_000 });
 
 let story: MessagingStory;
 
