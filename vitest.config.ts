@@ -1,9 +1,5 @@
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
-import { FailedFilesReporter } from "./test/failed-files-reporter.ts";
 import { LongFirstSequencer } from "./test/long-first-sequencer.ts";
-import { sortByProcess } from "./test/test-processes.ts";
-
-const { apart, together } = sortByProcess();
 
 const EVERY_FILE: UserWorkspaceConfig["test"] = {
   env: { NODE_ENV: "test" },
@@ -12,19 +8,38 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000, interval: 20 } },
+  // A spy ends with its test: the next file may run in the same process.
+  restoreMocks: true,
 };
+
+const UNIT = "src/**/*.unit.test.ts";
+const LONG = "{src,test}/**/*.long.test.ts";
+/** Each of these files has a process of its own. `src/network/whatsapp` modifies Baileys once in each process. */
+const ISOLATED = ["test/**/*.test.ts", "src/network/whatsapp/**/*.test.ts"];
+
+/** A sequencer of its own would win over `--sequence.shuffle.files`. */
+const isShuffled = process.argv.some((option) => option.startsWith("--sequence.shuffle"));
 
 export default defineConfig({
   test: {
-    // Once for both projects: each asks the root for what is provided.
+    // Once for all projects: each asks the root for what is provided.
     globalSetup: ["test/global-setup.ts"],
-    reporters: ["default", new FailedFilesReporter()],
-    sequence: { sequencer: LongFirstSequencer },
+    sequence: isShuffled ? {} : { sequencer: LongFirstSequencer },
     maxWorkers: 3,
     teardownTimeout: 20_000,
     projects: [
-      { test: { ...EVERY_FILE, name: "apart", include: apart } },
-      { test: { ...EVERY_FILE, name: "together", include: together, isolate: false } },
+      { test: { ...EVERY_FILE, name: "unit", include: [UNIT], isolate: false } },
+      {
+        test: {
+          ...EVERY_FILE,
+          name: "shared",
+          include: ["src/**/*.test.ts"],
+          exclude: [UNIT, LONG, ...ISOLATED],
+          isolate: false,
+        },
+      },
+      { test: { ...EVERY_FILE, name: "isolated", include: ISOLATED, exclude: [UNIT, LONG] } },
+      { test: { ...EVERY_FILE, name: "long", include: [LONG] } },
     ],
   },
 });

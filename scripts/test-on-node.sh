@@ -20,10 +20,14 @@ files=(
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/session-start-retry.test.ts
+  src/platform/embedded-postgres/embedded-postgres.test.ts
+  test/e2e/crash-matrix.test.ts
   test/e2e/first-start.test.ts
   test/e2e/session-faults.test.ts
+  test/e2e/starting.test.ts
   test/e2e/whatsapp-proof.test.ts
   test/e2e/whatsapp.test.ts
+  test/packaging.test.ts
 )
 
 system="$(uname -s) $(uname -m)"

@@ -11,9 +11,10 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL and one folder for temporary files for the whole run; both are gone afterwards. */
+/** One folder for temporary files for the whole run, and one PostgreSQL, which unit tests do without; both are gone afterwards. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const removeScratch = await moveScratch();
+  if (project.vitest.projects.every(({ name }) => name === "unit")) return removeScratch;
   const postgres = await startTestPostgres();
   project.provide("databaseUrl", postgres.url);
   return () => postgres.stop().then(removeScratch);

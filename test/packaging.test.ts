@@ -290,6 +290,31 @@ test("the workflow runs .ci/run on the three versions of Node", () => {
   expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
 });
 
+test("CI runs the whole suite once, and tries no test again", () => {
+  const commands = read(".ci/run")
+    .split("\n")
+    .filter((line) => /^(npx|npm) /.test(line));
+  expect(commands).toEqual(["npm ci", "npx vitest run", "npm run test:nodes"]);
+  expect(read("vitest.config.ts")).not.toMatch(/\bretry\b/);
+});
+
+test.each(listFiles(".github/workflows"))("%s runs existing commands on existing files", (path) => {
+  const { jobs }: Json = parse(read(path));
+  const { scripts } = JSON.parse(read("package.json"));
+  const commands: string[] = Object.values<Json>(jobs).flatMap(({ steps }) =>
+    steps.flatMap(({ run = [] }: Json) => run),
+  );
+  const names = commands.flatMap((line) => /\bnpm run (?:--silent )?([\w:]+)/.exec(line)?.[1] ?? []);
+  expect(names.filter((name) => scripts[name] === undefined)).toEqual([]);
+  const paths = commands.flatMap((line) =>
+    line.split(" ").filter((word) => /^(\.ci|src|test|scripts)\//.test(word)),
+  );
+  expect(paths.filter((file) => !file.startsWith("test-artifacts") && !existsSync(join(ROOT, file)))).toEqual(
+    [],
+  );
+  expect(names.length + paths.length).toBeGreaterThan(0);
+});
+
 test("CI runs test files that exist on an exact release of each supported line of Node", () => {
   expect(read(".ci/run")).toMatch(/^npm run test:nodes$/m);
   const script = read("scripts/test-on-node.sh");
@@ -300,8 +325,11 @@ test("CI runs test files that exist on an exact release of each supported line o
   const files = script.match(/^ {2}\S+\.test\.ts$/gm) ?? [];
   expect(files.filter((file) => !existsSync(join(ROOT, file.trim())))).toEqual([]);
   const pairing = ["pairing-code", "pairing-refresh", "passkey"];
-  const paths = pairing.map((name) => `  src/network/whatsapp/pairing/${name}.test.ts`);
-  expect(files).toEqual(expect.arrayContaining(paths));
+  const paths = pairing.map((name) => `src/network/whatsapp/pairing/${name}.test.ts`);
+  // Sessions on the wire, the embedded database, a start, kills and the package.
+  paths.push("src/platform/embedded-postgres/embedded-postgres.test.ts", "test/packaging.test.ts");
+  paths.push("test/e2e/starting.test.ts", "test/e2e/crash-matrix.test.ts");
+  expect(files.map((file) => file.trim())).toEqual(expect.arrayContaining(paths));
 });
 
 describe("the npm package", () => {

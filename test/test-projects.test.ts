@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { readSources, type SourceFile } from "./source-files.ts";
+
+/** What does not end with its test. */
+const CHANGES_ITS_PROCESS =
+  /\bvi\.(mock|doMock|hoisted|stub\w+)|\bprocess\.(chdir|umask|on)\(|\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env/;
+/** What needs more than the process of the test. */
+const NEEDS_MORE =
+  /^(test\/(database|gateway|test-postgres|scratch-dir|build-dist|spawn-gateway)\.ts|(node:)?child_process)$/;
+/** Not the `dist` of a package. */
+const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
+/** The places that name or start programs below `dist`. */
+const STARTS_PROGRAMS =
+  /^test\/(spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
+
+const everything = [...readSources("src"), ...readSources("test"), ...readSources("migrations")];
+const byPath = new Map(everything.map((source) => [source.path, source]));
+const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
+const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");
+const isShared = ({ path }: SourceFile) =>
+  path.startsWith("src/") && !path.startsWith("src/network/whatsapp/") && !path.endsWith(".long.test.ts");
+
+/** What a file imports by value, also through others; programs of `src` start processes of their own. */
+function reach(from: SourceFile, into: RegExp): Set<string> {
+  const found = new Set<string>();
+  const add = (source: SourceFile): void => {
+    for (const { target, values } of source.imports) {
+      if (values.length === 0 || found.has(target)) continue;
+      found.add(target);
+      const next = byPath.get(target);
+      if (next !== undefined && into.test(target)) add(next);
+    }
+  };
+  add(from);
+  return found;
+}
+
+describe("a test file in a shared process", () => {
+  test("changes nothing of the process", () => {
+    const shared = testFiles.filter((file) => isShared(file) || isUnit(file));
+    expect(shared.length).toBeGreaterThan(100);
+    expect(shared.filter(({ text }) => CHANGES_ITS_PROCESS.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("ends its fake clock", () => {
+    const faked = testFiles.filter(isShared).filter(({ text }) => text.includes("vi.useFakeTimers"));
+    expect(faked.length).toBeGreaterThan(0);
+    expect(faked.filter(({ text }) => !text.includes("vi.useRealTimers")).map(({ path }) => path)).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a unit test", () => {
+  test("needs neither a database nor a gateway nor a process", () => {
+    const wrong = testFiles
+      .filter(isUnit)
+      .flatMap((file) =>
+        [...reach(file, /^test\//)]
+          .filter((target) => NEEDS_MORE.test(target))
+          .map((target) => `${file.path} -> ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+});
+
+test("a test file that starts a built program builds it first", () => {
+  const starters = testFiles.filter(
+    (file) =>
+      BUILT_PROGRAM.test(file.text) ||
+      [...reach(file, /^test\//)].some((target) => STARTS_PROGRAMS.test(target)),
+  );
+  expect(starters.length).toBeGreaterThan(20);
+  expect(
+    starters.filter(({ text }) => !text.includes("beforeAll(buildDist)")).map(({ path }) => path),
+  ).toEqual([]);
+});
