@@ -5,6 +5,7 @@ import type { Route, RouteAccess } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 import { printFigures } from "./security/run-size.ts";
+import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Marker in all data of the other tenant. */
 const MARKER = `m4rk3r${Date.now().toString(36)}`;
@@ -12,7 +13,6 @@ const NOBODY = 999_999_999;
 /** The other tenant writes to this one. */
 const PERSON = "5511987651234@s.whatsapp.net";
 const GROUP = "120363111111111111@g.us";
-const PASSWORD = "correct horse battery staple";
 
 const routes = Object.entries<Route>(contract).filter(([, { access }]) => access !== "public");
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await as(own.token).regenerateApiKey({ id: ended.data.id });
   const agentMail = "agent@own.example";
   await as(own.token).createUser({ name: "Agent", email: agentMail, password: PASSWORD });
-  agent = (await test.anonymous.login({ email: agentMail, password: PASSWORD })).token;
+  agent = (await signIn(test.url, { email: agentMail })).token;
   foreignIds = await fill(foreign);
 });
 afterAll(() => test.stop());
@@ -79,7 +79,7 @@ async function makeTenant(name: string): Promise<Tenant> {
     .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
     .where("id", "=", data.id)
     .execute();
-  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  const { token } = await signIn(test.url, { email });
   const created = await as(token).createInstance({ name, network: "sandbox", metadata: { name } });
   return {
     account_id: data.id,

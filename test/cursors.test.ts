@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { createClient } from "../src/client/client.ts";
+
 import { contract } from "../src/contract.ts";
 import type { Route } from "../src/platform/http/route.ts";
-import { ADMIN_TOKEN, OWNER, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
+import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
+import { PASSWORD, signIn } from "./sign-in.ts";
 
 const LISTS = Object.entries<Route>(contract).filter(
   ([, { input }]) => "cursor" in (input as z.ZodObject).shape,
@@ -45,7 +46,7 @@ let sales: TestInstance;
 beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
   call = createRawCall(() => gateway.url);
-  ({ token } = await gateway.anonymous.login(OWNER));
+  ({ token } = await signIn(gateway.url));
   sales = await gateway.connectInstance();
   await Promise.all(
     ["one", "two"].map((text) => sales.client.sendText({ id: sales.id, number: "5511999990004", text })),
@@ -93,10 +94,9 @@ describe("a cursor of the message log", () => {
   });
 
   test("reveals nothing about the messages of another account", async () => {
-    const account = { name: "Other", email: "boss@other.example", password: "correct horse battery staple" };
+    const account = { name: "Other", email: "boss@other.example", password: PASSWORD };
     await gateway.owner.createAccount({ ...account, user_name: "Boss" });
-    const signedIn = await gateway.anonymous.login(account);
-    const other = createClient({ baseUrl: gateway.url, token: signedIn.token });
+    const { client: other } = await signIn(gateway.url, account);
     const { data } = await other.createInstance({ name: "Theirs", network: "sandbox" });
     const said = async (id: number) => {
       const cursor = Buffer.from(String(id)).toString("base64url");

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
+import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 const EXAMPLES = join(ROOT, "examples");
-const SIGN_IN = { WAYGATE_EMAIL: "owner@example.com", WAYGATE_PASSWORD: "correct horse battery staple" };
+const SIGN_IN = { WAYGATE_EMAIL: OWNER.email, WAYGATE_PASSWORD: OWNER.password };
 
 let gateway: TestGateway;
 let shop: TestInstance;

@@ -10,9 +10,9 @@ import { type Database, openDatabase } from "../src/platform/db/database.ts";
 import { createLog, type Log } from "../src/platform/log/log.ts";
 import { type Gateway, startGateway } from "../src/processes/gateway.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { OWNER, signIn } from "./sign-in.ts";
 
 export const ADMIN_TOKEN = "test-admin-token-that-is-long-enough";
-export const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
 
 /** One instance of a story, with a client that holds its key. */
 export interface TestInstance {
@@ -59,7 +59,7 @@ export async function startTestGateway(
   const database = openDatabase(store.url, { max: 4 });
   // A machine that stands still for seconds is no absent database.
   database.pool.options.connectionTimeoutMillis = 60_000;
-  let owner = await signIn(gateway.url);
+  let { client: owner } = await signIn(gateway.url);
   const others: { gateway: Gateway; dataDir: string }[] = [];
 
   const createInstance: TestGateway["createInstance"] = async (input = {}) => {
@@ -104,7 +104,7 @@ export async function startTestGateway(
     async restart(changed = {}) {
       await gateway.stop();
       gateway = await startGateway(readConfig({ ...settings, ...changed }), { log });
-      owner = await signIn(gateway.url);
+      ({ client: owner } = await signIn(gateway.url));
     },
     async addNode(changed = {}) {
       const place = await mkdtemp(join(tmpdir(), "waygate-test-"));
@@ -141,11 +141,6 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
     WAYGATE_MAX_LAG: "0s",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
   };
-}
-
-async function signIn(url: string): Promise<Client> {
-  const { token } = await createClient({ baseUrl: url }).login(OWNER);
-  return createClient({ baseUrl: url, token });
 }
 
 let phones = 0;

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { type FakeChatwoot, startFakeChatwoot } from "./fake-chatwoot.ts";
-import { ADMIN_TOKEN, OWNER, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
+import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
 import { startN8n } from "./n8n-server.ts";
 import { startReceiver } from "./receiver.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
+import { OWNER, signIn } from "./sign-in.ts";
 import { ask, bubble, startTypebot } from "./typebot-server.ts";
 
 /** A shell in which the commands of the documents run, with everything that they call. */
@@ -57,7 +58,7 @@ export async function startGuideShell(): Promise<GuideShell> {
   ]);
   typebot.publish("my-shop-x1y2z3", [bubble("b1", "Hello! What is your name?"), ask("i1")]);
   n8n.activate("waygate", { respond: "responseNode", says: { output: "You wrote: Are you open?" } });
-  const { token } = await gateway.anonymous.login(OWNER);
+  const { token } = await signIn(gateway.url);
   const addresses = Object.entries({
     "http://localhost:3000": gateway.url,
     "http://localhost:8080": receiver.url.replace(/\/$/, ""),

@@ -18,8 +18,9 @@ import {
   shapeDifferences,
   toShownResponse,
 } from "./document-blocks.ts";
-import { OWNER, waitUntil } from "./gateway.ts";
+import { waitUntil } from "./gateway.ts";
 import { type GuideShell, startGuideShell } from "./guide-shell.ts";
+import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 /** `UPDATE_GUIDES=1 npx vitest run test/guides.test.ts` writes the responses that the documents show. */

@@ -6,9 +6,9 @@ import type { Database } from "../src/platform/db/database.ts";
 import { createSecretBox, type SecretBox } from "../src/platform/secrets/secret-box.ts";
 import { startTestGateway } from "./gateway.ts";
 import { createRawCall, type RawCall } from "./raw-call.ts";
+import { PASSWORD, signIn } from "./sign-in.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
-const PASSWORD = "correct horse battery staple";
 
 /** A whole gateway with what the tests of accounts and instances need beside the typed client. */
 export interface InstanceGateway {
@@ -50,8 +50,8 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
       const email = `user${accounts++}@example.com`;
       const made = { name: `Shop ${accounts}`, account_type: "client" as const, email, password: PASSWORD };
       const { account_id } = await createAccount(database.db, made);
-      const { body } = await call("POST /api/auth/login", { email, password: PASSWORD });
-      return { account_id, user: { authorization: `Bearer ${body.token}` } };
+      const { headers: user } = await signIn(running.url, { email });
+      return { account_id, user };
     },
     restart: () => running.restart(),
     stop: () => running.stop(),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
+import { OWNER } from "./sign-in.ts";
 
 let gateway: TestGateway;
 

@@ -5,10 +5,10 @@ import { lidOf } from "../src/network/sandbox/world/test-numbers.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
+import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Part of all data of the other tenant on the sandbox network. */
 const MARKER = `m4rk3r${Math.random().toString(36).slice(2)}`;
-const PASSWORD = "correct horse battery staple";
 const PNG = Buffer.from("iVBORw0KGgo=", "base64").toString("base64");
 
 interface Instance {
@@ -54,7 +54,7 @@ async function makeTenant(name: string): Promise<Tenant> {
     .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
     .where("id", "=", data.id)
     .execute();
-  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  const { token } = await signIn(test.url, { email });
   const addInstance = async (phone?: string) => {
     const made = await createClient({ baseUrl: test.url, token }).createInstance({
       name,

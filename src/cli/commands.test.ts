@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
+import { signIn } from "../../test/sign-in.ts";
 import { createClient } from "../client/client.ts";
 import { runCreateAccountCommand, runRecoverUserCommand } from "./account-commands.ts";
 import { runRotateKeyCommand } from "./rotate-key-command.ts";
@@ -112,10 +113,7 @@ describe("audit verify", () => {
 describe("key rotate", () => {
   it("changes the key of a running gateway: sign-ins, secrets and the audit log remain usable", async () => {
     const instance = await test.connectInstance();
-    const { token } = await test.anonymous.login({
-      email: "owner@example.com",
-      password: "correct horse battery staple",
-    });
+    const { token } = await signIn(test.url);
     await test.restart({ WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD });
     await createClient({ baseUrl: test.url, token }).me();
     const rotated = { ...env, WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD };

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
-
-const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+import { OWNER, signIn } from "../sign-in.ts";
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
 export interface BenchGateway {
@@ -61,13 +60,13 @@ export async function startBenchGateway(
   });
   await waitForHealth(url, child);
   const startMs = performance.now() - began;
-  const { token } = await createClient({ baseUrl: url }).login(OWNER);
+  const { client: owner, token } = await signIn(url);
   return {
     url,
     pid: child.pid ?? 0,
     dataDir,
     startMs,
-    owner: createClient({ baseUrl: url, token }),
+    owner,
     token,
     stop: () => stop(child),
   };

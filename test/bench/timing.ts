@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createPasswordHasher, hashPassword } from "../../src/features/accounts/password-hasher.ts";
+import { PASSWORD } from "../sign-in.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const SAMPLES = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 10_000);
@@ -36,7 +37,7 @@ export async function benchTiming(): Promise<void> {
   await gateway.stop();
   await removeDataDir(dataDir);
   const passwords = createPasswordHasher();
-  const hash = await hashPassword("correct horse battery staple");
+  const hash = await hashPassword(PASSWORD);
   const judge = (known: string | undefined) => () => passwords.verify(known, "wrong horse battery staple");
   await compare("password of somebody and of nobody", HASHES, judge(hash), judge(undefined));
 }

@@ -7,6 +7,7 @@ import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { residentMb } from "../process-figures.ts";
+import { signIn } from "../sign-in.ts";
 import type { Round, RoundFigures } from "./chaos-row.ts";
 import { readBlockers } from "./read-blockers.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
@@ -104,11 +105,8 @@ interface Shop {
 }
 
 async function pairShop(url: string): Promise<Shop> {
-  const { token } = await createClient({ baseUrl: url }).login({
-    email: "owner@example.com",
-    password: "correct horse battery staple",
-  });
-  const { data } = await createClient({ baseUrl: url, token }).createInstance({
+  const { client: owner } = await signIn(url);
+  const { data } = await owner.createInstance({
     name: "Shop",
     network: "sandbox",
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { PASSWORD } from "../sign-in.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);
@@ -124,7 +125,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await owner.createUser({
       name: MARK,
       email: "agent@example.com",
-      password: "correct horse battery staple",
+      password: PASSWORD,
     });
     await owner.updateInstance({ id: instance.id, name: MARK, metadata: { who: MARK } });
     const { data } = await owner.createCampaign({

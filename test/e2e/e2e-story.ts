@@ -4,9 +4,8 @@ import { createTestDatabase, type TestDatabase, WORK_LEFT } from "../database.ts
 import { newPhone, waitUntil } from "../gateway.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
+import { OWNER, signIn } from "../sign-in.ts";
 import { type LaunchedGateway, launchGateway, type SpawnedGateway } from "../spawn-gateway.ts";
-
-const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
 
 const DIES_WITHIN_MS = 300_000;
 
@@ -106,9 +105,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
       if (signal !== "SIGKILL") throw new Error(`it did not die at ${point}:\n${gateway.output()}`);
     },
     async signIn() {
-      const baseUrl = story.gateway.url;
-      const { token } = await createClient({ baseUrl }).login(OWNER);
-      return createClient({ baseUrl, token });
+      return (await signIn(story.gateway.url)).client;
     },
     async pair() {
       const owner = await story.signIn();

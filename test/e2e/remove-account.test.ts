@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { PASSWORD, signIn } from "../sign-in.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 
 beforeAll(buildDist);
 
-const PASSWORD = "correct horse battery staple";
 const SHOP = { name: "Shop", email: "shop@example.com", password: PASSWORD };
 const CUSTOMER = "5521966661234";
 
@@ -29,8 +29,7 @@ describe("a gateway that is killed while it removes an account", () => {
   /** A message in and one out, and a lead. */
   async function fillAccount(): Promise<void> {
     const baseUrl = story.gateway.url;
-    const { token } = await createClient({ baseUrl }).login(SHOP);
-    const user = createClient({ baseUrl, token });
+    const { client: user } = await signIn(baseUrl, SHOP);
     const { data } = await user.createInstance({ name: "Sales", network: "sandbox" });
     const { id, api_key } = data;
     const key = createClient({ baseUrl, apiKey: api_key });

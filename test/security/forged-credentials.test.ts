@@ -1,11 +1,10 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createClient } from "../../src/client/client.ts";
+
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
+import { PASSWORD, signIn } from "../sign-in.ts";
 import { requestOf, statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
-
-const PASSWORD = "correct horse battery staple";
 
 let gateway: TestGateway;
 let sales: TestInstance;
@@ -18,8 +17,8 @@ beforeAll(async () => {
   sales = await gateway.createInstance();
   const email = "agent@example.com";
   await gateway.owner.createUser({ name: "Agent", email, password: PASSWORD });
-  agent = (await gateway.anonymous.login({ email, password: PASSWORD })).token;
-  token = (await gateway.anonymous.login({ email, password: PASSWORD })).token;
+  agent = (await signIn(gateway.url, { email })).token;
+  token = (await signIn(gateway.url, { email })).token;
 });
 afterAll(() => gateway.stop());
 
@@ -162,10 +161,8 @@ test("a token expires with the password, and with the user, for which it was iss
   await gateway.owner.updateUser({ id, password: "gravel trombone oyster lamp" });
   expect(await ask(`authorization: Bearer ${agent}`, "/api/auth/me")).toBe(401);
   expect(await ask(`authorization: Bearer ${token}`, "/api/auth/me")).toBe(401);
-  const again = await createClient({ baseUrl: gateway.url }).login({
-    email: "agent@example.com",
-    password: "gravel trombone oyster lamp",
-  });
+  const changed = { email: "agent@example.com", password: "gravel trombone oyster lamp" };
+  const again = await signIn(gateway.url, changed);
   await gateway.owner.deleteUser({ id });
   expect(await ask(`authorization: Bearer ${again.token}`, "/api/auth/me")).toBe(401);
 });

@@ -1,10 +1,10 @@
 import { type Client, createClient } from "../../src/client/client.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../gateway.ts";
 import { inBase64, SAMPLE } from "../sample-files.ts";
+import { PASSWORD, signIn } from "../sign-in.ts";
 import type { KnownValues } from "./json-values.ts";
 import type { Operation } from "./operations.ts";
 
-const PASSWORD = "correct horse battery staple";
 const PERSON = "5511987651234";
 const JID = `${PERSON}@s.whatsapp.net`;
 /** Nobody listens there, so what is fetched fails at once. */
@@ -73,8 +73,7 @@ async function makeTenant(gateway: TestGateway, name: string, receiver: string):
     user_name: "Spare",
     plan_id: plan,
   });
-  const { token } = await gateway.anonymous.login({ email, password: PASSWORD });
-  const user = createClient({ baseUrl: url, token });
+  const { client: user, token } = await signIn(url, { email });
   const { data } = await user.createInstance({ name, network: "sandbox" });
   const { id, api_key: key } = data;
   const proxied = (await user.createInstance({ name: `${name} by proxy`, network: "whatsapp" })).data.id;

@@ -2,10 +2,11 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
 import type { Route } from "../../src/platform/http/route.ts";
-import { OWNER, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
+import { startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "../raw-call.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { inBase64, SAMPLE } from "../sample-files.ts";
+import { signIn } from "../sign-in.ts";
 import { statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
 
@@ -40,7 +41,7 @@ beforeAll(async () => {
   sales = await gateway.connectInstance();
   call = createRawCall(() => gateway.url);
   key = { "x-api-key": sales.api_key };
-  bearer = { authorization: `Bearer ${(await gateway.anonymous.login(OWNER)).token}` };
+  bearer = (await signIn(gateway.url)).headers;
 });
 afterAll(async () => {
   await gateway.stop();

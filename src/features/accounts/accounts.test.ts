@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test as whole } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
+import { PASSWORD } from "../../../test/sign-in.ts";
 import { contract } from "../../contract.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Route } from "../../platform/http/route.ts";
@@ -15,7 +16,6 @@ import { createAccount, ensureOwner } from "./create-account.ts";
 import { createSignInHandlers } from "./sign-in.ts";
 import { createTrustedDevices } from "./trusted-devices.ts";
 
-const PASSWORD = "correct horse battery staple";
 const NEW_PASSWORD = "another horse battery staple";
 const THIRD_PASSWORD = "a third horse battery staple";
 let test: TestDatabase;

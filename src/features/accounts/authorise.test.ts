@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { PASSWORD } from "../../../test/sign-in.ts";
 import type { Credential } from "../../platform/http/handler.ts";
 import { type RouteAccess, route } from "../../platform/http/route.ts";
 import { createMetrics } from "../../platform/log/metrics.ts";
@@ -97,7 +98,7 @@ async function makeTenant(account_type: "owner" | "reseller" | "client" = "clien
     name: "Shop",
     account_type,
     email,
-    password: "correct horse battery staple",
+    password: PASSWORD,
   });
   const { id } = await db
     .insertInto("instance")

@@ -8,9 +8,9 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 
-const PASSWORD = "correct horse battery staple";
 const BY_DEFAULT = { WAYGATE_ALLOWED_HOSTS: "" };
 const BLOCKED = expect.stringContaining("not allowed by the gateway's policy");
 
@@ -75,8 +75,7 @@ describe("a gateway with one account and default settings", () => {
       });
     }
     expect(hits).toBe(before);
-    const { token } = await gateway.anonymous.login({ email, password: PASSWORD });
-    const second = createClient({ baseUrl: gateway.url, token });
+    const { client: second } = await signIn(gateway.url, { email });
     const refusal = { code: "VALIDATION_ERROR", message: BLOCKED };
     const created = second.createInstance({ name: "Theirs", network: "sandbox", webhook_url: url });
     await expect(created).rejects.toMatchObject(refusal);

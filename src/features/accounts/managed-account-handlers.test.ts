@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
 import { endTrials } from "./end-trials.ts";
 
-const PASSWORD = "correct horse battery staple";
-const OWNER = { email: "owner@example.com", password: PASSWORD };
 let test: TestGateway;
 
 beforeAll(async () => {
@@ -30,12 +29,11 @@ async function makeAccount(
 ): Promise<Person> {
   const email = `person${made++}@example.com`;
   const { data } = await by.createAccount({ name: `Shop ${made}`, email, password: PASSWORD, ...input });
-  return { account_id: data.id, user_id: data.user.id, email, client: await signIn(email) };
+  return { account_id: data.id, user_id: data.user.id, email, client: await clientOf(email) };
 }
 
-async function signIn(email: string, password = PASSWORD): Promise<Client> {
-  const { token } = await test.anonymous.login({ email, password });
-  return createClient({ baseUrl: test.url, token });
+async function clientOf(email: string, password = PASSWORD): Promise<Client> {
+  return (await signIn(test.url, { email, password })).client;
 }
 
 /** The error of a request, as code and details. */
@@ -78,11 +76,11 @@ describe("users", () => {
     const { data: user } = await client.createUser({ name: "Bia", email, password: PASSWORD });
     const NEW = "gravel trombone oyster lamp";
     for (const change of [{ role: "admin" as const }, { password: NEW }]) {
-      const theirs = await signIn(email);
+      const theirs = await clientOf(email);
       await client.updateUser({ id: user.id, ...change });
       expect(await refusal(theirs.me())).toMatchObject({ code: "INVALID_TOKEN" });
     }
-    const theirs = await signIn(email, NEW);
+    const theirs = await clientOf(email, NEW);
     await client.deleteUser({ id: user.id });
     expect(await refusal(theirs.me())).toMatchObject({ code: "INVALID_TOKEN" });
   });
@@ -96,7 +94,7 @@ describe("users", () => {
     expect((await refusal(client.deleteUser({ id: user_id }))).code).toBe("CONFLICT");
     const email = `admin${made++}@example.com`;
     const { data } = await client.createUser({ name: "Bia", email, password: PASSWORD, role: "admin" });
-    const other = await signIn(email);
+    const other = await clientOf(email);
     const answers = await Promise.allSettled([
       other.updateUser({ id: user_id, role: "agent" }),
       client.updateUser({ id: data.id, role: "agent" }),
@@ -112,7 +110,7 @@ describe("users", () => {
       details: { needs: "super_admin" },
     });
     const { data } = await test.owner.createUser({ ...input, role: "admin" });
-    const admin = await signIn(input.email);
+    const admin = await clientOf(input.email);
     const { data: me } = await test.owner.me();
     expect((await refusal(admin.updateUser({ id: me.user.id, name: "x" }))).code).toBe("FORBIDDEN");
     expect((await refusal(admin.deleteUser({ id: me.user.id }))).code).toBe("FORBIDDEN");
@@ -190,7 +188,7 @@ describe("accounts", () => {
       users: 1,
       instances: 0,
     });
-    const client = await signIn(email, data.password);
+    const client = await clientOf(email, data.password);
     expect((await client.me()).data.account.id).toBe(data.id);
   });
 
@@ -230,7 +228,7 @@ describe("accounts", () => {
     expect(await countRefused()).toBe(0);
     for (const { account_id: id, status } of shops) await test.owner.changeAccount({ id, status });
     for (const { email, status } of shops) {
-      expect(await refusal(signIn(email))).toEqual({ code: "ACCOUNT_RESTRICTED", details: { status } });
+      expect(await refusal(clientOf(email))).toEqual({ code: "ACCOUNT_RESTRICTED", details: { status } });
     }
     await waitUntil(async () => (await countRefused()) === calls.length);
     for (const { account_id: id } of shops) await test.owner.changeAccount({ id, status: "active" });
@@ -437,7 +435,7 @@ describe("plans", () => {
 
   it("reject an unknown feature, with the names of the known ones", async () => {
     const call = createRawCall(() => test.url);
-    const bearer = { authorization: `Bearer ${(await test.anonymous.login(OWNER)).token}` };
+    const { headers: bearer } = await signIn(test.url);
     const body = { name: "Typo", features: { media_retention: 7 } };
     const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);
     expect({ status, error: refused.error }).toMatchObject({ status: 400 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall, type RawHttpResponse } from "../../../test/raw-call.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { createAccount } from "./create-account.ts";
 import type { PlanRates } from "./rate-limits.ts";
 
-const PASSWORD = "correct horse battery staple";
 const UNKNOWN_RATE = 30;
 
 let gateway: TestGateway;
@@ -30,8 +30,7 @@ async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   const name = `Shop ${shops++}`;
   const email = `${name.replace(" ", "")}@example.com`;
   const made = await createAccount(db, { name, account_type: "client", email, password: PASSWORD });
-  const { body } = await call("POST /api/auth/login", { email, password: PASSWORD });
-  const user = { authorization: `Bearer ${body.token}` };
+  const { headers: user } = await signIn(gateway.url, { email });
   const created = await call(
     "POST /instance/create",
     { name, network: "sandbox", account_id: made.account_id },

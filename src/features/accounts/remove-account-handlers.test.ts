@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { ACCOUNT_TABLES } from "./finish-account-removals.ts";
 import { repeatAccountRemoval } from "./remove-account-handlers.ts";
 
-const PASSWORD = "correct horse battery staple";
 const CUSTOMER = "5521966661234";
 const email = "shop@example.com";
 let gateway: TestGateway;
@@ -20,9 +20,8 @@ async function makeAccount(address: string, account_type: "client" | "reseller" 
   return (await gateway.owner.createAccount(made)).data;
 }
 
-async function signIn(address: string): Promise<Client> {
-  const { token } = await gateway.anonymous.login({ email: address, password: PASSWORD });
-  return createClient({ baseUrl: gateway.url, token });
+async function clientOf(email: string): Promise<Client> {
+  return (await signIn(gateway.url, { email })).client;
 }
 
 /** Tables, including those of the sandbox network, that still have rows of the account. */
@@ -67,7 +66,7 @@ async function fillAccount(user: Client): Promise<{ id: number; api_key: string 
 describe("removing an account", () => {
   it("ends its access at once, then removes all data except the audit and request logs", async () => {
     const { id: account_id } = await makeAccount(email);
-    const user = await signIn(email);
+    const user = await clientOf(email);
     const instance = await fillAccount(user);
     const key = createClient({ baseUrl: gateway.url, apiKey: instance.api_key });
     expect(await findRows(account_id)).toEqual(expect.arrayContaining(["public.message", "sandbox.device"]));
@@ -78,7 +77,7 @@ describe("removing an account", () => {
     });
     await expect(user.me()).rejects.toMatchObject({ status: 401 });
     await expect(key.getInstanceStatus({ id: instance.id })).rejects.toMatchObject({ status: 401 });
-    await expect(signIn(email)).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
+    await expect(clientOf(email)).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
     expect((await gateway.owner.listAccounts()).data.map(({ id }) => id)).not.toContain(account_id);
     await expect(gateway.owner.removeAccount({ id: account_id })).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -101,7 +100,7 @@ describe("removing an account", () => {
     const own = (await gateway.owner.me()).data.account.id;
     await expect(gateway.owner.removeAccount({ id: own })).rejects.toMatchObject({ code: "CONFLICT" });
     const reseller = await makeAccount("reseller@example.com", "reseller");
-    const seller = await signIn("reseller@example.com");
+    const seller = await clientOf("reseller@example.com");
     const { data } = await seller.createAccount({
       name: "His",
       email: "his@example.com",
@@ -122,7 +121,7 @@ describe("removing an account", () => {
     const address = "hidden@example.com";
     const { id } = await makeAccount(address, "reseller");
     // An instance whose removal never ends keeps the account in the middle of its own removal.
-    await (await signIn(address)).createInstance({ name: "Left", network: "sandbox" });
+    await (await clientOf(address)).createInstance({ name: "Left", network: "sandbox" });
     await sql`update account set removed_at = now() where id = ${id}`.execute(gateway.database.db);
     const admin = createClient({ baseUrl: gateway.url, adminToken: ADMIN_TOKEN });
     await expect(

@@ -7,11 +7,11 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { countSentMessages } from "./count-sent-messages.ts";
 import { recommendAction } from "./recommend-action.ts";
 
-const PASSWORD = "correct horse battery staple";
 let test: TestGateway;
 let mine: TestInstance;
 let reseller: Client;
@@ -39,8 +39,7 @@ afterAll(() => test.stop());
 async function makeAccount(by: Client, account_type: "reseller" | "client") {
   const email = `${account_type}@example.com`;
   const { data } = await by.createAccount({ name: account_type, account_type, email, password: PASSWORD });
-  const { token } = await test.anonymous.login({ email, password: PASSWORD });
-  return { id: data.id, client: createClient({ baseUrl: test.url, token }) };
+  return { id: data.id, client: (await signIn(test.url, { email })).client };
 }
 
 describe("the administration overview", () => {

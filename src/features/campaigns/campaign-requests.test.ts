@@ -8,6 +8,7 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 
 let gateway: TestGateway;
@@ -19,12 +20,8 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
-  const { token } = await gateway.anonymous.login({
-    email: "owner@example.com",
-    password: "correct horse battery staple",
-  });
-  call = (http, body, headers) =>
-    createRawCall(() => gateway.url)(http, body, { authorization: `Bearer ${token}`, ...headers });
+  const { headers: bearer } = await signIn(gateway.url);
+  call = (http, body, headers) => createRawCall(() => gateway.url)(http, body, { ...bearer, ...headers });
 });
 afterAll(() => gateway.stop());
 
@@ -210,9 +207,9 @@ describe("a campaign request", () => {
 
   test("is rejected everywhere if the account's plan includes no campaigns", async () => {
     const { data: plan } = await owner.createPlan({ name: "No campaigns", features: { campaigns: false } });
-    const login = { email: "plain@example.com", password: "correct horse battery staple" };
+    const login = { email: "plain@example.com", password: PASSWORD };
     await owner.createAccount({ name: "Plain", user_name: "Plain", plan_id: plan.id, ...login });
-    const { token } = await gateway.anonymous.login(login);
+    const { token } = await signIn(gateway.url, login);
     for (const http of [
       "GET /api/campaigns",
       "POST /api/campaigns",

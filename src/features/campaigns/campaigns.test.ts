@@ -9,7 +9,8 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import { type Client, createClient } from "../../client/client.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import type { Client } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 // The slow number never responds, even if the machine pauses for seconds.
@@ -24,11 +25,8 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
-  const { token } = await gateway.anonymous.login({
-    email: "owner@example.com",
-    password: "correct horse battery staple",
-  });
-  call = (http, body) => createRawCall(() => gateway.url)(http, body, { authorization: `Bearer ${token}` });
+  const { headers } = await signIn(gateway.url);
+  call = (http, body) => createRawCall(() => gateway.url)(http, body, headers);
 });
 afterAll(() => gateway.stop());
 
@@ -267,11 +265,7 @@ async function rows(text: string): Promise<Record<string, unknown>[]> {
 }
 
 async function bearer(): Promise<string> {
-  const { token } = await gateway.anonymous.login({
-    email: "owner@example.com",
-    password: "correct horse battery staple",
-  });
-  return `Bearer ${token}`;
+  return (await signIn(gateway.url)).headers.authorization;
 }
 
 describe("a running campaign", () => {
@@ -524,12 +518,10 @@ describe("the campaign status", () => {
 
 test("a campaign of another account returns the same error as an unknown campaign", async () => {
   const id = await createCampaign();
-  const email = "stranger@example.com";
-  const password = "correct horse battery staple";
-  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", email, password });
-  const { token } = await gateway.anonymous.login({ email, password });
+  const login = { email: "stranger@example.com", password: PASSWORD };
+  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
+  const { client, headers } = await signIn(gateway.url, login);
   const stranger = createRawCall(() => gateway.url);
-  const headers = { authorization: `Bearer ${token}` };
   const bodyOf = async (http: string, body?: unknown) => {
     const { status, body: answer } = await stranger(http, body, headers);
     return { status, ...answer, request_id: "" };
@@ -542,7 +534,6 @@ test("a campaign of another account returns the same error as an unknown campaig
   expect(await bodyOf(`GET /api/campaigns/${id}/report`)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   const foreign = { name: "x", instance_id: shop.id, message_template: "x" };
   expect(await bodyOf("POST /api/campaigns", foreign)).toMatchObject({ status: 404, code: "NOT_FOUND" });
-  const client = createClient({ baseUrl: gateway.url, token });
   expect((await client.listCampaigns()).data).toEqual([]);
 });
 

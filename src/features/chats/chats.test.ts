@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  OWNER,
-  startTestGateway,
-  type TestGateway,
-  type TestInstance,
-  waitUntil,
-} from "../../../test/gateway.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 
 let gateway: TestGateway;
@@ -28,10 +23,8 @@ afterAll(() => gateway.stop());
 
 async function otherAccount(): Promise<TestInstance & { owner: Client }> {
   const email = "other@example.com";
-  const password = "another horse battery staple";
-  await gateway.owner.createAccount({ name: "Other", email, password });
-  const { token } = await createClient({ baseUrl: gateway.url }).login({ email, password });
-  const owner = createClient({ baseUrl: gateway.url, token });
+  await gateway.owner.createAccount({ name: "Other", email, password: PASSWORD });
+  const { client: owner } = await signIn(gateway.url, { email });
   const { data } = await owner.createInstance({ name: "Stranger", network: "sandbox" });
   const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
   await client.sandboxScan({ id: data.id });
@@ -251,11 +244,10 @@ describe("the chat lists of an account", () => {
 
   test("return the same for an instance of another account and for an unknown instance", async () => {
     const call = createRawCall(() => gateway.url);
-    const { token } = await gateway.anonymous.login(OWNER);
+    const { headers } = await signIn(gateway.url);
     const bodies = [];
     for (const path of ["conversations", "messages"]) {
       for (const id of [stranger.id, 999_999]) {
-        const headers = { authorization: `Bearer ${token}` };
         const { status, body } = await call(`GET /api/v1/${path}?instance_id=${id}`, undefined, headers);
         expect(status).toBe(404);
         bodies.push({ ...body, request_id: "" });

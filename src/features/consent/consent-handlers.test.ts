@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
-import { type Client, createClient } from "../../client/client.ts";
-
-const PASSWORD = "correct horse battery staple";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import type { Client } from "../../client/client.ts";
 
 let test: TestGateway;
 let call: RawCall;
@@ -21,8 +20,7 @@ afterAll(() => test.stop());
 async function makeTenant(name: string): Promise<{ client: Client; user_id: number; token: string }> {
   const email = `boss@${name}.example`;
   const { data } = await test.owner.createAccount({ name, email, password: PASSWORD, user_name: name });
-  const { token } = await test.anonymous.login({ email, password: PASSWORD });
-  return { client: createClient({ baseUrl: test.url, token }), user_id: data.user.id, token };
+  return { ...(await signIn(test.url, { email })), user_id: data.user.id };
 }
 
 const NEWS = { purpose: "news", consent_type: "opt_in", granted: true };
@@ -83,8 +81,7 @@ describe("consent", () => {
   });
 
   it("of a user of another account gets the same response as that of an unknown user", async () => {
-    const { token } = await test.anonymous.login({ email: "boss@shop.example", password: PASSWORD });
-    const headers = { authorization: `Bearer ${token}` };
+    const { headers } = await signIn(test.url, { email: "boss@shop.example" });
     const says = async (http: string, body?: unknown) => {
       const answer = await call(http, body, headers);
       return `${answer.status} ${JSON.stringify({ ...answer.body, request_id: "" })}`;
@@ -111,8 +108,8 @@ describe("consent", () => {
     [{ ...NEWS, phone: "12" }, "phone"],
     [{ ...NEWS, phone: "5511987652012", userId: 1 }, "userId"],
   ])("is rejected with the wrong field: %j", async (body, field) => {
-    const { token } = await test.anonymous.login({ email: "boss@other.example", password: PASSWORD });
-    const answer = await call("POST /api/data/consent", body, { authorization: `Bearer ${token}` });
+    const { headers } = await signIn(test.url, { email: "boss@other.example" });
+    const answer = await call("POST /api/data/consent", body, headers);
     expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.body.details.fields[0].field).toBe(field);
   });

@@ -6,7 +6,8 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { type Client, createClient } from "../../client/client.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import type { Client } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;
@@ -18,10 +19,9 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
-  const login = { email: "stranger@example.com", password: "correct horse battery staple" };
+  const login = { email: "stranger@example.com", password: PASSWORD };
   await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
-  const { token } = await gateway.anonymous.login(login);
-  stranger = createClient({ baseUrl: gateway.url, token });
+  stranger = (await signIn(gateway.url, login)).client;
 });
 afterAll(() => gateway.stop());
 

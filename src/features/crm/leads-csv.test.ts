@@ -1,7 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway } from "../../../test/gateway.ts";
-import { type Client, createClient } from "../../client/client.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import type { Client } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;
@@ -11,10 +12,9 @@ let stranger: Client;
 beforeAll(async () => {
   gateway = await startTestGateway();
   owner = gateway.owner;
-  const login = { email: "stranger@example.com", password: "correct horse battery staple" };
+  const login = { email: "stranger@example.com", password: PASSWORD };
   await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
-  const { token } = await gateway.anonymous.login(login);
-  stranger = createClient({ baseUrl: gateway.url, token });
+  stranger = (await signIn(gateway.url, login)).client;
 });
 afterAll(() => gateway.stop());
 

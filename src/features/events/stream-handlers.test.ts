@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, type StreamBody } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
@@ -289,14 +290,9 @@ describe("the event stream of an account", () => {
   });
 
   test("contains no event of another account", async () => {
-    const stranger = {
-      name: "Stranger",
-      email: "stranger@example.com",
-      password: "correct horse battery staple",
-    };
+    const stranger = { name: "Stranger", email: "stranger@example.com", password: PASSWORD };
     await createAccount(gateway.database.db, { ...stranger, account_type: "client" });
-    const { token } = await gateway.anonymous.login({ email: stranger.email, password: stranger.password });
-    const client = createClient({ baseUrl: gateway.url, token });
+    const { client } = await signIn(gateway.url, stranger);
     const theirs = await client.createInstance({ name: "Theirs", network: "sandbox" });
     const stream = await followAccount("evt_01JD0000000000000000000000", client);
     await say("private");
@@ -310,11 +306,9 @@ describe("the event stream of an account", () => {
   test("requires a signed-in user, and ends with the sign-out", async () => {
     await expect(shop.client.streamAccountEvents()).rejects.toMatchObject({ status: 401 });
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    const email = "leaver@example.com";
-    const password = "correct horse battery staple";
-    await createAccount(gateway.database.db, { name: "Leaver", account_type: "client", email, password });
-    const { token } = await gateway.anonymous.login({ email, password });
-    const client = createClient({ baseUrl: gateway.url, token });
+    const leaver = { name: "Leaver", email: "leaver@example.com", password: PASSWORD };
+    await createAccount(gateway.database.db, { ...leaver, account_type: "client" });
+    const { client } = await signIn(gateway.url, leaver);
     const stream = await followAccount(undefined, client);
     await client.logout();
     vi.advanceTimersByTime(5_000);

@@ -4,7 +4,8 @@ import { type FileServer, file, startFileServer } from "../../../test/file-serve
 import { newPhone, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { createClient } from "../../client/client.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+
 import type { Group } from "../../network/session-operations.ts";
 import { createAccount } from "../accounts/create-account.ts";
 import { recordGroupChange } from "./record-group-change.ts";
@@ -530,10 +531,9 @@ describe("the list of groups", () => {
 describe("access to groups", () => {
   test("is limited to the instance's own groups, whatever account sends the request", async () => {
     const { gateway } = story;
-    const stranger = { email: "stranger@example.com", password: "correct horse battery" };
+    const stranger = { email: "stranger@example.com", password: PASSWORD };
     await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...stranger });
-    const { token } = await gateway.anonymous.login(stranger);
-    const theirs = createClient({ baseUrl: gateway.url, token });
+    const { client: theirs } = await signIn(gateway.url, stranger);
     const { jid } = await makeGroup();
     for (const id of [sales.id, 999_999]) {
       await expect(theirs.listGroups({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { contract } from "../../contract.ts";
 
-const PASSWORD = "correct horse battery staple";
 const LOGIN = { email: "boss@shop.example", password: PASSWORD };
 
 let test: TestGateway;
@@ -29,8 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-const shop = async (): Promise<Client> =>
-  createClient({ baseUrl: test.url, token: (await test.anonymous.login(LOGIN)).token });
+const shop = async (): Promise<Client> => (await signIn(test.url, LOGIN)).client;
 const clientOf = ({ key }: { key: string }) => createClient({ baseUrl: test.url, apiKey: key });
 
 const REFUSED = {

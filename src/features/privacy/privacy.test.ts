@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { privacyContract } from "./contract.ts";
 import { failInterruptedExports } from "./export-account.ts";
 import { repeatErasure } from "./request-erasure.ts";
-
-const PASSWORD = "correct horse battery staple";
 
 let test: TestGateway;
 let call: RawCall;
@@ -46,8 +45,7 @@ async function makeTenant(): Promise<Tenant> {
     "update account set plan_id = (select id from plan where name = 'unlimited') where id = $1",
     [data.id],
   );
-  const { token } = await test.anonymous.login({ email, password: PASSWORD });
-  const client = createClient({ baseUrl: test.url, token });
+  const { token, client } = await signIn(test.url, { email });
   return { id: data.id, user_id: data.user.id, token, client };
 }
 

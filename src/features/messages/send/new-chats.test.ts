@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { signIn } from "../../../../test/sign-in.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
 import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
@@ -90,7 +91,10 @@ describe("an account that is blocked from starting new chats", () => {
     await restrict(HOUR);
     await refusalOf(client.sendText(text(await stranger())));
     const before = await rows();
-    const headers = { "content-type": "application/json", authorization: `Bearer ${await keyOfOwner()}` };
+    const headers = {
+      "content-type": "application/json",
+      authorization: `Bearer ${(await signIn(gateway.url)).token}`,
+    };
     const answer = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
       method: "POST",
       headers,
@@ -125,7 +129,7 @@ describe("an account that is blocked from starting new chats", () => {
     await refusalOf(client.sendText(text(await stranger())));
     const { data: before } = await client.getInstance({ id });
     await gateway.restart();
-    client = createClient({ baseUrl: gateway.url, token: await keyOfOwner() });
+    client = createClient({ baseUrl: gateway.url, token: (await signIn(gateway.url)).token });
     await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
     expect((await client.getInstance({ id })).data.new_chats_locked_until).toBe(
       before.new_chats_locked_until,
@@ -170,12 +174,4 @@ async function isPutOff(messageId: string): Promise<boolean> {
     select from job j join message m on (j.ref ->> 'message')::bigint = m.id
     where m.message_id = ${messageId} and j.run_at > now()`.execute(gateway.database.db);
   return rows.length > 0;
-}
-
-async function keyOfOwner(): Promise<string> {
-  const { token } = await gateway.anonymous.login({
-    email: "owner@example.com",
-    password: "correct horse battery staple",
-  });
-  return token;
 }
