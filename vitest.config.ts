@@ -8,8 +8,9 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000, interval: 20 } },
-  // A spy ends with its test: the next file may run in the same process.
+  // Spies and variables end with their test: the next file may run in the same process.
   restoreMocks: true,
+  unstubEnvs: true,
 };
 
 const UNIT = "src/**/*.unit.test.ts";

@@ -364,7 +364,10 @@ describe("files and names", () => {
   test("every file name is in kebab-case", () => {
     const paths = ["src", "migrations", "scripts", "examples/demo", "test"].flatMap(listFiles);
     const wrong = paths.filter((path) =>
-      path.split("/").some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
+      path
+        .replace(/\/README\.md$/, "")
+        .split("/")
+        .some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.unit|\.long)?(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
     );
     expect(wrong).toEqual([]);
   });

@@ -76,14 +76,14 @@ function watch(...options: string[]): Promise<{ code: number; said: string }> {
 const compare = () => watch("--baileys", checkout);
 
 describe("The watch of other projects", () => {
-  test("finds the pinned Baileys as it was recorded (else: read what changed, then --record).", async () => {
+  test("finds the pinned Baileys as it was recorded (else: read what changed, then --record)", async () => {
     expect(await watch("--list", LIST, "--baileys", BAILEYS)).toEqual({
       code: 0,
       said: "baileys (recorded 7.0.0-rc14, given 7.0.0-rc14): 0 of what is watched changed\n",
     });
   });
 
-  test("finds no change in a checkout as recorded, whatever its indentation and other lines.", async () => {
+  test("finds no change in a checkout as recorded, whatever its indentation and other lines", async () => {
     expect((await compare()).code).toBe(0);
     await put("lib/socket.js", ["other", ...SOCKET.map((line) => `\t${line}`), "more"].join("\r\n"));
     await put("lib/other.js", "nothing that is watched");
@@ -116,7 +116,7 @@ describe("The watch of other projects", () => {
       { "lib/code.js": "", "lib/pairing/code.js": "link_code" },
       ['"link_code" is new in lib/pairing/code.js, gone from lib/code.js', "The pairing code."],
     ],
-  ])("names %s, and its meaning.", async (_what, files, said) => {
+  ])("names %s, and its meaning", async (_what, files, said) => {
     await put("package.json", '{"version":"1.1.0"}');
     for (const [path, text] of Object.entries(files)) await put(path, text);
     const found = await compare();
@@ -124,7 +124,7 @@ describe("The watch of other projects", () => {
     for (const part of ["recorded 1.0.0, given 1.1.0): 1 of", ...said]) expect(found.said).toContain(part);
   });
 
-  test("accepts a recorded state as the new reference, and does not change other projects.", async () => {
+  test("accepts a recorded state as the new reference, and does not change other projects", async () => {
     await put("package.json", '{"version":"1.1.0"}');
     await put("lib/refresh.js", "companion_reg_refresh");
     expect((await watch("--baileys", checkout, "--record")).code).toBe(0);
@@ -134,7 +134,7 @@ describe("The watch of other projects", () => {
     expect(written).toMatchObject({ whatsmeow: WATCHED.whatsmeow, web: EMPTY });
   });
 
-  test("knows only the existence of some names until they are recorded.", async () => {
+  test("knows only the existence of some names until they are recorded", async () => {
     await put("pair.go", "cli.dispatch(RotateADVSecret{})");
     expect((await watch("--whatsmeow", checkout)).code).toBe(0);
     await put("pair.go", "nothing");
@@ -142,7 +142,7 @@ describe("The watch of other projects", () => {
     expect([code, said]).toEqual([1, expect.stringContaining('"RotateADVSecret" is gone')]);
   });
 
-  test("follows no links out of a checkout, and reads no packages within it.", async () => {
+  test("follows no links out of a checkout, and reads no packages within it", async () => {
     await symlink(checkout, join(checkout, "lib/circle"));
     await symlink("/etc/passwd", join(checkout, "lib/secret.js"));
     await put("lib/node_modules/other/index.js", "companion_reg_refresh");
@@ -205,7 +205,7 @@ describe("The watch of other projects", () => {
       },
       /is not a list of what to watch:[\s\S]*web\.names\[0\]/,
     ],
-  ])("reports the error when %s, and writes nothing.", async (_what, prepare, expected) => {
+  ])("reports the error when %s, and writes nothing", async (_what, prepare, expected) => {
     const options = await prepare();
     const before = await readFile(list, "utf8");
     const { code, said } = await watch(...options, "--record");

@@ -32,7 +32,7 @@ describe("A gateway that is killed around the search for a client version", () =
     return row;
   };
 
-  test("searches again when it died before the version was stored.", async () => {
+  test("searches again when it died before the version was stored", async () => {
     expect(await kept()).toMatchObject({ revision: FIRST });
     await on.story.gateway.kill();
     web.publish(SECOND);
@@ -46,7 +46,7 @@ describe("A gateway that is killed around the search for a client version", () =
     expect(web.asked.length).toBe(asked + 2);
   });
 
-  test("uses the stored version after it died before the first use, without another search.", async () => {
+  test("uses the stored version after it died before the first use, without another search", async () => {
     const asked = web.asked.length;
     await on.start();
     await on.online();

@@ -13,11 +13,11 @@ describe("findRevision", () => {
     ["a text in place of the number", '"client_revision":"1050000006",', undefined],
     ["another name", '"server_revision":1050000007,', undefined],
     ["nothing", "", undefined],
-  ])("reads %s.", (_what, text, revision) => {
+  ])("reads %s", (_what, text, revision) => {
     expect(findRevision(text)).toBe(revision);
   });
 
-  test("finishes long texts that are made to slow it down.", () => {
+  test("finishes long texts that are made to slow it down", () => {
     for (const part of ['client_revision\\\\" ', 'client_revision": ', "client_revision", "\\", " ", "1"]) {
       const text = `client_revision":${part.repeat(2_000_000)}`;
       expect(findRevision(text), part).toBeUndefined();
@@ -34,7 +34,7 @@ describe("findFault", () => {
     ["one before the one found before", BUILT_IN_REVISION + 4, BUILT_IN_REVISION + 5, "was found before"],
     ["the seconds since 1970", 1_795_000_000, null, "too high"],
     ["zero", 0, null, "older than the built-in"],
-  ])("classifies %s.", (_what, revision, known, fault) => {
+  ])("classifies %s", (_what, revision, known, fault) => {
     if (fault === undefined) expect(findRevisionProblem(revision, known)).toBeUndefined();
     else expect(findRevisionProblem(revision, known)).toContain(fault);
   });

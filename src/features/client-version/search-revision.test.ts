@@ -40,7 +40,7 @@ const oversized = (response: ServerResponse): void =>
   void response.end(" ".repeat(3 * 1024 * 1024) + serviceWorkerOf(NEWER));
 
 describe("The search for a client revision", () => {
-  test("reads the service worker as a browser would.", async () => {
+  test("reads the service worker as a browser would", async () => {
     expect(await search()).toEqual({ revision: NEWER });
     expect(paths()).toEqual(["/sw.js"]);
   });
@@ -53,13 +53,13 @@ describe("The search for a client revision", () => {
     ["names an older revision than the built-in", text(serviceWorkerOf(BUILT_IN_REVISION - 1))],
     ["names a number that is no revision", text(serviceWorkerOf(1_795_000_000))],
     ["breaks off", (response) => void response.socket?.destroy()],
-  ])("reads the page when the service worker %s.", async (_what, how) => {
+  ])("reads the page when the service worker %s", async (_what, how) => {
     web.answer("/sw.js", how);
     expect(await search()).toEqual({ revision: NEWER });
     expect(paths()).toEqual(["/sw.js", "/"]);
   });
 
-  test("reports why it found nothing in either place.", async () => {
+  test("reports why it found nothing in either place", async () => {
     web.answer("/sw.js", (response) => void response.writeHead(400).end());
     web.answer("/", text("nothing"));
     expect(await search()).toEqual({
@@ -67,18 +67,18 @@ describe("The search for a client revision", () => {
     });
   });
 
-  test("gives up on a server that does not respond.", async () => {
+  test("gives up on a server that does not respond", async () => {
     web.answer("/sw.js", hang);
     web.answer("/", hang);
     expect(await search(null, 100)).toEqual({ problem: "No response within the time limit." });
   });
 
-  test("rejects a revision that is older than the one found before.", async () => {
+  test("rejects a revision that is older than the one found before", async () => {
     expect(await search(NEWER + 1)).toEqual({ problem: expect.stringContaining(`older than ${NEWER + 1}`) });
     expect(await search(NEWER)).toEqual({ revision: NEWER });
   });
 
-  test("sends no request if the outgoing policy forbids it.", async () => {
+  test("sends no request if the outgoing policy forbids it", async () => {
     const closed = createSafeFetch({ allowedHosts: ["example.com"] });
     const found = await searchRevision({ outgoing: closed, origin: web.origin, known: null });
     expect(found).toEqual({ problem: expect.stringContaining("not allowed") });

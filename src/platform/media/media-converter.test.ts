@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { oggOpus } from "../../../test/media-samples.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
 import { createMediaConverter } from "./media-converter.ts";
@@ -89,7 +89,7 @@ describe("a media file without ffmpeg", () => {
   test("is converted by the configured program, without the gateway's environment", async () => {
     const script = 'for last; do case "$last" in /*) cat "$last";; esac; done\nenv | grep -c TEST\n:';
     const fake = await fakeFfmpeg("fake", script);
-    process.env.TEST_SECRET = "do not tell";
+    vi.stubEnv("TEST_SECRET", "do not tell");
     const { bytes } = await make(fake, Buffer.from("sound;"), "audio/wav");
     expect(bytes.toString()).toBe("sound;0\n");
   });

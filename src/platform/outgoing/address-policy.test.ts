@@ -358,16 +358,16 @@ describe("list entries", () => {
     "*.a.test:1",
     "10.0.0.0/8",
     "1.2.3.4:80",
+    "::1",
+    "fd00::/8",
+    "[fd00::1]",
+    "[fd00::1]:80",
+    "_dmarc.a.test",
+    "a-b.test.",
+    "n8n:65535",
   ])("can be %s", (text) => {
     expect(parseAllowRule(text)).toBeDefined();
   });
-
-  it.each(["::1", "fd00::/8", "[fd00::1]", "[fd00::1]:80", "_dmarc.a.test", "a-b.test.", "n8n:65535"])(
-    "can be %s",
-    (text) => {
-      expect(parseAllowRule(text)).toBeDefined();
-    },
-  );
 
   it.each([
     "",
@@ -381,16 +381,17 @@ describe("list entries", () => {
     "256.1.1.1",
     "a b",
     "n8n:0",
+    "n8n:x",
+    "n8n:70000",
+    "http://n8n",
+    "n8n/path",
+    "[n8n]",
+    "-a.test",
+    "1.2.3.4/8/8",
+    "0x7f.1",
   ])("cannot be %j", (text) => {
     expect(parseAllowRule(text)).toBeUndefined();
   });
-
-  it.each(["n8n:x", "n8n:70000", "http://n8n", "n8n/path", "[n8n]", "-a.test", "1.2.3.4/8/8", "0x7f.1"])(
-    "cannot be %j",
-    (text) => {
-      expect(parseAllowRule(text)).toBeUndefined();
-    },
-  );
 
   it("are open when they name more than the internet and have no port", () => {
     const closed = ["external", "n8n:5678", "[::1]:8080", "10.0.0.0/8:443", "127.0.0.1:9000"];

@@ -92,7 +92,7 @@ async function raiseFloor(revision: number, { phone }: TestInstance): Promise<vo
   await network.control.end(phone, 428);
 }
 
-test("The client version built into Waygate is the one of the pinned Baileys.", () => {
+test("The client version built into Waygate is the one of the pinned Baileys", () => {
   expect(DEFAULT_CONNECTION_CONFIG.version).toEqual([2, 3000, BUILT_IN_REVISION]);
 });
 
@@ -108,7 +108,7 @@ describe("A gateway", () => {
     await Promise.all([web.close(), network.close()]);
   });
 
-  test("logs in as the version that web.whatsapp.com serves, and shows it to operators.", async () => {
+  test("logs in as the version that web.whatsapp.com serves, and shows it to operators", async () => {
     await start();
     await isFetched(FIRST);
     await pair();
@@ -128,7 +128,7 @@ describe("A gateway", () => {
     expect(metrics).toMatch(/^waygate_whatsapp_client_version_age_seconds \d+$/m);
   });
 
-  test("does not wait for the version: it pairs as the built-in one while the search hangs.", async () => {
+  test("does not wait for the version: it pairs as the built-in one while the search hangs", async () => {
     for (const path of ["/sw.js", "/"] as const) web.answer(path, () => {});
     await start();
     await waitUntil(() => web.asked.length > 0);
@@ -141,7 +141,7 @@ describe("A gateway", () => {
     ["HTTP 400", 400, ""],
     ["garbage", 200, "<html>"],
     ["a number that is no revision", 200, '"client_revision":1795000000,'],
-  ])("keeps its current version when the response is %s.", async (_what, status, body) => {
+  ])("keeps its current version when the response is %s", async (_what, status, body) => {
     await start();
     await isFetched(FIRST);
     for (const path of ["/sw.js", "/"] as const) {
@@ -154,7 +154,7 @@ describe("A gateway", () => {
     expect(new Set(await logins())).toEqual(new Set([FIRST]));
   });
 
-  test("does not go back to an older version.", async () => {
+  test("does not go back to an older version", async () => {
     web.publish(SECOND);
     await start();
     await isFetched(SECOND);
@@ -165,7 +165,7 @@ describe("A gateway", () => {
     expect((await versionOf())?.version).toBe(`2.3000.${SECOND}`);
   });
 
-  test("searches for a newer version at once when its own is refused, and connects with it.", async () => {
+  test("searches for a newer version at once when its own is refused, and connects with it", async () => {
     await start();
     await isFetched(FIRST);
     const instance = await pair();
@@ -177,7 +177,7 @@ describe("A gateway", () => {
     expect(await logins()).toEqual([FIRST, SECOND]);
   });
 
-  test("shows a QR although the version of its first connection is refused.", async () => {
+  test("shows a QR although the version of its first connection is refused", async () => {
     await start();
     await isFetched(FIRST);
     web.publish(SECOND);
@@ -187,7 +187,7 @@ describe("A gateway", () => {
     expect(await logins()).toEqual([FIRST, SECOND, SECOND]);
   });
 
-  test("stops using a refused version, and reconnects by itself when a newer one is served.", async () => {
+  test("stops using a refused version, and reconnects by itself when a newer one is served", async () => {
     await start();
     await isFetched(FIRST);
     const instance = await pair();
@@ -208,7 +208,7 @@ describe("A gateway", () => {
     expect(web.asked.length).toBe(asked + 1);
   });
 
-  test("does not restart a pairing that was refused, because no user would scan its QR code.", async () => {
+  test("does not restart a pairing that was refused, because no user would scan its QR code", async () => {
     await start();
     await isFetched(FIRST);
     await network.control.settings({ oldestRevision: THIRD });
@@ -235,7 +235,7 @@ describe("A gateway", () => {
     expect(await logins()).toEqual([FIRST, THIRD]);
   });
 
-  test("shares the version with the other nodes of its database, and one node requests it.", async () => {
+  test("shares the version with the other nodes of its database, and one node requests it", async () => {
     await start();
     await isFetched(FIRST);
     const other = await running.addNode();
@@ -251,7 +251,7 @@ describe("A gateway", () => {
     expect(web.asked.length).toBe(asked + 1);
   });
 
-  test("does not search when the version is set.", async () => {
+  test("does not search when the version is set", async () => {
     await start({ WAYGATE_WHATSAPP_VERSION: `2.3000.${FIRST - 1}` });
     const instance = await pair();
     await raiseFloor(FIRST, instance);
@@ -265,7 +265,7 @@ describe("A gateway", () => {
     expect(web.asked).toEqual([]);
   });
 
-  test("reports that its rules for outgoing requests forbid the search.", async () => {
+  test("reports that its rules for outgoing requests forbid the search", async () => {
     await start({ WAYGATE_ALLOWED_HOSTS: "example.com" });
     await waitUntil(async () => (await versionOf())?.problem?.includes("not allowed"));
     const instance = await pair();
