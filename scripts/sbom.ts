@@ -16,10 +16,10 @@ const shipped = new Set(
 );
 const bom = readBom();
 const components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
-const kept = new Set(components.map((component) => component["bom-ref"]));
+const included = new Set(components.map((component) => component["bom-ref"]));
 const dependencies = bom.dependencies
-  .filter(({ ref }) => kept.has(ref) || ref.startsWith("waygate@"))
-  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((name) => kept.has(name)) }));
+  .filter(({ ref }) => included.has(ref) || ref.startsWith("waygate@"))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((name) => included.has(name)) }));
 console.log(JSON.stringify({ ...bom, components, dependencies }, null, 2));
 
 function readBom(): Bom {

@@ -64,10 +64,10 @@ export function readWatchList(path: string): WatchList {
 }
 
 /** What of the project is not as recorded, and the project with the states of the checkout. */
-export function compareProject(given: Project, checkout: string): { changes: Change[]; now: Project } {
-  const files = readSources(given, checkout);
+export function compareProject(recorded: Project, checkout: string): { changes: Change[]; now: Project } {
+  const files = readSources(recorded, checkout);
   const changes: Change[] = [];
-  const regions = given.regions.map((region) => {
+  const regions = recorded.regions.map((region) => {
     const state = hashRegion(files.get(region.file), region);
     if (state !== region.state) {
       const how = state === ABSENT ? "is gone" : region.state === ABSENT ? "is new" : "changed";
@@ -75,13 +75,13 @@ export function compareProject(given: Project, checkout: string): { changes: Cha
     }
     return { ...region, state };
   });
-  const names = given.names.map((name) => {
+  const names = recorded.names.map((name) => {
     const state = [...files].filter(([, text]) => text.includes(name.text)).map(([file]) => file);
     const what = describeNameChange(name.text, name.state, state);
     if (what !== undefined) changes.push({ what, why: name.why });
     return { ...name, state };
   });
-  return { changes, now: { ...given, version: versionOf(checkout), regions, names } };
+  return { changes, now: { ...recorded, version: versionOf(checkout), regions, names } };
 }
 
 function describeNameChange(
@@ -94,8 +94,8 @@ function describeNameChange(
   const added = now.filter((file) => !known.includes(file));
   const gone = known.filter((file) => !now.includes(file));
   if (added.length + gone.length === 0) return undefined;
-  const told = [...added.map((file) => `new in ${file}`), ...gone.map((file) => `gone from ${file}`)];
-  return `"${text}" is ${told.join(", ")}`;
+  const differences = [...added.map((file) => `new in ${file}`), ...gone.map((file) => `gone from ${file}`)];
+  return `"${text}" is ${differences.join(", ")}`;
 }
 
 function hashRegion(text: string | undefined, { from, lines }: Project["regions"][number]): string {

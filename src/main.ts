@@ -239,12 +239,12 @@ const isUnknown = typed !== "" && !typed.startsWith("-") && !known.includes(type
 const argv = isUnknown ? process.argv.slice(0, 3) : process.argv;
 
 /** Errors whose message is meant for the operator; all others are bugs. */
-const SAYS_IT_ALL = new Set(["ConfigError", "StartError", "BrokenPromise"]);
+const WITHOUT_STACK = new Set(["ConfigError", "StartError", "BrokenPromise"]);
 
 try {
   await program.parseAsync(argv.length > 2 ? argv : [...argv, "serve"]);
 } catch (error) {
-  if (!(error instanceof Error) || !SAYS_IT_ALL.has(error.name)) throw error;
+  if (!(error instanceof Error) || !WITHOUT_STACK.has(error.name)) throw error;
   console.error(error.message);
   process.exit(1);
 }

@@ -25,12 +25,12 @@ export async function runCreateAccountCommand(
 ): Promise<void> {
   const account_type = (["owner", "reseller", "client"] as const).find((known) => known === type);
   if (!account_type) throw new StartError("--type must be owner, reseller or client.");
-  const given = { name, email, account_type, password: generatePassword() };
+  const input = { name, email, account_type, password: generatePassword() };
   const account_id = await withCommandContext(env, ({ database: { db } }) =>
-    writeAccount(db, given).catch(throwSettingError),
+    writeAccount(db, input).catch(throwSettingError),
   );
   console.log(
-    `Account ${account_id} (${account_type}) was created.\nE-mail: ${email}\nPassword: ${given.password}`,
+    `Account ${account_id} (${account_type}) was created.\nE-mail: ${email}\nPassword: ${input.password}`,
   );
   console.log("The password is shown only once.");
 }
@@ -69,11 +69,11 @@ async function recoverUser(
   return user;
 }
 
-async function writeAccount(db: Db, given: NewAccount): Promise<number> {
-  await validateSignInDetails(given);
-  const password_hash = await hashPassword(given.password);
+async function writeAccount(db: Db, input: NewAccount): Promise<number> {
+  await validateSignInDetails(input);
+  const password_hash = await hashPassword(input.password);
   return db.transaction().execute(async (trx) => {
-    const { account_id } = await insertAccount(trx, given, password_hash);
+    const { account_id } = await insertAccount(trx, input, password_hash);
     const target = { type: "account", id: account_id };
     await recordAudit(trx, { by: COMMAND_ACTOR, action: "account.create", target, account_id });
     return account_id;

@@ -58,9 +58,9 @@ async function backUp(deps: BackupDeps): Promise<void> {
 async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
   if (await stat(path).catch(() => undefined)) throw new StartError(`${path} exists already.`);
   const order = { id: `bkp_${ulid()}`, path, signal: new AbortController().signal };
-  const { written, verdict } = await createVerifiedBackup(deps, order).catch(rethrowAsStartError);
+  const { written, verification } = await createVerifiedBackup(deps, order).catch(rethrowAsStartError);
   const rows = Object.fromEntries(Object.entries(written.tally).map(([table, { rows }]) => [table, rows]));
-  report(path, written.size, rows, verdict.result === "good" ? null : verdict.reason);
+  report(path, written.size, rows, verification.result === "good" ? null : verification.reason);
 }
 
 function report(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
@@ -97,15 +97,15 @@ export async function runRestoreCommand(
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
   const backupKey = await requireKey(config.backupKey?.reveal(), dataDir, "backup-key", "WAYGATE_BACKUP_KEY");
   const order = { path, backupKey, onProgress: startProgressPrinter().advanceBy };
-  const head = await checkBackup(order).catch(rethrowAsStartError);
-  await requireSecretKeyOf(head.secretCheck, config, dataDir);
+  const header = await checkBackup(order).catch(rethrowAsStartError);
+  await requireSecretKeyOf(header.secretCheck, config, dataDir);
   const erasures = await gatherErasures(config, path, options.erasures).catch(rethrowAsStartError);
-  await withEmptyStore(config, async (url, words) => {
+  await withEmptyStore(config, async (url, description) => {
     await restoreBackup(url, order, erasures).catch((error: unknown) => {
-      if (isOurWord(error)) rethrowAsStartError(error);
-      return throwDatabaseStartError(error, words);
+      if (isBackupError(error)) rethrowAsStartError(error);
+      return throwDatabaseStartError(error, description);
     });
-    await tellRestored(url, words, head.created_at);
+    await reportRestored(url, description, header.created_at);
   });
 }
 
@@ -114,8 +114,8 @@ async function readDatabaseUrl(
   { databaseUrl, erasures }: RestoreCommandOptions,
   input: AsyncIterable<Uint8Array>,
 ): Promise<string | undefined> {
-  for (const given of [databaseUrl, erasures]) {
-    if (!given || !URL.canParse(given) || new URL(given).password === "") continue;
+  for (const value of [databaseUrl, erasures]) {
+    if (!value || !URL.canParse(value) || new URL(value).password === "") continue;
     console.error(
       "Warning: other users of this machine can read a password that is given as an argument. Set DATABASE_URL, or pass `--database-url -` and write the address to standard input.",
     );
@@ -137,17 +137,17 @@ async function readDatabaseUrl(
   return url;
 }
 
-function isOurWord(error: unknown): boolean {
+function isBackupError(error: unknown): boolean {
   return error instanceof Error && error.name === "BackupFileError";
 }
 
 async function requireKey(
-  given: string | undefined,
+  value: string | undefined,
   dataDir: string,
   name: "secret-key" | "backup-key",
   setting: string,
 ): Promise<string> {
-  const key = given ?? (await findGeneratedKey(dataDir, name).catch(rethrowAsStartError));
+  const key = value ?? (await findGeneratedKey(dataDir, name).catch(rethrowAsStartError));
   if (key !== undefined) return key;
   throw new StartError(
     `Set ${setting} to the key of the gateway that made the backup, or put its ${name} into ${dataDir}.`,
@@ -179,15 +179,15 @@ async function gatherErasures(
   path: string,
   from: string | undefined,
 ): Promise<LoggedErasure[]> {
-  const places = new Set([dirname(path), backupDirectory(config, resolve(config.dataDir))]);
+  const directories = new Set([dirname(path), backupDirectory(config, resolve(config.dataDir))]);
   const found = from === undefined ? [] : await readErasures(from);
-  for (const place of places) found.push(...(await readErasureCopy(place)));
+  for (const directory of directories) found.push(...(await readErasureCopy(directory)));
   const old = config.databaseUrl && (await findRunningDatabase(config.dataDir).catch(() => undefined));
   if (old) found.push(...(await readErasures(old)));
   return found;
 }
 
-async function withEmptyStore(config: Config, work: (url: string, words: string) => Promise<void>) {
+async function withEmptyStore(config: Config, work: (url: string, description: string) => Promise<void>) {
   const undo = new CleanupStack();
   try {
     const isExternal = config.databaseUrl !== undefined;
@@ -200,19 +200,19 @@ async function withEmptyStore(config: Config, work: (url: string, words: string)
   }
 }
 
-async function tellRestored(url: string, words: string, made_at: string): Promise<void> {
+async function reportRestored(url: string, description: string, made_at: string): Promise<void> {
   const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
   try {
-    const held = await readHeldJobs(database.db);
+    const heldJobs = await readHeldJobs(database.db);
     const { rows } = await sql<{ files: number }>`
       select count(*) as files from blob where status = 'kept'`.execute(database.db);
-    console.log(`Restored: ${words} now has the backup of ${made_at}.`);
+    console.log(`Restored: ${description} now has the backup of ${made_at}.`);
     console.log(
       "Every instance is disconnected: connect the ones you want. All users have to sign in again.",
     );
-    if (held && held.sends + held.deliveries + held.others > 0) {
+    if (heldJobs && heldJobs.sends + heldJobs.deliveries + heldJobs.others > 0) {
       console.log(
-        `On hold: ${held.sends} sends, ${held.deliveries} deliveries, ${held.others} others. ` +
+        `On hold: ${heldJobs.sends} sends, ${heldJobs.deliveries} deliveries, ${heldJobs.others} others. ` +
           "Release or discard them: waygate restore --release, waygate restore --discard.",
       );
     }

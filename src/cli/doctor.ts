@@ -56,7 +56,7 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
     checkOutgoingPolicy(config, hasOthers),
     await examineLibrary(),
     await checkNetwork(config),
-    await checkPort(config, await isHeld(config.dataDir)),
+    await checkPort(config, await isLocked(config.dataDir)),
   ];
 }
 
@@ -129,9 +129,9 @@ async function hasOwnDatabase(dataDir: string): Promise<boolean> {
 }
 
 /** Whether a gateway is running on this data directory. */
-async function isHeld(dataDir: string): Promise<boolean> {
+async function isLocked(dataDir: string): Promise<boolean> {
   if (!(await isPresent(dataDir))) return false;
-  const taken = await openDataDir(dataDir).catch(() => undefined);
-  await taken?.release();
-  return taken === undefined;
+  const lock = await openDataDir(dataDir).catch(() => undefined);
+  await lock?.release();
+  return lock === undefined;
 }

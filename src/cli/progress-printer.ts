@@ -3,20 +3,23 @@ const EVERY_MS = 3_000;
 /** Progress of a command; a command that takes less than a few seconds prints none. */
 export interface ProgressPrinter {
   /** Adds this many to the count that `words` names. */
-  advanceBy(count: number, words: string): void;
+  advanceBy(count: number, description: string): void;
   /** Sets the total count that `words` names. */
-  advanceTo(count: number, words: string): void;
+  advanceTo(count: number, description: string): void;
 }
 
 /** Prints to standard error, so that standard output holds only the result. */
 export function startProgressPrinter(report: (line: string) => void = console.error): ProgressPrinter {
   const done = new Map<string, number>();
   let nextAt = performance.now() + EVERY_MS;
-  const advanceTo = (count: number, words: string): void => {
-    done.set(words, count);
+  const advanceTo = (count: number, description: string): void => {
+    done.set(description, count);
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + EVERY_MS;
-    report(`... ${count} ${words}`);
+    report(`... ${count} ${description}`);
   };
-  return { advanceBy: (count, words) => advanceTo((done.get(words) ?? 0) + count, words), advanceTo };
+  return {
+    advanceBy: (count, description) => advanceTo((done.get(description) ?? 0) + count, description),
+    advanceTo,
+  };
 }

@@ -36,7 +36,7 @@ function endOnBugs(log: Log): void {
 /** SIGTERM first lets a load balancer notice; Ctrl-C does not wait for one; a second signal exits at once. */
 function stopOnSignal(starting: Promise<Gateway>, log: Log): void {
   let stoppingSince: number | undefined;
-  const hear = (signal: NodeJS.Signals): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
       return;
@@ -46,8 +46,8 @@ function stopOnSignal(starting: Promise<Gateway>, log: Log): void {
     setTimeout(() => endLate(log), STOP_AT_MOST_MS).unref();
     void stop(starting, signal, log).then((code) => process.exit(code));
   };
-  process.on("SIGTERM", hear);
-  process.on("SIGINT", hear);
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
 }
 
 /** Returns the exit code. */

@@ -10,10 +10,10 @@ export async function runVerifyAuditCommand(env: Env, head: string | undefined):
     throw new StartError("--head must be the 64 hexadecimal digits that an earlier run printed.");
   const progress = startProgressPrinter();
   const onProgress = (links: number) => progress.advanceTo(links, "entries hold so far");
-  const verdict = await withCommandContext(env, ({ database: { db }, box }) =>
+  const verification = await withCommandContext(env, ({ database: { db }, box }) =>
     verifyAudit(db, box, { head, onProgress }),
   );
-  const { links, pending, broken } = verdict;
+  const { links, pending, broken } = verification;
   if (broken && broken.position === null && broken.audit_id === 0) {
     throw new StartError(
       "No entry of the audit log has this --head: it was mistyped, belongs to another gateway, or the end of the log was cut off.",
@@ -25,6 +25,6 @@ export async function runVerifyAuditCommand(env: Env, head: string | undefined):
   }
   console.log(`The audit log is unchanged: ${links} entries verified, ${pending} not yet linked.`);
   console.log(
-    `Head: ${verdict.head}\nKeep it elsewhere. Pass it as --head later to find out whether the end was cut off.`,
+    `Head: ${verification.head}\nKeep it elsewhere. Pass it as --head later to find out whether the end was cut off.`,
   );
 }

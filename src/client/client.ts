@@ -125,26 +125,32 @@ export function createClient(options: ClientOptions): Client {
 export function createClientOf<C extends Contract>(routes: C, options: ClientOptions): ClientOf<C> {
   const methods = Object.entries(routes).map(([name, route]) => [
     name,
-    (input: Record<string, unknown> = {}, call: CallOptions = {}) => ask(route, input, call, options),
+    (input: Record<string, unknown> = {}, callOptions: CallOptions = {}) =>
+      sendRequest(route, input, callOptions, options),
   ]);
   return Object.fromEntries(methods) as ClientOf<C>;
 }
 
-async function ask(route: Route, input: Record<string, unknown>, call: CallOptions, options: ClientOptions) {
+async function sendRequest(
+  route: Route,
+  input: Record<string, unknown>,
+  callOptions: CallOptions,
+  options: ClientOptions,
+) {
   const { method, path, rest } = addressOf(route, input);
   const hasBody = method === "POST" || method === "PUT" || method === "PATCH";
   const url = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}${path}${hasBody ? "" : toQuery(rest)}`;
   const headers = new Headers(credentialOf(route, options));
   const body = hasBody ? toBody(route, rest) : null;
   if (typeof body === "string") headers.set("content-type", "application/json");
-  if (call.idempotencyKey !== undefined) headers.set("idempotency-key", call.idempotencyKey);
-  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
+  if (callOptions.idempotencyKey !== undefined) headers.set("idempotency-key", callOptions.idempotencyKey);
+  for (const [name, value] of Object.entries(callOptions.headers ?? {})) headers.set(name, value);
   const send = options.fetch ?? globalThis.fetch;
   const response = await send(url, {
     method,
     headers,
     body,
-    signal: call.signal ?? null,
+    signal: callOptions.signal ?? null,
   });
   return readAnswer(route, response);
 }

@@ -82,9 +82,11 @@ function readHeader(headers: WebhookRequest["headers"], name: string): string {
 }
 
 async function isBodySigned(body: Uint8Array, secrets: readonly string[], read: ReadHeader) {
-  const given = ["x-waygate-signature", "x-waygate-signature-previous"].map(read).filter((one) => one !== "");
-  if (given.length === 0) throw new WebhookVerificationError("X-Waygate-Signature is missing.");
-  const signatures = given.map((one) => fromHex(one.replace(/^sha256=/, "")));
+  const received = ["x-waygate-signature", "x-waygate-signature-previous"]
+    .map(read)
+    .filter((one) => one !== "");
+  if (received.length === 0) throw new WebhookVerificationError("X-Waygate-Signature is missing.");
+  const signatures = received.map((one) => fromHex(one.replace(/^sha256=/, "")));
   return isAnySigned(signatures, secrets.map(encode), body);
 }
 
@@ -94,8 +96,8 @@ async function isStandardSigned(
   read: ReadHeader,
   { toleranceSeconds, now }: { toleranceSeconds: number; now: Date },
 ) {
-  const [id, sentAt, given] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
-  if (!id || !given || !/^\d{1,12}$/.test(sentAt)) {
+  const [id, sentAt, received] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
+  if (!id || !received || !/^\d{1,12}$/.test(sentAt)) {
     throw new WebhookVerificationError("webhook-id, webhook-timestamp or webhook-signature is missing.");
   }
   if (Math.abs(now.getTime() / 1000 - Number(sentAt)) > toleranceSeconds) {
@@ -103,7 +105,7 @@ async function isStandardSigned(
       "The timestamp is outside the tolerance: check the clock of this machine.",
     );
   }
-  const signatures = given
+  const signatures = received
     .split(" ")
     .filter((one) => one.startsWith("v1,"))
     .map((one) => fromBase64(one.slice("v1,".length)));

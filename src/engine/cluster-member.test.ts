@@ -54,8 +54,9 @@ async function laneRow(key: string): Promise<{ owner: string | null; epoch: numb
   return (await database.pool.query("select owner, epoch from lane where key = $1", [key])).rows[0];
 }
 
-async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; beat: number }> {
-  return (await database.pool.query("select boot, dead, beat from node where id = $1", [id])).rows[0];
+async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; heartbeat: number }> {
+  return (await database.pool.query("select boot, dead, beat as heartbeat from node where id = $1", [id]))
+    .rows[0];
 }
 
 async function owns(engine: Engine, key: string): Promise<void> {
@@ -130,9 +131,9 @@ describe("a node that dies", () => {
     await owns(engineA, "one");
     const engineB = await story.start("b", [b.kind], QUICK);
     await database.pool.query("update node set started_at = now() - interval '2 hours' where id = 'a'");
-    const { beat } = await nodeRow("b");
-    const beats = DEAD_AFTER_MS / 100 + 5;
-    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
+    const { heartbeat } = await nodeRow("b");
+    const heartbeats = DEAD_AFTER_MS / 100 + 5;
+    await expect.poll(async () => (await nodeRow("b")).heartbeat).toBeGreaterThan(heartbeat + heartbeats);
     expect(engineA.node.boot).toBe(1);
     expect(engineB.findOwnedLane("k", "one")).toBeUndefined();
   });
@@ -190,8 +191,8 @@ describe("a node that lost the connection to the database", () => {
       expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
       expect(await idle.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
       for (const client of [held, idle]) client.release();
-      const { beat } = await nodeRow("a");
-      await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+      const { heartbeat } = await nodeRow("a");
+      await expect.poll(async () => (await nodeRow("a")).heartbeat).toBeGreaterThan(heartbeat);
     }
   });
 
@@ -234,7 +235,7 @@ describe("a node that lost the connection to the database", () => {
     const [since, refusedBefore] = [performance.now(), cable.refused()];
     engine.wake(lanes);
     const said = () =>
-      ["engine", "beat"].map((name) =>
+      ["engine", "heartbeat"].map((name) =>
         story.lines.filter((line) => line.name === name && CHANGES.includes(line.msg)).map(({ msg }) => msg),
       );
     await expect.poll(said).toEqual([[AWAY], [AWAY]]);
@@ -270,8 +271,8 @@ describe("a node that lost the connection to the database", () => {
       await database.pool.query(`${others} and pid <> pg_backend_pid()`);
       await expect.poll(() => story.jobsLeft().catch(() => -1)).toBe(0);
     }
-    const { beat } = await nodeRow("a");
-    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+    const { heartbeat } = await nodeRow("a");
+    await expect.poll(async () => (await nodeRow("a")).heartbeat).toBeGreaterThan(heartbeat);
     expect(engine.isSafe()).toBe(true);
   });
 });
@@ -314,10 +315,10 @@ describe("several nodes", () => {
     // Without a heartbeat of `b` since, only the stopping node can notify it; `a` must know of `b` to do so.
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'waygate beat' and datname = current_database()`,
+       where application_name = 'waygate heartbeat' and datname = current_database()`,
     );
-    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(0);
-    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(0);
+    await expect.poll(async () => (await nodeRow("a")).heartbeat).toBeGreaterThan(0);
+    await expect.poll(async () => (await nodeRow("b")).heartbeat).toBeGreaterThan(0);
     const stopped = engineA.stop();
     expect(engineA.inFlight()).toBe(1);
     expect(b.ran).toEqual([]);

@@ -44,33 +44,33 @@ export class ClusterMember {
   readonly #availability: DatabaseAvailability;
   /** Timeout of a heartbeat statement. */
   readonly #timeoutMs: number;
-  #goodBeatAt = Number.NEGATIVE_INFINITY;
+  #lastHeartbeatAt = Number.NEGATIVE_INFINITY;
   #isIn = false;
   #isStopping = false;
   #isBeating = false;
   #fence: NodeJS.Timeout | undefined;
   #suspicion: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
-  #beating: Promise<void> = Promise.resolve();
+  #heartbeating: Promise<void> = Promise.resolve();
 
   constructor(options: ClusterMemberOptions) {
     this.id = options.id;
     this.#options = options;
     this.#timeoutMs = Math.max(options.heartbeatMs, 1_000);
     this.#watch = new FailureDetector(options.id, options.deadAfterMs);
-    this.#availability = new DatabaseAvailability(options.log, "beat");
+    this.#availability = new DatabaseAvailability(options.log, "heartbeat");
     this.#connection = new HeartbeatConnection({
       url: options.database.url,
       channel: NOTIFY_CHANNEL,
       timeoutMs: this.#timeoutMs,
       onNotification: options.onNotice,
-      onLost: () => this.#beatLater(0),
+      onLost: () => this.#scheduleHeartbeat(0),
     });
   }
 
   /** Whether the last heartbeat is recent enough that no other node can have declared this node dead. */
   isSafe(): boolean {
-    return this.#isIn && performance.now() - this.#goodBeatAt < this.#options.selfFenceMs;
+    return this.#isIn && performance.now() - this.#lastHeartbeatAt < this.#options.selfFenceMs;
   }
 
   hasOthers(): boolean {
@@ -104,7 +104,7 @@ export class ClusterMember {
       await this.stop();
       throw error;
     }
-    this.#beatLater(this.#options.heartbeatMs);
+    this.#scheduleHeartbeat(this.#options.heartbeatMs);
   }
 
   async notify(payload: string): Promise<void> {
@@ -112,46 +112,46 @@ export class ClusterMember {
   }
 
   /** Stops the heartbeat and records in the database that this boot has ended. */
-  async stop(lastWords?: () => Promise<void>): Promise<void> {
+  async stop(beforeLeaving?: () => Promise<void>): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#next);
     clearTimeout(this.#fence);
-    await this.#beating;
-    if (this.#isIn) await this.#leave(lastWords);
+    await this.#heartbeating;
+    if (this.#isIn) await this.#leave(beforeLeaving);
     this.#isIn = false;
     this.#connection.close();
   }
 
-  async #leave(lastWords?: () => Promise<void>): Promise<void> {
+  async #leave(beforeLeaving?: () => Promise<void>): Promise<void> {
     try {
       await this.#connection.query("update node set dead = true where id = $1 and boot = $2", [
         this.id,
         this.boot,
       ]);
-      await lastWords?.();
+      await beforeLeaving?.();
     } catch (error) {
       this.#availability.recordFailure(error);
     }
   }
 
-  #beatLater(delayMs: number): void {
+  #scheduleHeartbeat(delayMs: number): void {
     // A running heartbeat schedules the next one itself.
     if (this.#isStopping || this.#isBeating) return;
     clearTimeout(this.#next);
     this.#next = setTimeout(() => {
-      this.#beating = this.#beatAgain();
+      this.#heartbeating = this.#heartbeatAgain();
     }, delayMs);
   }
 
-  async #beatAgain(): Promise<void> {
+  async #heartbeatAgain(): Promise<void> {
     this.#isBeating = true;
-    const delayMs = await this.#tryBeat();
+    const delayMs = await this.#tryHeartbeat();
     this.#isBeating = false;
-    this.#beatLater(delayMs);
+    this.#scheduleHeartbeat(delayMs);
   }
 
   /** Returns the milliseconds until the next heartbeat. */
-  async #tryBeat(): Promise<number> {
+  async #tryHeartbeat(): Promise<number> {
     const startedAt = performance.now();
     try {
       await this.#heartbeat();
@@ -212,13 +212,13 @@ export class ClusterMember {
   }
 
   #good(sentAt: number): void {
-    this.#goodBeatAt = sentAt;
+    this.#lastHeartbeatAt = sentAt;
     this.#watchOver();
   }
 
   #watchOver(): void {
     clearTimeout(this.#fence);
-    const leftMs = this.#goodBeatAt + this.#options.selfFenceMs - performance.now();
+    const leftMs = this.#lastHeartbeatAt + this.#options.selfFenceMs - performance.now();
     this.#fence = setTimeout(() => this.#fenceOff(), Math.max(1, Math.ceil(leftMs)));
   }
 
@@ -229,9 +229,9 @@ export class ClusterMember {
   }
 
   #close(): void {
-    const beat_age_ms = Math.round(performance.now() - this.#goodBeatAt);
+    const heartbeat_age_ms = Math.round(performance.now() - this.#lastHeartbeatAt);
     this.#options.log.error(
-      { node: this.id, boot: this.boot, beat_age_ms },
+      { node: this.id, boot: this.boot, heartbeat_age_ms },
       "no successful heartbeat; all lanes are closed",
     );
     this.#options.onUnsafe();
@@ -250,7 +250,7 @@ export class ClusterMember {
   async #observe(): Promise<void> {
     const sentAt = performance.now();
     const rows = await this.#connection.query<NodeRow>(
-      "select id, boot, beat::float8 as beat, dead, roles from node",
+      "select id, boot, beat::float8 as heartbeat, dead, roles from node",
     );
     for (const node of this.#watch.observe(rows, sentAt, performance.now())) await this.#declareDead(node);
   }
@@ -258,7 +258,7 @@ export class ClusterMember {
   async #declareDead(node: NodeRow): Promise<void> {
     const rows = await this.#connection.query(
       "update node set dead = true where id = $1 and boot = $2 and beat = $3 and not dead returning id",
-      [node.id, node.boot, node.beat],
+      [node.id, node.boot, node.heartbeat],
     );
     if (rows.length === 0) return;
     this.#watch.declaredDead(node.id);

@@ -213,10 +213,10 @@ describe("the engine", () => {
         const later =
           "update job set attempts = attempts + 1, run_at = now() + interval '20 ms' where id = $1";
         await database.pool.query(later, [job.id]);
-        return { end: "settled" };
+        return { end: "committed" };
       }
       await database.pool.query("delete from job where id = $1", [job.id]);
-      return { end: "settled", deleted: true };
+      return { end: "committed", deleted: true };
     };
     const engine = await story.start("a", [kindOf(run, { prefetch: 16 })]);
     engine.wake([

@@ -64,43 +64,43 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 const TOPIC = { jobs: "engine.jobs", changed: "engine.changed", lanes: "engine.lanes" } as const;
-const CHECK_EVERY_BEATS = 10;
-const BALANCE_EVERY_BEATS = 5;
+const CHECK_EVERY_HEARTBEATS = 10;
+const BALANCE_EVERY_HEARTBEATS = 5;
 const DEFAULT_GRACE_MS = 10_000;
 const LETTING_GO_MS = 2_000;
 
 class LaneEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #availability: DatabaseAvailability;
-  readonly #pickers = new Map<string, LaneDispatcher>();
+  readonly #dispatchers = new Map<string, LaneDispatcher>();
   readonly #owned: OwnedLanes;
   readonly #node: ClusterMember;
   readonly #notifications: NotificationBus;
-  readonly #takeOver: LaneTakeover;
+  readonly #takeover: LaneTakeover;
   readonly #poll: JobPoller;
   readonly #ownership: OwnershipCheck;
   readonly #balance: LaneRebalancer;
   #state: "new" | "started" | "stopping" = "new";
   #startedAt = 0;
-  #beats = 0;
+  #heartbeats = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#availability = new DatabaseAvailability(options.log, "engine");
     this.#node = this.#createNode();
-    this.#notifications = this.#createHints();
-    this.#takeOver = this.#createTakeOver();
-    this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.recheckOwnership());
+    this.#notifications = this.#createNotifications();
+    this.#takeover = this.#createTakeover();
+    this.#owned = new OwnedLanes(options.log, this.#dispatchers, () => this.#takeover.recheckOwnership());
     const shared = { db: options.database.db, ownedLanes: this.#owned, availability: this.#availability };
     this.#balance = new LaneRebalancer({
       ...shared,
       node: options.node_id,
       log: options.log,
       handoverGraceMs: options.handoverGraceMs ?? 10_000,
-      kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
+      kinds: () => [...this.#dispatchers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
       notifyOthers: () => this.#notifications.publishToOtherNodes(TOPIC.lanes, ALL_KEYS),
-      recheckOwnership: () => this.#takeOver.recheckOwnership(),
+      recheckOwnership: () => this.#takeover.recheckOwnership(),
     });
     this.#poll = new JobPoller({
       ...shared,
@@ -110,7 +110,7 @@ class LaneEngine implements Engine {
     this.#ownership = new OwnershipCheck({
       ...shared,
       node: options.node_id,
-      kinds: () => [...this.#pickers.keys()],
+      kinds: () => [...this.#dispatchers.keys()],
       isPredecessorGone: () => this.#isPredecessorGone(),
     });
   }
@@ -124,7 +124,7 @@ class LaneEngine implements Engine {
   }
 
   register(kind: LaneKind): void {
-    if (this.#pickers.has(kind.kind)) throw new Error(`lane kind ${kind.kind} is registered twice`);
+    if (this.#dispatchers.has(kind.kind)) throw new Error(`lane kind ${kind.kind} is registered twice`);
     if (!this.#options.roles.includes(kind.role)) return;
     const dispatcher = new LaneDispatcher(kind, {
       db: this.#options.database.db,
@@ -134,8 +134,8 @@ class LaneEngine implements Engine {
       mayStart: () => this.#mayAct(),
       onLost: (work) => void this.#owned.close(work),
     });
-    this.#pickers.set(kind.kind, dispatcher);
-    if (this.#state === "started") this.#takeOver.scanAll();
+    this.#dispatchers.set(kind.kind, dispatcher);
+    if (this.#state === "started") this.#takeover.scanAll();
   }
 
   async start(): Promise<void> {
@@ -143,13 +143,13 @@ class LaneEngine implements Engine {
     this.#startedAt = performance.now();
     await this.#node.start();
     try {
-      for (const { kind } of this.#pickers.values()) await kind.prepare?.();
+      for (const { kind } of this.#dispatchers.values()) await kind.prepare?.();
     } catch (error) {
       await this.#node.stop();
       throw error;
     }
     this.#state = "started";
-    this.#takeOver.scanAll();
+    this.#takeover.scanAll();
     this.#poll.start();
   }
 
@@ -157,12 +157,12 @@ class LaneEngine implements Engine {
     if (this.#state !== "started") return;
     this.#state = "stopping";
     this.#poll.stop();
-    await this.#takeOver.stop();
-    const returns = createBatchWriter({ write: (lanes: number[]) => this.#giveBack(lanes) });
-    const allAtRest = this.#owned.closeWhenIdle((lane) => returns.write(lane));
-    await withTimeout(allAtRest, graceMs);
+    await this.#takeover.stop();
+    const returns = createBatchWriter({ write: (lanes: number[]) => this.#releaseLanes(lanes) });
+    const whenClosed = this.#owned.closeWhenIdle((lane) => returns.write(lane));
+    await withTimeout(whenClosed, graceMs);
     await withTimeout(this.#owned.closeAll(), LETTING_GO_MS);
-    await this.#giveBack();
+    await this.#releaseLanes();
     await this.#node.stop(() => this.#notifications.flush());
   }
 
@@ -171,7 +171,7 @@ class LaneEngine implements Engine {
     const foreign = this.#wakeOwned(lanes, changed);
     for (const lane of foreign)
       this.#notifications.publishToOtherNodes(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
-    this.#takeOver.scan(foreign);
+    this.#takeover.scan(foreign);
   }
 
   markLaneLost(lane: number): void {
@@ -212,11 +212,11 @@ class LaneEngine implements Engine {
   }
 
   inFlight(): number {
-    return [...this.#pickers.values()].reduce((sum, dispatcher) => sum + dispatcher.inFlight, 0);
+    return [...this.#dispatchers.values()].reduce((sum, dispatcher) => sum + dispatcher.inFlight, 0);
   }
 
   /** Releases these lanes, or all. A lane that cannot be released now stays with this node until it is dead. */
-  async #giveBack(only?: number[]): Promise<undefined[]> {
+  async #releaseLanes(only?: number[]): Promise<undefined[]> {
     const { database, node_id } = this.#options;
     await releaseLanes(database.db, node_id, only && { only }).catch((error) =>
       this.#availability.recordFailure(error),
@@ -244,17 +244,17 @@ class LaneEngine implements Engine {
     if (this.#state !== "started") return;
     const isAboutAll = key === ALL_KEYS;
     const foreign = this.#wakeOwned(isAboutAll ? this.#owned.ids() : [Number(key)], changed);
-    if (isAboutAll) this.#takeOver.scanAll();
-    else this.#takeOver.scan(foreign);
+    if (isAboutAll) this.#takeover.scanAll();
+    else this.#takeover.scan(foreign);
   }
 
   #heartbeat(): void {
     if (this.#state !== "started") return;
-    this.#beats += 1;
-    for (const dispatcher of this.#pickers.values()) dispatcher.dispatch();
-    this.#takeOver.scanAll();
-    if (this.#beats % CHECK_EVERY_BEATS === 1) void this.#ownership.checkAll();
-    if (this.#beats % BALANCE_EVERY_BEATS === 0) void this.#balance.check();
+    this.#heartbeats += 1;
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.dispatch();
+    this.#takeover.scanAll();
+    if (this.#heartbeats % CHECK_EVERY_HEARTBEATS === 1) void this.#ownership.checkAll();
+    if (this.#heartbeats % BALANCE_EVERY_HEARTBEATS === 0) void this.#balance.check();
   }
 
   // If it still runs, its next heartbeat fails because this node has started, and it has fenced itself by
@@ -282,7 +282,7 @@ class LaneEngine implements Engine {
     });
   }
 
-  #createHints(): NotificationBus {
+  #createNotifications(): NotificationBus {
     const notifications = new NotificationBus({
       from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
       send: (payload) => this.#node.notify(payload),
@@ -291,17 +291,17 @@ class LaneEngine implements Engine {
     });
     notifications.subscribe(TOPIC.jobs, (key) => this.#received(key, false));
     notifications.subscribe(TOPIC.changed, (key) => this.#received(key, true));
-    notifications.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.scanAll());
+    notifications.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeover.scanAll());
     return notifications;
   }
 
-  #createTakeOver(): LaneTakeover {
+  #createTakeover(): LaneTakeover {
     const { database, node_id } = this.#options;
     return new LaneTakeover({
       db: database.db,
       node: node_id,
       availability: this.#availability,
-      kinds: () => [...this.#pickers.keys()],
+      kinds: () => [...this.#dispatchers.keys()],
       dead: () => this.#node.dead(),
       ownedIds: () => this.#owned.ids(),
       excluded: () => [...this.#owned.closing(), ...this.#balance.handedOver()],

@@ -2,20 +2,20 @@ import { describe, expect, it } from "vitest";
 import { NODE_TIMING } from "./cluster-member.ts";
 import { FailureDetector } from "./failure-detector.ts";
 
-const other = (beat: number, extra: object = {}) => ({
+const other = (heartbeat: number, extra: object = {}) => ({
   id: "b",
   boot: 1,
-  beat,
+  heartbeat,
   dead: false,
   roles: ["worker"],
   ...extra,
 });
 
 /** Polls every second, as if the response came at once. */
-function watchFor(beats: number[]): { watch: FailureDetector; suspects: string[][] } {
+function watchFor(heartbeats: number[]): { watch: FailureDetector; suspects: string[][] } {
   const watch = new FailureDetector("a", 12_000);
-  const suspects = beats.map((beat, second) =>
-    watch.observe([other(beat)], second * 1_000, second * 1_000).map((node) => node.id),
+  const suspects = heartbeats.map((heartbeat, second) =>
+    watch.observe([other(heartbeat)], second * 1_000, second * 1_000).map((node) => node.id),
   );
   return { watch, suspects };
 }

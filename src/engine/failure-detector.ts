@@ -1,7 +1,7 @@
 export interface NodeRow {
   id: string;
   boot: number;
-  beat: number;
+  heartbeat: number;
   dead: boolean;
   roles: string[];
 }
@@ -33,7 +33,8 @@ export class FailureDetector {
     const seen = new Map<string, ObservedNode>();
     for (const row of rows) {
       const before = this.#seen.get(row.id);
-      const isSame = before?.boot === row.boot && before.beat === row.beat && before.dead === row.dead;
+      const isSame =
+        before?.boot === row.boot && before.heartbeat === row.heartbeat && before.dead === row.dead;
       if (row.id !== this.#self)
         seen.set(row.id, { ...row, since: isSame && !isGap ? before.since : receivedAt });
     }

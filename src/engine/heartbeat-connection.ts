@@ -30,7 +30,7 @@ export class HeartbeatConnection {
   async open(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#options.url,
-      application_name: "waygate beat",
+      application_name: "waygate heartbeat",
       connectionTimeoutMillis: this.#options.timeoutMs,
       query_timeout: this.#options.timeoutMs,
       keepAlive: true,
@@ -50,12 +50,12 @@ export class HeartbeatConnection {
 
   /** Runs statements sequentially. Any failure rejects and closes the connection. */
   query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const answer = this.#last.then(() => this.#ask<Row>(text, values));
-    this.#last = answer.catch(() => {});
-    return answer;
+    const result = this.#last.then(() => this.#run<Row>(text, values));
+    this.#last = result.catch(() => {});
+    return result;
   }
 
-  async #ask<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+  async #run<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
     const client = this.#client;
     if (!client) throw new Error("Connection terminated");
     try {

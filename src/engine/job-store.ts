@@ -73,7 +73,7 @@ export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Prom
     select j.*, extract(epoch from j.run_at - now())::float8 * 1000 as wait_ms
     from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) as q
       (lane bigint, "limit" integer, skip text[], "only" text[], lowest boolean)
-    cross join lateral (${wanted(outside, sql`q."limit"`, sql`q.lowest`)}) as j`.execute(db);
+    cross join lateral (${candidateJobs(outside, sql`q."limit"`, sql`q.lowest`)}) as j`.execute(db);
   return rows;
 }
 
@@ -85,13 +85,15 @@ export async function fetchLaneJobs(db: Db, order: FetchJobsQuery): Promise<JobR
   const outside = sql`lane = ${order.lane} and grp <> all(${order.skip}::text[]) ${only} and ${DUE}`;
   const { rows } = await sql<JobRow>`
     select j.*, extract(epoch from j.run_at - now())::float8 * 1000 as wait_ms
-    from (${wanted(outside, sql`${order.limit}::integer`, sql`${order.lowest}::boolean`)}) as j`.execute(db);
+    from (${candidateJobs(outside, sql`${order.limit}::integer`, sql`${order.lowest}::boolean`)}) as j`.execute(
+    db,
+  );
   return rows;
 }
 
 type Fragment = ReturnType<typeof sql>;
 
-function wanted(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment {
+function candidateJobs(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment {
   return sql`
     (select ${COLUMNS}, false as lowest from job where ${outside} order by prio, pos limit ${limit})
     union all

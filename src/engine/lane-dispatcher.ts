@@ -9,7 +9,7 @@ import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
 import type { OwnedLane } from "./owned-lane.ts";
 
 const PROBATION_BUDGET = 256;
-const UNTRIED_WAIT_MS = 1_000;
+const ABORTED_WAIT_MS = 1_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
@@ -39,7 +39,7 @@ export class LaneDispatcher {
   readonly #reading = new Map<OwnedLane, "proven" | "unproven">();
   readonly #budget: number;
   #isUnprovensTurn = false;
-  #isPumpDue = false;
+  #isDispatchDue = false;
 
   constructor(kind: LaneKind, options: LaneDispatcherOptions) {
     this.kind = kind;
@@ -72,26 +72,26 @@ export class LaneDispatcher {
 
   /** Starts as many jobs as the budget allows. */
   dispatch(): void {
-    if (this.#isPumpDue) return;
-    this.#isPumpDue = true;
+    if (this.#isDispatchDue) return;
+    this.#isDispatchDue = true;
     setImmediate(() => {
-      this.#isPumpDue = false;
+      this.#isDispatchDue = false;
       if (!this.#options.mayStart()) return;
-      for (let work = this.#nextInTurn(); work; work = this.#nextInTurn()) this.#giveTurn(work);
+      for (let work = this.#nextLane(); work; work = this.#nextLane()) this.#startNextJob(work);
     });
   }
 
-  #nextInTurn(): OwnedLane | undefined {
+  #nextLane(): OwnedLane | undefined {
     const used = this.#used.proven + this.#used.unproven;
     if (used >= this.#budget) return undefined;
-    const hasRoomForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
+    const hasSlotForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
     this.#isUnprovensTurn = !this.#isUnprovensTurn;
-    if (!hasRoomForUnproven) return this.#healthy.shift();
+    if (!hasSlotForUnproven) return this.#healthy.shift();
     if (this.#isUnprovensTurn) return this.#unproven.shift() ?? this.#healthy.shift();
     return this.#healthy.shift() ?? this.#unproven.shift();
   }
 
-  #giveTurn(work: OwnedLane): void {
+  #startNextJob(work: OwnedLane): void {
     work.isQueued = false;
     if (!work.isRunnable()) return;
     const part = work.isHealthy ? "proven" : "unproven";
@@ -166,7 +166,7 @@ export class LaneDispatcher {
 }
 
 /** Result of one attempt. `untried`: the database became unavailable or full, so the attempt does not count. */
-type JobRunResult = JobResult | { end: "untried"; isHealthy?: undefined; pauseLaneMs?: undefined };
+type JobRunResult = JobResult | { end: "aborted"; isHealthy?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is a bug, logged in full and turned into a retry. */
 async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
@@ -178,7 +178,7 @@ async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult>
     if (end.end !== "retry" || !isLastAttempt(job)) return end;
     return { ...end, end: "give_up", reason: "all its attempts have failed" };
   } catch (error) {
-    if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "untried" };
+    if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "aborted" };
     log.error({ ...about, err: error }, "a job threw; it will be retried");
     return afterThrow(job);
   }
@@ -197,7 +197,7 @@ function isLastAttempt(job: Job): boolean {
 
 /** What the engine must write for this result, if anything. */
 function dispositionOf(job: Job, result: JobRunResult): JobDisposition | undefined {
-  if (result.end === "settled" || result.end === "untried") return undefined;
+  if (result.end === "committed" || result.end === "aborted") return undefined;
   if (result.end !== "retry") return { job: job.id, lane: job.lane, retry: null };
   const grp = result.parkGroup ? singleJobGroup(job.id) : job.grp;
   return {
@@ -208,12 +208,12 @@ function dispositionOf(job: Job, result: JobRunResult): JobDisposition | undefin
 }
 
 function isRowGone(result: JobRunResult): boolean {
-  if (result.end === "settled") return result.deleted === true;
+  if (result.end === "committed") return result.deleted === true;
   return result.end === "done" || result.end === "give_up";
 }
 
 function waitAfter(result: JobRunResult): number | undefined {
-  if (result.end === "untried") return UNTRIED_WAIT_MS;
+  if (result.end === "aborted") return ABORTED_WAIT_MS;
   return result.end === "retry" && !result.parkGroup ? millisecondsUntil(result.at) : undefined;
 }
 

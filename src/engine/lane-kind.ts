@@ -30,13 +30,13 @@ interface JobResultNotes {
 }
 
 /**
- * How a job ends. `settled`: the feature has committed the disposition together with its own change;
+ * How a job ends. `committed`: the feature has committed the disposition together with its own change;
  * `deleted` means the row is gone. The engine writes the other three under the fence. It logs a `retry` with
  * an `error` as a bug, and turns a retry beyond `max_attempts` into a `give_up`.
  */
 export type JobResult = JobResultNotes &
   (
-    | { end: "settled"; deleted?: boolean }
+    | { end: "committed"; deleted?: boolean }
     | { end: "done" }
     | { end: "retry"; at: Date; error?: unknown }
     | { end: "give_up"; reason: string }

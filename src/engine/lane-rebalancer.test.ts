@@ -21,7 +21,7 @@ const BRIEFLY = { handoverGraceMs: 1_000 };
 /** Long enough for any delay of a busy machine. */
 const LONG = { handoverGraceMs: 120_000 };
 
-async function beatsOfFirst(): Promise<number> {
+async function heartbeatsOfFirst(): Promise<number> {
   return (await database.pool.query("select beat from node where id = 'a'")).rows[0].beat;
 }
 
@@ -106,8 +106,8 @@ describe("lanes that were handed over to a node that joined", () => {
     await story.start("b", []);
     await expect.poll(() => lost.length).toBe(5);
     await expect.poll(() => heldBy(first).length).toBe(LANES.length);
-    const before = await beatsOfFirst();
-    await expect.poll(beatsOfFirst).toBeGreaterThan(before + 20);
+    const before = await heartbeatsOfFirst();
+    await expect.poll(heartbeatsOfFirst).toBeGreaterThan(before + 20);
     expect(lost.length).toBe(5);
     await story.start("c", [kindOf()]);
     await expect.poll(() => lost.length).toBeGreaterThan(5);

@@ -35,7 +35,7 @@ export interface LaneRebalancerOptions {
 export class LaneRebalancer {
   readonly #options: LaneRebalancerOptions;
   readonly #handedOver = new Set<number>();
-  readonly #lastGifts = new RebalanceBackoff();
+  readonly #backoff = new RebalanceBackoff();
   #isBusy = false;
 
   constructor(options: LaneRebalancerOptions) {
@@ -55,8 +55,8 @@ export class LaneRebalancer {
     try {
       const totals = await this.#count(shared.map(({ kind }) => kind));
       for (const kind of shared) {
-        await this.#seeLastGift(kind.kind);
-        await this.#giveSurplus(kind, totals.get(kind.kind) ?? 0);
+        await this.#checkLastHandover(kind.kind);
+        await this.#handOverSurplus(kind, totals.get(kind.kind) ?? 0);
       }
     } catch (error) {
       availability.recordFailure(error);
@@ -71,28 +71,30 @@ export class LaneRebalancer {
     return new Map(rows.map(({ kind, count }) => [kind, count]));
   }
 
-  async #seeLastGift(kind: string): Promise<void> {
+  async #checkLastHandover(kind: string): Promise<void> {
     const { db, node } = this.#options;
-    const lanes = this.#lastGifts.unclaimedLanes(kind);
+    const lanes = this.#backoff.unclaimedLanes(kind);
     if (lanes.length === 0) return;
     const { rows } = await sql`
       select id from lane where id = any(${lanes}::bigint[]) and owner <> ${node} limit 1`.execute(db);
-    if (rows.length > 0) this.#lastGifts.recordClaim(kind);
+    if (rows.length > 0) this.#backoff.recordClaim(kind);
   }
 
-  async #giveSurplus({ kind, role }: LaneKind, total: number): Promise<void> {
+  async #handOverSurplus({ kind, role }: LaneKind, total: number): Promise<void> {
     const { ownedLanes, log } = this.#options;
     const others = this.#options.others(role);
-    const mine = ownedLanes.all().filter(({ lane }) => lane.kind === kind);
+    const own = ownedLanes.all().filter(({ lane }) => lane.kind === kind);
     const share = Math.ceil(total / (others.length + 1));
-    const surplus = mine.length - share - Math.max(1, Math.floor(share * SLACK));
-    if (surplus <= 0 || !this.#lastGifts.mayHandOver(kind, others, performance.now())) return;
-    const given = mine.filter((work) => work.isOpen && work.isIdle()).slice(0, Math.min(surplus, AT_ONCE));
-    if (given.length === 0) return;
-    log.info({ lane_kind: kind, count: given.length }, "lanes are handed over to other nodes");
-    const ids = given.map(({ lane }) => lane.id);
-    this.#lastGifts.recordHandover(kind, ids, others, performance.now());
-    await this.#give(given);
+    const surplus = own.length - share - Math.max(1, Math.floor(share * SLACK));
+    if (surplus <= 0 || !this.#backoff.mayHandOver(kind, others, performance.now())) return;
+    const handedOver = own
+      .filter((work) => work.isOpen && work.isIdle())
+      .slice(0, Math.min(surplus, AT_ONCE));
+    if (handedOver.length === 0) return;
+    log.info({ lane_kind: kind, count: handedOver.length }, "lanes are handed over to other nodes");
+    const ids = handedOver.map(({ lane }) => lane.id);
+    this.#backoff.recordHandover(kind, ids, others, performance.now());
+    await this.#give(handedOver);
   }
 
   /** Closes each lane before another node can claim it, so that a session is never connected twice. */

@@ -6,7 +6,7 @@ import type { Db, Trx } from "../platform/db/database.ts";
  */
 export async function addLane(db: Db | Trx, kind: string, key: string): Promise<number> {
   // This statement cannot see a concurrent insert that commits while it runs; the next one can.
-  for (let tries = 0; tries < 10; tries++) {
+  for (let attempts = 0; attempts < 10; attempts++) {
     const { rows } = await sql<{ id: number }>`
       with added as (insert into lane (kind, key) values (${kind}, ${key}) on conflict do nothing returning id)
       select id from added union all select id from lane where kind = ${kind} and key = ${key} limit 1`.execute(

@@ -8,7 +8,7 @@ import type { Lane } from "./lane-kind.ts";
 const AT_ONCE = 50;
 const MOST_LAG_MS = 100;
 /** Long enough to measure the event-loop delay. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 export interface LaneTakeoverOptions {
   db: Db;
@@ -31,7 +31,7 @@ export interface LaneTakeoverOptions {
 export class LaneTakeover {
   readonly #options: LaneTakeoverOptions;
   #wantsAll = false;
-  #wanted = new Set<number>();
+  #candidates = new Set<number>();
   /** Lanes of other nodes requested since the last full check. */
   #foreign = new Set<number>();
   /** The database may assign unknown lanes to this node: at the start, or after a lost response. */
@@ -53,8 +53,8 @@ export class LaneTakeover {
   /** Checks these lanes soon, unless they were checked a moment ago. */
   scan(lanes: readonly number[]): void {
     if (!this.#mayGoOn()) return;
-    for (const lane of lanes) if (!this.#foreign.has(lane)) this.#wanted.add(lane);
-    if (this.#wanted.size > 0) this.#run();
+    for (const lane of lanes) if (!this.#foreign.has(lane)) this.#candidates.add(lane);
+    if (this.#candidates.size > 0) this.#run();
   }
 
   /** Lanes were closed here that the database may still assign to this node; checks all lanes soon. */
@@ -76,9 +76,9 @@ export class LaneTakeover {
 
   async #work(): Promise<void> {
     await Promise.resolve();
-    while (this.#mayGoOn() && (this.#wantsAll || this.#wanted.size > 0)) {
+    while (this.#mayGoOn() && (this.#wantsAll || this.#candidates.size > 0)) {
       if ((await loopLagMs()) >= MOST_LAG_MS) await sleep(MOST_LAG_MS);
-      else await this.#takeSome();
+      else await this.#claimSome();
     }
   }
 
@@ -86,18 +86,18 @@ export class LaneTakeover {
     return !this.#isStopped && this.#options.currentBoot() !== undefined && this.#options.kinds().length > 0;
   }
 
-  async #takeSome(): Promise<void> {
+  async #claimSome(): Promise<void> {
     const isAll = this.#wantsAll;
-    const among = isAll ? undefined : [...this.#wanted];
+    const candidates = isAll ? undefined : [...this.#candidates];
     const own = this.#mayOwnUnknown && this.#options.isPredecessorGone();
     this.#wantsAll = false;
-    this.#wanted = new Set();
+    this.#candidates = new Set();
     if (own && isAll) this.#mayOwnUnknown = false;
     try {
-      const isFull = await this.#take(own, among);
+      const isFull = await this.#claim(own, candidates);
       if (isFull) this.#wantsAll = true;
       if (isFull && own) this.#mayOwnUnknown = true;
-      for (const lane of among ?? []) this.#foreign.add(lane);
+      for (const lane of candidates ?? []) this.#foreign.add(lane);
     } catch (error) {
       this.#mayOwnUnknown = true;
       if (isAll) this.#wantsAll = true;
@@ -106,7 +106,7 @@ export class LaneTakeover {
   }
 
   /** Returns whether there may be more lanes to claim. */
-  async #take(includeOwn: boolean, candidates: number[] | undefined): Promise<boolean> {
+  async #claim(includeOwn: boolean, candidates: number[] | undefined): Promise<boolean> {
     const { db, node, kinds, dead, ownedIds, excluded, currentBoot, claim, availability } = this.#options;
     const boot = currentBoot();
     const left = includeOwn ? [...ownedIds(), ...excluded()] : excluded();
@@ -129,6 +129,6 @@ export class LaneTakeover {
 /** Event-loop delay of this process. */
 async function loopLagMs(): Promise<number> {
   const at = performance.now();
-  await sleep(LOOK_MS);
-  return performance.now() - at - LOOK_MS;
+  await sleep(POLL_MS);
+  return performance.now() - at - POLL_MS;
 }

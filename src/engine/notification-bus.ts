@@ -37,7 +37,7 @@ export class NotificationBus {
    * running.
    */
   publish(topic: string, key: string, detail?: unknown): void {
-    this.#call(topic, key, detail);
+    this.#notify(topic, key, detail);
     this.publishToOtherNodes(topic, key);
   }
 
@@ -57,12 +57,12 @@ export class NotificationBus {
   receiveNotification(payload: string): void {
     const notification = parse(payload);
     if (!notification || notification.from === this.#options.from) return;
-    for (const [topic, keys] of notification.about) for (const key of keys) this.#call(topic, key);
+    for (const [topic, keys] of notification.about) for (const key of keys) this.#notify(topic, key);
   }
 
   /** Notifications may have been lost: every subscriber checks everything. */
   notifyAll(): void {
-    for (const topic of this.#listeners.keys()) this.#call(topic, ALL_KEYS);
+    for (const topic of this.#listeners.keys()) this.#notify(topic, ALL_KEYS);
   }
 
   /** Sends the waiting notifications once the previous send has finished. */
@@ -96,7 +96,7 @@ export class NotificationBus {
     return JSON.stringify({ from: this.#options.from, about: topics });
   }
 
-  #call(topic: string, key: string, detail?: unknown): void {
+  #notify(topic: string, key: string, detail?: unknown): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
       try {
         listener(key, detail);
@@ -112,14 +112,14 @@ type TopicKeys = [topic: string, keys: string[]];
 function parse(payload: string): { from: string; about: TopicKeys[] } | undefined {
   try {
     const notification: unknown = JSON.parse(payload);
-    return isHint(notification) ? notification : undefined;
+    return isNotification(notification) ? notification : undefined;
   } catch {
     // Another program uses the channel.
     return undefined;
   }
 }
 
-function isHint(notification: unknown): notification is { from: string; about: TopicKeys[] } {
+function isNotification(notification: unknown): notification is { from: string; about: TopicKeys[] } {
   if (
     typeof notification !== "object" ||
     notification === null ||

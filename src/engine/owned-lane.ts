@@ -28,7 +28,7 @@ export class OwnedLane {
   #reading: Set<string> | undefined;
   #isReadingStale = false;
   #isReadingLowest = false;
-  #picks = 0;
+  #dispatched = 0;
   #pausedUntil = 0;
   #nextDueAt = Number.POSITIVE_INFINITY;
   #whenIdle: (() => void)[] = [];
@@ -53,7 +53,7 @@ export class OwnedLane {
   startNextJob(): Job | undefined {
     const row = this.#candidate();
     if (!row) return undefined;
-    this.#picks += 1;
+    this.#dispatched += 1;
     this.#busy.add(row.grp);
     this.#reading?.add(row.grp);
     this.#ahead = this.#ahead.filter((one) => one !== row);
@@ -118,7 +118,7 @@ export class OwnedLane {
     this.#reading = new Set();
     this.#isReadingStale = false;
     this.#mayHaveMore = false;
-    const lowest = (this.#picks % LOWEST_EVERY) + limit >= LOWEST_EVERY;
+    const lowest = (this.#dispatched % LOWEST_EVERY) + limit >= LOWEST_EVERY;
     this.#isReadingLowest = lowest && !isPaused;
     return {
       lane: this.lane.id,
@@ -142,7 +142,7 @@ export class OwnedLane {
     const cut = new Set<string>();
     for (const row of [...rows].sort(byOrder)) {
       if (started.has(row.grp)) this.#mayHaveMore = true;
-      else if (!known.has(row.id) && !cut.has(row.grp)) this.#keep(row, cut);
+      else if (!known.has(row.id) && !cut.has(row.grp)) this.#add(row, cut);
       known.add(row.id);
     }
     this.#ahead.sort(byOrder);
@@ -206,7 +206,7 @@ export class OwnedLane {
     this.#isReadingStale = true;
   }
 
-  #keep(row: JobRow, cut: Set<string>): void {
+  #add(row: JobRow, cut: Set<string>): void {
     if (this.#busy.has(row.grp) || this.#waiting.has(row.grp)) return;
     if (row.wait_ms <= 0) {
       this.#ahead.push(row);
@@ -222,7 +222,7 @@ export class OwnedLane {
   }
 
   #candidate(): JobRow | undefined {
-    const isForLowest = this.#picks % LOWEST_EVERY === LOWEST_EVERY - 1;
+    const isForLowest = this.#dispatched % LOWEST_EVERY === LOWEST_EVERY - 1;
     if (isForLowest && this.#isReadingLowest) return undefined;
     const passed = new Set(this.#busy);
     const allowed = this.#allowed();

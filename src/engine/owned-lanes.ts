@@ -16,7 +16,7 @@ const OPENED_AT_ONCE = 16;
 /** The lanes of this node, from their claim until the last job that still runs after their loss. */
 export class OwnedLanes {
   readonly #log: Log;
-  readonly #pickers: ReadonlyMap<string, LaneDispatcher>;
+  readonly #dispatchers: ReadonlyMap<string, LaneDispatcher>;
   readonly #byId = new Map<number, OwnedLane>();
   readonly #byKey = new Map<string, OwnedLane>();
   readonly #closing = new Set<number>();
@@ -25,15 +25,15 @@ export class OwnedLanes {
   readonly #closed: () => void;
 
   /** `closed` is called when a lost lane is idle and may be claimed again. */
-  constructor(log: Log, pickers: ReadonlyMap<string, LaneDispatcher>, closed: () => void) {
+  constructor(log: Log, dispatchers: ReadonlyMap<string, LaneDispatcher>, closed: () => void) {
     this.#log = log;
-    this.#pickers = pickers;
+    this.#dispatchers = dispatchers;
     this.#closed = closed;
   }
 
   claim(lanes: readonly Lane[]): void {
     for (const lane of lanes) {
-      const dispatcher = this.#pickers.get(lane.kind);
+      const dispatcher = this.#dispatchers.get(lane.kind);
       if (dispatcher) this.#claimOne(lane, dispatcher);
     }
   }
@@ -61,7 +61,7 @@ export class OwnedLanes {
 
   /** Dispatches the lane. */
   dispatch(work: OwnedLane): void {
-    this.#pickers.get(work.lane.kind)?.enqueue(work);
+    this.#dispatchers.get(work.lane.kind)?.enqueue(work);
   }
 
   /** Drops the lane at once; resolves when the feature has released it. */
@@ -71,7 +71,7 @@ export class OwnedLanes {
     work.close();
     this.#byId.delete(lane.id);
     this.#byKey.delete(keyOf(lane));
-    const lost = this.#tellLost(work);
+    const lost = this.#notifyLost(work);
     // Two owners in one process would run a group twice at once, so the lane is not claimed until the old one
     // is idle.
     this.#closing.add(lane.id);
@@ -90,7 +90,7 @@ export class OwnedLanes {
       await closed(work.lane.id);
     });
     // A lane lost earlier may still have a running job.
-    const left = [...this.#pickers.values()].map((dispatcher) => dispatcher.whenIdle());
+    const left = [...this.#dispatchers.values()].map((dispatcher) => dispatcher.whenIdle());
     await Promise.all([...owned, ...left]);
   }
 
@@ -111,7 +111,7 @@ export class OwnedLanes {
   async #open(work: OwnedLane): Promise<void> {
     for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        if (work.kind.onClaimed) await this.#opening.use(1, () => this.#tellTaken(work));
+        if (work.kind.onClaimed) await this.#opening.use(1, () => this.#notifyClaimed(work));
         work.isOpen = true;
         return this.dispatch(work);
       } catch (error) {
@@ -124,11 +124,11 @@ export class OwnedLanes {
     }
   }
 
-  async #tellTaken({ kind, lane, isClosed }: OwnedLane): Promise<void> {
+  async #notifyClaimed({ kind, lane, isClosed }: OwnedLane): Promise<void> {
     if (!isClosed) await kind.onClaimed?.(lane);
   }
 
-  async #tellLost(work: OwnedLane): Promise<void> {
+  async #notifyLost(work: OwnedLane): Promise<void> {
     try {
       await work.kind.onLost?.(work.lane);
     } catch (error) {

@@ -18,8 +18,8 @@ export async function retryUntilCommitted<Result>(
     try {
       return await write();
     } catch (error) {
-      const isOurs = engine.findOwnedLane(kind, key)?.epoch === epoch;
-      if (!isOurs || !isTransientDatabaseError(error)) throw error;
+      const isOwned = engine.findOwnedLane(kind, key)?.epoch === epoch;
+      if (!isOwned || !isTransientDatabaseError(error)) throw error;
       await sleep(AGAIN_MS);
     }
   }

@@ -13,8 +13,8 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the groups of the instance. get_group_info returns the members of one.",
     input: z.object({ ...instanceArgument, ...pageArguments }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.listGroups({ id: instanceId(id), participants: false, ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.listGroups({ id: instanceId(id), participants: false, ...input }, options),
   }),
   tool({
     name: "get_group_info",
@@ -22,8 +22,8 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Get a group with its settings and participants.",
     input: z.object({ ...instanceArgument, jid: group }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.getGroup({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.getGroup({ id: instanceId(id), ...input }, options),
   }),
   tool({
     name: "create_group",
@@ -31,8 +31,8 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Create a group. The result lists each person separately.",
     input: z.object({ ...instanceArgument, name, participants }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.createGroup({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.createGroup({ id: instanceId(id), ...input }, options),
   }),
   changeMembers("add", "Add people to a group."),
   changeMembers("remove", "Remove people from a group."),
@@ -47,7 +47,7 @@ function changeMembers(action: z.output<typeof groupAction>, description: string
     isForeign: false,
     description: `${description} The instance must be an admin of the group. The result lists each person separately.`,
     input: z.object({ ...instanceArgument, jid: group, participants }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.updateGroupParticipants({ id: instanceId(id), action, ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.updateGroupParticipants({ id: instanceId(id), action, ...input }, options),
   });
 }

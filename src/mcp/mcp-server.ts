@@ -27,7 +27,7 @@ import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, type Tool } from "./tool.ts";
 
 /** Longer than the gateway's slowest response: a large file that it downloads and then sends. */
-const ANSWER_WITHIN_MS = 120_000;
+const CALL_TIMEOUT_MS = 120_000;
 
 const NOT_FOUND = -32_002;
 
@@ -63,8 +63,8 @@ function serveTools(server: Server, client: Client, options: McpOptions): void {
     const parsed = tool.input.safeParse(withoutNulls(params.arguments));
     if (!parsed.success) return toError(invalid(parsed.error), options);
     try {
-      const answer = await callTool(tool, parsed.data, { ...options, client, signal });
-      return toResult(toToolResultText(answer, { ...options, ...tool }));
+      const result = await callTool(tool, parsed.data, { ...options, client, signal });
+      return toResult(toToolResultText(result, { ...options, ...tool }));
     } catch (error) {
       return toError(explain(error, options), options);
     }
@@ -87,8 +87,8 @@ function toListed({ name, description, kind, input }: Tool): ListedTool {
 
 /** The title that a host shows: "send_message" becomes "Send message". */
 function titleOf(name: string): string {
-  const words = name.replaceAll("_", " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  const title = name.replaceAll("_", " ");
+  return `${title.charAt(0).toUpperCase()}${title.slice(1)}`;
 }
 
 /** The same result twice: as text for every host, and as an object for hosts that read one. */
@@ -97,8 +97,8 @@ function toResult(text: string): CallToolResult {
 }
 
 /** Some assistants send null for an absent argument. */
-function withoutNulls(given: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+function withoutNulls(toolArguments: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(toolArguments).filter(([, value]) => value !== null));
 }
 
 interface ToolRequest {
@@ -110,40 +110,40 @@ interface ToolRequest {
 
 async function callTool(
   tool: Tool,
-  given: Record<string, unknown>,
-  { client, signal: asked, apiKey, instanceId: standard }: ToolRequest,
+  toolArguments: Record<string, unknown>,
+  { client, signal: requestSignal, apiKey, instanceId: standard }: ToolRequest,
 ): Promise<object> {
-  const signal = patienceOf(asked);
-  const ask = (instance: number | undefined) => askWithInstance(tool, given, { client, signal, instance });
+  const signal = withTimeoutSignal(requestSignal);
+  const run = (instance: number | undefined) => runTool(tool, toolArguments, { client, signal, instance });
   try {
-    return await ask(standard);
+    return await run(standard);
   } catch (error) {
     if (!(error instanceof MissingInstanceError)) throw error;
-    const look = () => findOwnInstance(client, { apiKey, options: { signal } });
-    const own = await requestWithRetry(look, { isRepeatable: true, signal });
+    const find = () => findOwnInstance(client, { apiKey, options: { signal } });
+    const own = await requestWithRetry(find, { isRepeatable: true, signal });
     if (own === undefined) throw error;
-    return ask(own);
+    return run(own);
   }
 }
 
-function askWithInstance(
+function runTool(
   tool: Tool,
-  given: Record<string, unknown>,
+  toolArguments: Record<string, unknown>,
   { client, signal, instance }: { client: Client; signal: AbortSignal; instance: number | undefined },
 ): Promise<object> {
-  const call = {
+  const context = {
     client,
     standardInstance: instance,
     instanceId: (id = instance) => id ?? missInstance(),
     options: { signal, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
   };
   const isRepeatable = tool.kind === "read" || tool.kind === "send";
-  return requestWithRetry(() => tool.run(call, given), { isRepeatable, signal });
+  return requestWithRetry(() => tool.run(context, toolArguments), { isRepeatable, signal });
 }
 
 /** Aborts with the request, or when the gateway takes too long. */
-function patienceOf(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+function withTimeoutSignal(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
 }
 
 function missInstance(): never {
@@ -172,8 +172,8 @@ function invalid(error: z.ZodError): ToolError {
 }
 
 function refuseArguments(fields: { field: string; issue: string }[]): ToolError {
-  const words = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
-  return { success: false, code: "VALIDATION_ERROR", message: words, details: { fields } };
+  const message = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
+  return { success: false, code: "VALIDATION_ERROR", message, details: { fields } };
 }
 
 function toError(refusal: ToolError, { apiKey }: McpOptions): CallToolResult {
@@ -195,10 +195,10 @@ function serveResources(server: Server, client: Client, options: McpOptions): vo
     const resource = RESOURCES.find((one) => one.uri === uri);
     if (!resource) throw new McpError(NOT_FOUND, `There is no resource ${uri}.`, { uri });
     try {
-      const patience = { signal: patienceOf(signal) };
-      const ask = () => resource.read(client, patience);
-      const answer = await requestWithRetry(ask, { isRepeatable: true, ...patience });
-      const text = toToolResultText(answer, { ...options, ...resource });
+      const callOptions = { signal: withTimeoutSignal(signal) };
+      const read = () => resource.read(client, callOptions);
+      const result = await requestWithRetry(read, { isRepeatable: true, ...callOptions });
+      const text = toToolResultText(result, { ...options, ...resource });
       return { contents: [{ uri, mimeType: "application/json", text }] };
     } catch (error) {
       const { code, message, request_id } = explain(error, options);

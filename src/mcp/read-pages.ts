@@ -15,10 +15,10 @@ export async function readPages<Row, Answer extends Listed<Row>>(
   const rows: Row[] = [];
   let cursor: string | undefined;
   for (let pages = 1; ; pages++) {
-    const answer = await list({ limit: ROWS_PER_PAGE, cursor });
-    rows.push(...answer.data);
-    const { has_more, next_cursor } = answer.pagination;
-    if (!has_more || next_cursor === null || pages === MOST_PAGES) return { ...answer, data: rows };
+    const page = await list({ limit: ROWS_PER_PAGE, cursor });
+    rows.push(...page.data);
+    const { has_more, next_cursor } = page.pagination;
+    if (!has_more || next_cursor === null || pages === MOST_PAGES) return { ...page, data: rows };
     cursor = next_cursor;
   }
 }

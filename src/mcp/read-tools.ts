@@ -13,8 +13,8 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the known contacts of an instance, newest first.",
     input: z.object({ ...instanceArgument, q: nameOrDigits, ...pageArguments }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.listContacts({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.listContacts({ id: instanceId(id), ...input }, options),
   }),
   tool({
     name: "get_contact_info",
@@ -22,8 +22,8 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Read name, about, picture and business data of a contact from the network.",
     input: withRecipient({}),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.contactInfo({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.contactInfo({ id: instanceId(id), ...input }, options),
   }),
   tool({
     name: "check_recipient",
@@ -40,7 +40,7 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "List the instances of the account with their status.",
     input: z.object(pageArguments),
-    run: ({ client, options }, given) => client.listAllInstances(given, options),
+    run: ({ client, options }, input) => client.listAllInstances(input, options),
   }),
   tool({
     name: "get_instance_status",
@@ -58,8 +58,8 @@ export const READ_TOOLS: readonly Tool[] = [
     description:
       "List conversations with their last message and unread count, newest first. Without an instance: of all instances that the key can read.",
     input: z.object({ ...instanceArgument, q: title, ...pageArguments }),
-    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
-      client.listConversations({ instance_id: instanceId, ...given }, options),
+    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...input }) =>
+      client.listConversations({ instance_id: instanceId, ...input }, options),
   }),
   tool({
     name: "get_conversation_messages",
@@ -67,8 +67,8 @@ export const READ_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the messages of one conversation, newest first.",
     input: withRecipient(pageArguments),
-    run: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
-      client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, number, jid, ...input }) =>
+      client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...input }, options),
   }),
   tool({
     name: "get_messages",
@@ -77,7 +77,7 @@ export const READ_TOOLS: readonly Tool[] = [
     description:
       "List or search messages, newest first. Without an instance: of all instances that the key can read.",
     input: z.object({ ...instanceArgument, q: words, direction, ...pageArguments }),
-    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
-      client.listAccountMessages({ instance_id: instanceId, ...given }, options),
+    run: ({ client, standardInstance, options }, { instanceId = standardInstance, ...input }) =>
+      client.listAccountMessages({ instance_id: instanceId, ...input }, options),
   }),
 ];

@@ -16,18 +16,18 @@ export interface ToolError {
 
 /** Retries while the gateway is unreachable, if repeating the request is safe. */
 export async function requestWithRetry<T>(
-  ask: () => Promise<T>,
+  send: () => Promise<T>,
   { isRepeatable, signal }: { isRepeatable: boolean; signal: AbortSignal },
 ): Promise<T> {
   for (const pause of isRepeatable ? PAUSES_MS : []) {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (!isPassing(error)) throw error;
       await sleep(pause, undefined, { signal });
     }
   }
-  return ask();
+  return send();
 }
 
 function isPassing(error: unknown): boolean {

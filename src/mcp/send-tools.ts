@@ -23,8 +23,8 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a text to a person or a group. Returns after the network's acknowledgement.",
     input: withRecipient({ text }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.sendText({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.sendText({ id: instanceId(id), ...input }, options),
   }),
   tool({
     name: "send_media",
@@ -37,9 +37,9 @@ export const SEND_TOOLS: readonly Tool[] = [
       caption,
       fileName: file_name,
     }),
-    run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...given }) =>
+    run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...input }) =>
       client.sendMedia(
-        { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...given },
+        { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...input },
         options,
       ),
   }),
@@ -54,8 +54,8 @@ export const SEND_TOOLS: readonly Tool[] = [
       title: label.optional(),
       footer: label.optional(),
     }),
-    run: (call, { instanceId, number, jid, ...given }) =>
-      sendNumbered(call, { instanceId, number, jid }, buttonsToText(given)),
+    run: (context, { instanceId, number, jid, ...input }) =>
+      sendNumbered(context, { instanceId, number, jid }, buttonsToText(input)),
   }),
   tool({
     name: "send_list",
@@ -68,8 +68,8 @@ export const SEND_TOOLS: readonly Tool[] = [
       buttonText: label.optional().describe("Text above the choices."),
       sections: z.array(section).min(1).max(100),
     }),
-    run: (call, { instanceId, number, jid, ...given }) =>
-      sendNumbered(call, { instanceId, number, jid }, listToText(given)),
+    run: (context, { instanceId, number, jid, ...input }) =>
+      sendNumbered(context, { instanceId, number, jid }, listToText(input)),
   }),
   tool({
     name: "send_reply",
@@ -77,8 +77,8 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Reply to a message with a text that quotes it.",
     input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
-    run: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
-      client.sendReply({ id: instanceId(id), message_id: messageId, ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, messageId, ...input }) =>
+      client.sendReply({ id: instanceId(id), message_id: messageId, ...input }, options),
   }),
   tool({
     name: "send_location",
@@ -86,8 +86,8 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a place.",
     input: withRecipient({ latitude, longitude, name, address }),
-    run: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.sendLocation({ id: instanceId(id), ...given }, options),
+    run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
+      client.sendLocation({ id: instanceId(id), ...input }, options),
   }),
 ];
 
@@ -98,10 +98,10 @@ interface Recipient {
 }
 
 async function sendNumbered(
-  { client, instanceId, options: call }: ToolContext,
+  { client, instanceId, options: callOptions }: ToolContext,
   { instanceId: id, ...to }: Recipient,
   { text: numbered, options }: NumberedText,
 ): Promise<object> {
-  const answer = await client.sendText({ id: instanceId(id), ...to, text: numbered }, call);
-  return { ...answer, fallback: true, text: numbered, options };
+  const sent = await client.sendText({ id: instanceId(id), ...to, text: numbered }, callOptions);
+  return { ...sent, fallback: true, text: numbered, options };
 }

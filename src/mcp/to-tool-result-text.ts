@@ -13,8 +13,8 @@ export interface ToolResultTextOptions {
 /**
  * A response of the gateway for an assistant: JSON without secrets, marked if third parties wrote any of it.
  */
-export function toToolResultText(answer: object, { isForeign, apiKey }: ToolResultTextOptions): string {
-  const marked = isForeign ? { untrusted: UNTRUSTED, ...answer } : answer;
+export function toToolResultText(result: object, { isForeign, apiKey }: ToolResultTextOptions): string {
+  const marked = isForeign ? { untrusted: UNTRUSTED, ...result } : result;
   const text = JSON.stringify(marked, (name, value: unknown) =>
     SECRET_NAMES.test(name) ? undefined : value,
   );

@@ -6,7 +6,7 @@ import { contract } from "../contract.ts";
 export interface ToolContext {
   readonly client: Client;
   /** The given instance, or the default one; throws a MissingInstanceError if there is neither. */
-  instanceId(given: number | undefined): number;
+  instanceId(id: number | undefined): number;
   readonly standardInstance: number | undefined;
   /** Passed on to the client. */
   readonly options: CallOptions;
@@ -33,7 +33,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly input: Input;
   /** Whether the result holds text of third parties: messages, names, subjects. */
   readonly isForeign: boolean;
-  run(call: ToolContext, given: z.output<Input>): Promise<object>;
+  run(context: ToolContext, input: z.output<Input>): Promise<object>;
 }
 
 /** Declares a tool and preserves the exact types of its arguments. */
@@ -63,7 +63,8 @@ export function withRecipient<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
     .object({ ...instanceArgument, ...recipientArguments, ...shape })
     .refine(
-      (given: { number?: unknown; jid?: unknown }) => given.number !== undefined || given.jid !== undefined,
+      (target: { number?: unknown; jid?: unknown }) =>
+        target.number !== undefined || target.jid !== undefined,
       {
         path: ["number"],
         message: "number or jid is required",

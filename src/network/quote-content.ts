@@ -8,11 +8,11 @@ export const QUOTED_TEXT_MAX = 4096;
 export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "content"> {
   switch (content.kind) {
     case "text":
-      return cutWords(content.text);
+      return cutText(content.text);
     case "media": {
       const { media_type, mime_type, file_name, size, sha256, seconds } = content;
       return {
-        ...cutWords(content.caption),
+        ...cutText(content.caption),
         content: {
           kind: "media",
           media_type,
@@ -41,7 +41,7 @@ export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "co
   }
 }
 
-function cutWords(text: string | undefined): { text?: string } {
+function cutText(text: string | undefined): { text?: string } {
   return text ? { text: cut(text) } : {};
 }
 

@@ -27,17 +27,18 @@ export interface Vcard {
  * Ignores a second card in the same text.
  */
 export function readVcard(text: string): Vcard {
-  const card: Vcard = { begins: false, ends: false, phones: [] };
+  const vcard: Vcard = { begins: false, ends: false, phones: [] };
   for (const [at, line] of unfold(text.slice(0, READ_CHARACTERS)).entries()) {
     const property = readProperty(line);
     if (!property) continue;
     const { name, parameters, value } = property;
-    if (name === "BEGIN" && at === 0) card.begins = value.toUpperCase() === "VCARD";
-    if (name === "END" && value.toUpperCase() === "VCARD") return { ...card, ends: true };
-    if (name === "FN" && value !== "") card.name ??= withoutEscapes(value);
-    if (name === "TEL" && card.phones.length < MAX_PHONES) card.phones.push(...readPhone(parameters, value));
+    if (name === "BEGIN" && at === 0) vcard.begins = value.toUpperCase() === "VCARD";
+    if (name === "END" && value.toUpperCase() === "VCARD") return { ...vcard, ends: true };
+    if (name === "FN" && value !== "") vcard.name ??= withoutEscapes(value);
+    if (name === "TEL" && vcard.phones.length < MAX_PHONES)
+      vcard.phones.push(...readPhone(parameters, value));
   }
-  return card;
+  return vcard;
 }
 
 /** The lines of the text; a line that begins with a space or a tab continues the previous one. */
@@ -51,15 +52,15 @@ function unfold(text: string): string[] {
 
 /** `item1.TEL;TYPE=cell:+55 11` is the property TEL; undefined for a line without a value. */
 function readProperty(line: string): { name: string; parameters: string[]; value: string } | undefined {
-  const colon = endOfHead(line);
+  const colon = endOfHeader(line);
   if (colon < 0) return undefined;
-  const [head = "", ...parameters] = line.slice(0, colon).split(";");
-  const name = head.slice(head.lastIndexOf(".") + 1);
+  const [header = "", ...parameters] = line.slice(0, colon).split(";");
+  const name = header.slice(header.lastIndexOf(".") + 1);
   return { name: name.trim().toUpperCase(), parameters, value: line.slice(colon + 1).trim() };
 }
 
 /** The first colon outside quotes, or the first colon of all if a quote is not closed. */
-function endOfHead(line: string): number {
+function endOfHeader(line: string): number {
   const first = line.indexOf(":");
   let isQuoted = false;
   for (let at = 0; at < line.length; at++) {

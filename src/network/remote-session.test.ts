@@ -15,10 +15,16 @@ const BIA = "5511999990001@s.whatsapp.net" as Jid;
 
 /** A session of another process: operations go over as JSON does. */
 function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSession> {
-  return createRemoteSession(7, async ({ call, args }: RemoteOperation): Promise<RemoteOperationResult> => {
-    const arrived = JSON.parse(JSON.stringify(args));
-    return { outcome: "value", value: await runRemoteOperation(parts as Session, { call, args: arrived }) };
-  });
+  return createRemoteSession(
+    7,
+    async ({ name: call, args }: RemoteOperation): Promise<RemoteOperationResult> => {
+      const arrived = JSON.parse(JSON.stringify(args));
+      return {
+        outcome: "value",
+        value: await runRemoteOperation(parts as Session, { name: call, args: arrived }),
+      };
+    },
+  );
 }
 
 /** A session that returns the name and the arguments of each operation. */
@@ -99,7 +105,9 @@ describe("a session of another process", () => {
       "credentials.erase",
       "__proto__.x",
     ]) {
-      expect(await runRemoteOperation(session, { call, args: [] })).toMatchObject({ code: "NOT_SUPPORTED" });
+      expect(await runRemoteOperation(session, { name: call, args: [] })).toMatchObject({
+        code: "NOT_SUPPORTED",
+      });
     }
   });
 

@@ -5,7 +5,7 @@ import { type ReachableSession, SESSION_OPERATIONS, type SessionOperations } fro
 export interface RemoteOperation {
   instance: number;
   /** Such as `groups.create`. */
-  call: string;
+  name: string;
   args: unknown[];
 }
 
@@ -19,13 +19,13 @@ const ALL = Object.keys(SESSION_OPERATIONS) as (keyof SessionOperations)[];
 /** A session that another process holds. */
 export function createRemoteSession(
   instance: number,
-  ask: (operation: RemoteOperation) => Promise<RemoteOperationResult>,
+  request: (operation: RemoteOperation) => Promise<RemoteOperationResult>,
 ): ReachableSession {
-  return createOperations(ALL, async (call, args) => {
-    const answer = await ask({ instance, call, args });
-    if (answer.outcome === "value") return answer.value;
-    const { outcome, reason } = answer;
-    return { outcome: outcome === "unreachable" ? findDeclaration(call)?.unreachable : outcome, reason };
+  return createOperations(ALL, async (name, args) => {
+    const result = await request({ instance, name, args });
+    if (result.outcome === "value") return result.value;
+    const { outcome, reason } = result;
+    return { outcome: outcome === "unreachable" ? findDeclaration(name)?.unreachable : outcome, reason };
   });
 }
 
@@ -37,16 +37,16 @@ export function createLocalSession(session: SessionOperations): ReachableSession
 /** Runs an operation for another process. */
 export function runRemoteOperation(
   session: SessionOperations,
-  { call, args }: Omit<RemoteOperation, "instance">,
+  { name, args }: Omit<RemoteOperation, "instance">,
 ): Promise<unknown> {
   // Between processes null stands for an argument that is absent.
-  const isAbsent = findDeclaration(call)?.isLastOptional === true && args.at(-1) === null;
-  return runOperation(session, call, isAbsent ? args.slice(0, -1) : args);
+  const isAbsent = findDeclaration(name)?.isLastOptional === true && args.at(-1) === null;
+  return runOperation(session, name, isAbsent ? args.slice(0, -1) : args);
 }
 
 /** Whether an operation is for a session in pairing instead of a connected one. */
-export function isPairingOperation(call: string): boolean {
-  return findDeclaration(call)?.during === "pairing";
+export function isPairingOperation(name: string): boolean {
+  return findDeclaration(name)?.during === "pairing";
 }
 
 async function runOperation(session: SessionOperations, name: string, args: unknown[]): Promise<unknown> {

@@ -161,7 +161,7 @@ export interface PasskeyAssertion {
 
 export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
 
-interface OperationTraits {
+interface OperationOptions {
   /** The state of a session in which it can run the operation. */
   during: "connection" | "pairing";
   /** The outcome if nothing was done because the node of the session is unreachable. */
@@ -171,18 +171,18 @@ interface OperationTraits {
 }
 
 /** An operation as the table declares it. */
-export interface DeclaredOperation<Run> extends OperationTraits {
+export interface DeclaredOperation<Run> extends OperationOptions {
   /** For the compiler only: the signature. */
   run?: Run;
 }
 
 function operation<Args extends unknown[], Value>(
-  traits: Partial<OperationTraits> = {},
+  options: Partial<OperationOptions> = {},
 ): DeclaredOperation<(...args: Args) => Promise<OperationResult<Value>>> {
-  return { ...DEFAULT_TRAITS, ...traits };
+  return { ...DEFAULT_OPTIONS, ...options };
 }
 
-const DEFAULT_TRAITS: OperationTraits = {
+const DEFAULT_OPTIONS: OperationOptions = {
   during: "connection",
   unreachable: "unreachable",
   isLastOptional: false,
@@ -196,7 +196,7 @@ const PAIRING = { during: "pairing" } as const;
  */
 export const SESSION_OPERATIONS = {
   /** Shows a presence in a chat, or that of the account. */
-  setPresence: { ...DEFAULT_TRAITS, unreachable: "not_sent", isLastOptional: true } as DeclaredOperation<
+  setPresence: { ...DEFAULT_OPTIONS, unreachable: "not_sent", isLastOptional: true } as DeclaredOperation<
     (presence: Presence, to?: Jid) => Promise<SendResult>
   >,
   contacts: {

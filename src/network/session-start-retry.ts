@@ -16,7 +16,7 @@ export const SESSION_START_TIMING: SessionStartTiming = {
   startBackoffMaxMs: 30_000,
 };
 
-const WORDS: Readonly<Record<SessionStartFailure, string>> = {
+const TEXTS: Readonly<Record<SessionStartFailure, string>> = {
   library_failed:
     "The gateway cannot load its WhatsApp library. Its log and `waygate doctor` show the cause to the operator.",
   credentials_unreadable:
@@ -60,12 +60,12 @@ export class SessionStartRetry {
     const waitMs = isLast ? undefined : this.#waitMs();
     log?.warn({ err: error, instance_id, reason: fault, wait_ms: waitMs }, "a session could not be started");
     if (waitMs === undefined) {
-      await reportDurably(eventOf(fault, WORDS[fault], false));
+      await reportDurably(eventOf(fault, TEXTS[fault], false));
       return "end";
     }
     const event = isPassing
       ? eventOf("session_failed", `${PASSING} Try ${this.#count}.`, true)
-      : eventOf(fault, `${WORDS[fault]} Try ${this.#count} of ${timing.startAttempts}.`, true);
+      : eventOf(fault, `${TEXTS[fault]} Try ${this.#count} of ${timing.startAttempts}.`, true);
     // Not repeated: the next failure reports it again.
     await report(event).catch(() => {});
     return { waitMs };

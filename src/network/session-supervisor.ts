@@ -14,7 +14,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
   readonly #begin: StartLoop<Life>;
   readonly #options: OpenSessionOptions;
   #loop: Life | undefined;
-  #ending: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> = Promise.resolve();
 
   constructor(options: OpenSessionOptions, begin: StartLoop<Life>) {
     this.#options = options;
@@ -29,9 +29,9 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
     const loop = this.#loop;
     if (loop && !loop.isFinished) {
       if (!loop.usesOtherPairing(pairingPhone)) return;
-      this.#ending = loop.stop();
+      this.#stopping = loop.stop();
     }
-    this.#loop = this.#begin(pairingPhone, this.#ending);
+    this.#loop = this.#begin(pairingPhone, this.#stopping);
   }
 
   disconnect(): Promise<void> {
@@ -54,9 +54,9 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
   async #end(how: (loop: Life | undefined) => Promise<void>): Promise<void> {
     const loop = this.#loop;
     this.#loop = undefined;
-    const ending = this.#ending.then(() => how(loop));
-    this.#ending = ending.catch(() => undefined);
-    await ending;
+    const stopping = this.#stopping.then(() => how(loop));
+    this.#stopping = stopping.catch(() => undefined);
+    await stopping;
   }
 
   // The caller knows that the session ends, so a rejected report changes nothing.

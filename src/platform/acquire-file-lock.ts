@@ -17,10 +17,10 @@ interface LockFileContent {
   token: string;
 }
 
-const SIGN_OF_LIFE_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 /** Longer than a stalled process can run without having fenced itself in the database. */
 const WATCH_MS = 12_000;
-const SETTLE_MS = 50;
+const VERIFY_AFTER_MS = 50;
 
 /**
  * Acquires the lock file for this process, also from a dead holder; never waits for a live one. A holder on
@@ -28,16 +28,16 @@ const SETTLE_MS = 50;
  */
 export async function acquireFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<FileLockResult> {
   const started = findProcess(process.pid)?.started ?? "";
-  const mine: LockFileContent = {
+  const own: LockFileContent = {
     pid: process.pid,
     started,
     host: hostname(),
     token: randomBytes(8).toString("hex"),
   };
-  const draft = `${path}.${mine.token}`;
-  await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
+  const draft = `${path}.${own.token}`;
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   try {
-    return await claim(path, draft, mine, watchMs);
+    return await claim(path, draft, own, watchMs);
   } finally {
     await rm(draft, { force: true });
   }
@@ -46,17 +46,17 @@ export async function acquireFileLock(path: string, { watchMs = WATCH_MS } = {})
 async function claim(
   path: string,
   draft: string,
-  mine: LockFileContent,
+  own: LockFileContent,
   watchMs: number,
 ): Promise<FileLockResult> {
   let isPredecessorGone = true;
   for (let isContested = false; ; isContested = true) {
     await tryLink(draft, path);
     // Two processes that remove the same dead claim can interfere and move a live claim away for a moment.
-    if (isContested) await sleep(SETTLE_MS);
+    if (isContested) await sleep(VERIFY_AFTER_MS);
     const holder = await readClaim(path);
-    if (holder?.token === mine.token)
-      return { isAcquired: true, isPredecessorGone, release: keepAlive(path, mine) };
+    if (holder?.token === own.token)
+      return { isAcquired: true, isPredecessorGone, release: keepAlive(path, own) };
     if (holder === undefined) continue;
     const { pid, host } = holder;
     const isHere = host === hostname() && isOfThisBoot(holder.started);
@@ -114,12 +114,12 @@ async function removeClaim(path: string, dead: LockFileContent): Promise<void> {
   await rm(aside, { force: true });
 }
 
-function keepAlive(path: string, mine: LockFileContent): () => Promise<void> {
-  const timer = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), SIGN_OF_LIFE_MS);
+function keepAlive(path: string, own: LockFileContent): () => Promise<void> {
+  const timer = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), HEARTBEAT_MS);
   timer.unref();
   return async () => {
     clearInterval(timer);
-    if ((await readClaim(path))?.token === mine.token) await rm(path, { force: true });
+    if ((await readClaim(path))?.token === own.token) await rm(path, { force: true });
   };
 }
 

@@ -14,35 +14,35 @@ export function createTtlCache<Value>(options: {
   ttlMs: number;
   load(key: string): Promise<Value | undefined>;
 }): TtlCache<Value> {
-  const answers = new LRUCache<string, { number: number; value: Promise<Value | undefined> }>({
+  const entries = new LRUCache<string, { number: number; value: Promise<Value | undefined> }>({
     max: options.max,
     ttl: options.ttlMs,
   });
 
   /** The number distinguishes a load from a later one of the same key. */
-  async function ask(key: string, number: number): Promise<Value | undefined> {
+  async function refresh(key: string, number: number): Promise<Value | undefined> {
     let value: Value | undefined;
     try {
       value = await options.load(key);
     } finally {
-      if (value === undefined && answers.peek(key)?.number === number) answers.delete(key);
+      if (value === undefined && entries.peek(key)?.number === number) entries.delete(key);
     }
     return value;
   }
 
-  let asked = 0;
+  let loads = 0;
   return {
     get(key) {
-      const known = answers.get(key);
+      const known = entries.get(key);
       if (known) return known.value;
-      const number = asked++;
-      const value = ask(key, number);
-      answers.set(key, { number, value });
+      const number = loads++;
+      const value = refresh(key, number);
+      entries.set(key, { number, value });
       return value;
     },
-    has: (key) => answers.has(key),
+    has: (key) => entries.has(key),
     delete(key) {
-      answers.delete(key);
+      entries.delete(key);
     },
   };
 }

@@ -12,14 +12,14 @@ interface UlidState {
 }
 
 const now: UlidState = { ms: 0, high: 0, low: 0 };
-const given: UlidState = { ms: 0, high: 0, low: 0 };
+const last: UlidState = { ms: 0, high: 0, low: 0 };
 
 /**
  * A ULID of 26 characters. Without `at`, ids rise within the process even if the clock goes back. With `at`
  * (a date from 1970 to 10889) the id has exactly that millisecond, and ids of the same millisecond rise.
  */
 export function ulid(at?: Date): string {
-  return at === undefined ? next(now, Math.max(Date.now(), now.ms)) : next(given, at.getTime());
+  return at === undefined ? next(now, Math.max(Date.now(), now.ms)) : next(last, at.getTime());
 }
 
 /** The millisecond of the id's creation; throws a RangeError if the text is not a ULID. */
@@ -38,24 +38,24 @@ export function isUlid(text: string): boolean {
   return ULID.test(text);
 }
 
-function next(line: UlidState, ms: number): string {
+function next(state: UlidState, ms: number): string {
   if (!(ms >= 0 && ms < 2 ** 48)) {
     throw new RangeError("a ULID holds dates from 1970 to 10889");
   }
-  if (ms === line.ms) {
-    line.low += 1;
-    if (line.low === HALF) {
-      line.low = 0;
-      line.high += 1;
+  if (ms === state.ms) {
+    state.low += 1;
+    if (state.low === HALF) {
+      state.low = 0;
+      state.high += 1;
     }
   } else {
     const random = randomBytes(10);
-    line.ms = ms;
+    state.ms = ms;
     // Half the range, so that increments never overflow.
-    line.high = random.readUIntBE(0, 5) % (HALF / 2);
-    line.low = random.readUIntBE(5, 5);
+    state.high = random.readUIntBE(0, 5) % (HALF / 2);
+    state.low = random.readUIntBE(5, 5);
   }
-  return base32(line.ms, 10) + base32(line.high, 8) + base32(line.low, 8);
+  return base32(state.ms, 10) + base32(state.high, 8) + base32(state.low, 8);
 }
 
 function base32(value: number, length: number): string {

@@ -107,7 +107,7 @@ export function addWorker(parts: WorkerOptions): void {
       run: () => failOverdueSends(db, outcomes, config.sendHoldMs),
     },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
+    { name: "idempotency", everyMs: HOUR, run: () => deleteOldIdempotencyKeys(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => deleteOrphanedJobs(db) },
     ...retentionJobs(db, { ...config, log }),
     { name: "orphaned-media", everyMs: HOUR, run: () => deleteOrphanedOutgoing(db) },
@@ -124,13 +124,13 @@ export function addWorker(parts: WorkerOptions): void {
     {
       name: "removed-accounts",
       everyMs: 5 * SECOND,
-      run: () => finishAccountRemovals({ db, engine, deleteOnSandbox: forgetAccountOf(parts) }),
+      run: () => finishAccountRemovals({ db, engine, deleteOnSandbox: accountDataRemover(parts) }),
     },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishWebhookRemovals(db) },
   ]);
 }
 
-function forgetAccountOf({ sandbox }: WorkerOptions) {
+function accountDataRemover({ sandbox }: WorkerOptions) {
   return (account_id: number) => createSandboxControl(sandbox.pool, account_id).deleteAccount();
 }
 
@@ -149,7 +149,7 @@ function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions
   followErasures(engine, { sweepFiles, clearCaches: () => conversations.clearCache() });
 }
 
-async function forgetIdempotency(db: Db): Promise<void> {
+async function deleteOldIdempotencyKeys(db: Db): Promise<void> {
   await deleteExpiredKeys(db);
   await deleteExpiredResponses(db);
 }

@@ -206,8 +206,8 @@ function customerHandlers(
       network: config.network,
       sandbox: config.sandbox,
       invalidateApiKeys: access.invalidateApiKeys,
-      createDefaultWebhook: async (trx, given) =>
-        toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
+      createDefaultWebhook: async (trx, input) =>
+        toWebhookRecord(await createDefaultWebhook(trx, box, input), box, { revealSecret: true }),
     }),
     ...sessionHandlers({ db, engine }),
   } satisfies Partial<Handlers<typeof contract>>;

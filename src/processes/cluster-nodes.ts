@@ -11,7 +11,6 @@ import {
   createLocalSession,
   createRemoteSession,
   isPairingOperation,
-  type RemoteOperation,
   runRemoteOperation,
 } from "../network/remote-session.ts";
 import type { Config } from "../platform/config/config.ts";
@@ -98,18 +97,25 @@ async function readStream(
 ): Promise<Readable | undefined> {
   const url = await findNodeUrl(db, node);
   if (!url) return undefined;
-  const answer = await client.request({ url, ...request });
-  return answer.outcome === "stream" ? answer.body : undefined;
+  const response = await client.request({ url, ...request });
+  return response.outcome === "stream" ? response.body : undefined;
+}
+
+/** A session operation under the field names that every version of the gateway reads. */
+interface SessionRequest {
+  instance: number;
+  call: string;
+  args: unknown[];
 }
 
 /** What other nodes may request from this one. A request for something that is not here does nothing. */
 function handlersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcHandlers {
   return {
-    session: async ({ instance, call, args }: RemoteOperation) => {
-      const session = isPairingOperation(call)
+    session: async ({ instance, call: name, args }: SessionRequest) => {
+      const session = isPairingOperation(name)
         ? sessions.openedSession(instance)
         : sessions.connectedSession(instance);
-      return session ? runRemoteOperation(session, { call, args }) : NOT_OWNED_HERE;
+      return session ? runRemoteOperation(session, { name, args }) : NOT_OWNED_HERE;
     },
     file: async ({ name, range }: { name: string; range?: ByteRange }) =>
       (await store.open(name, range)) ?? NOT_OWNED_HERE,

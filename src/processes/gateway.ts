@@ -34,7 +34,7 @@ import { addSessionHost } from "./session-host.ts";
 import { rethrowAsStartError, throwListenError } from "./start-error.ts";
 
 /** Share of the grace for running requests before the engine stops; a sync send needs the engine to finish. */
-const ANSWERS_MS = 8_000;
+const RESPONSE_TIMEOUT_MS = 8_000;
 /** An integration may request a file that must be downloaded first. */
 const FILE_MS = 45_000;
 
@@ -186,7 +186,7 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
     dataDir: dataDir.path,
   });
   undo.add((leftMs) => engine.stop({ graceMs: leftMs() }));
-  undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), ANSWERS_MS) }));
+  undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), RESPONSE_TIMEOUT_MS) }));
   await engine.start();
   const { url, ...listener } = await listen(api, config);
   listeners.push(listener);
@@ -216,7 +216,7 @@ async function openClientVersion(
   outgoing: SafeFetch,
 ): Promise<ClientVersionUpdater> {
   const policy = versionPolicyOf(config);
-  const keeper = new ClientVersionUpdater({
+  const versionUpdater = new ClientVersionUpdater({
     db,
     engine,
     outgoing,
@@ -224,9 +224,9 @@ async function openClientVersion(
     log,
     resumeOutdated: () => resumeOutdated(db, engine),
   });
-  undo.add(async () => keeper.close());
-  await keeper.start();
-  return keeper;
+  undo.add(async () => versionUpdater.close());
+  await versionUpdater.start();
+  return versionUpdater;
 }
 
 function openBackupsOf({ config, log, dataDir, database: { db, url } }: GatewayBase) {

@@ -60,16 +60,16 @@ function describeExternal(databaseUrl: string): string {
 
 /** Creates tables and keys, on connections with a long lock timeout: another node may be doing the same. */
 export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
-  const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
+  const startDatabase = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
-    await readyDatabase(config, patient.db, store).catch((error: unknown) =>
+    await readyDatabase(config, startDatabase.db, store).catch((error: unknown) =>
       throwDatabaseStartError(error, store.description),
     );
-    const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
-    await sealAddresses(patient.db, box);
+    const { secretKey, box } = await openSecrets(config, dataDir, startDatabase.db);
+    await sealAddresses(startDatabase.db, box);
     return { secretKey, box };
   } finally {
-    await patient.close();
+    await startDatabase.close();
   }
 }
 
@@ -82,13 +82,15 @@ export interface OwnerReport {
 
 /** Creates the owner's account if there is none. Must be the last step: its password is shown once. */
 export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
-  const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
+  const startDatabase = openDatabase(database.url, { max: 2, application_name: "waygate start" });
   try {
-    const firstOwner = await ensureOwner(patient.db, config).catch(throwSettingError);
-    const ignoredSetting = firstOwner ? undefined : await describeIgnoredOwnerSetting(patient.db, config);
+    const firstOwner = await ensureOwner(startDatabase.db, config).catch(throwSettingError);
+    const ignoredSetting = firstOwner
+      ? undefined
+      : await describeIgnoredOwnerSetting(startDatabase.db, config);
     return { firstOwner, ignoredSetting };
   } finally {
-    await patient.close();
+    await startDatabase.close();
   }
 }
 
@@ -118,9 +120,9 @@ export async function openSecrets(config: Config, dataDir: string, db: Db): Prom
     config.secretKey?.reveal() ?? (await loadOrCreateSecretKey(dataDir).catch(rethrowAsStartError));
   const box = createSecretBox(secretKey, config.secretKeySecond?.reveal());
   await requireSecretKey(db, box).catch((cause: unknown) => {
-    const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
+    const keySource = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
     throw new StartError(
-      `${whose} is not the one that the secrets in this database are encrypted with. Set WAYGATE_SECRET_KEY to that key.`,
+      `${keySource} is not the one that the secrets in this database are encrypted with. Set WAYGATE_SECRET_KEY to that key.`,
       { cause },
     );
   });

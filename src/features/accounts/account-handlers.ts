@@ -34,7 +34,7 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
     ...removeAccountHandlers({ db, engine, access }),
     ...recoverUserHandlers({ db, passwords, access }),
 
-    login: (call) => signIn.login(call.input, call),
+    login: (request) => signIn.login(request.input, request),
 
     async logout({ input: _, ...by }) {
       const { sign_in, user_id, account_id } = requireUser(by.caller);
@@ -55,16 +55,16 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
       return toUserView(await getUser(db, requireUser(caller).user_id));
     },
 
-    async confirmPassword(call) {
-      const caller = requireUser(call.caller);
-      await signIn.confirm(call.input, { ...call, caller });
+    async confirmPassword(request) {
+      const caller = requireUser(request.caller);
+      await signIn.confirm(request.input, { ...request, caller });
       access.invalidateSignIns([caller.sign_in]);
       return {};
     },
 
-    async changePassword(call) {
-      const caller = requireUser(call.caller);
-      const { answer, ended } = await signIn.changePassword(call.input, { ...call, caller });
+    async changePassword(request) {
+      const caller = requireUser(request.caller);
+      const { response: answer, ended } = await signIn.changePassword(request.input, { ...request, caller });
       access.invalidateSignIns(ended);
       return answer;
     },

@@ -25,7 +25,7 @@ export interface AuthoriseOptions {
   /** Unset: no limits. */
   limits?: RateLimits;
   /** Compares in constant time. Unset: there is no metrics token. */
-  isMetricsToken?(given: string): boolean;
+  isMetricsToken?(received: string): boolean;
 }
 
 /** Verifies tokens in the path of a route, which also names the instance. */
@@ -83,7 +83,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
           limits?.enforceUnauthenticated(route, request);
         throw refusal;
       });
-      if (caller.kind === "user") requireStanding(route, caller);
+      if (caller.kind === "user") requireRole(route, caller);
       const own = route.access === "instance" ? await findRate(known, caller, request.instanceId ?? 0) : null;
       limits?.enforce(route, request, caller, withInstanceRate(rates, own));
       return caller;
@@ -159,8 +159,8 @@ async function checkKey(known: CredentialCache, route: Route, value: string): Pr
 }
 
 function managesNothing(): GatewayError {
-  const words = "API keys of this account may not list or create instances. Sign in to do so.";
-  return new GatewayError("FORBIDDEN", words, { details: { setting: "keys_manage_instances" } });
+  const message = "API keys of this account may not list or create instances. Sign in to do so.";
+  return new GatewayError("FORBIDDEN", message, { details: { setting: "keys_manage_instances" } });
 }
 
 async function checkToken(
@@ -180,9 +180,9 @@ async function checkToken(
 }
 
 function passwordRequired(): GatewayError {
-  const words =
+  const message =
     "Confirm the password first with POST /api/auth/confirm, then repeat this request within ten minutes.";
-  return new GatewayError("PASSWORD_REQUIRED", words);
+  return new GatewayError("PASSWORD_REQUIRED", message);
 }
 
 /** Rejects any token from other addresses, so that they cannot find out whether it is valid. */
@@ -197,9 +197,9 @@ function requireAdmitted(from: readonly Cidr[], ip: string): void {
 }
 
 async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<CachedCredential> {
-  const given = sha256(value);
+  const received = sha256(value);
   // Compares all tokens, so that the time reveals nothing.
-  const right = adminTokens.filter((token) => timingSafeEqual(given, sha256(token.reveal())));
+  const right = adminTokens.filter((token) => timingSafeEqual(received, sha256(token.reveal())));
   if (adminTokens.length === 0)
     throw new GatewayError(
       "INVALID_CREDENTIALS",
@@ -251,7 +251,7 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
 }
 
 /** Throws FORBIDDEN unless the user's account and role may use the route. */
-function requireStanding({ access, role }: Route, user: User): void {
+function requireRole({ access, role }: Route, user: User): void {
   if (access === "owner" && user.account_type !== "owner") {
     throw new GatewayError("FORBIDDEN", "Only the owner of the gateway may do this.");
   }

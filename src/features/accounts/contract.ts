@@ -112,7 +112,7 @@ const accountRow = account.extend({
 
 const trialEnd = boundedText(64)
   .check(z.iso.datetime({ offset: true }))
-  .transform((given) => new Date(given));
+  .transform((value) => new Date(value));
 
 const accountFields = {
   plan_id: rowId.optional().describe("A reseller can choose only plans that allow no more than its own."),

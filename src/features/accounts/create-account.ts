@@ -27,11 +27,11 @@ export interface NewAccount {
 /** Creates an account and its user. Throws VALIDATION_ERROR (weak password) or CONFLICT (used e-mail). */
 export async function createAccount(
   db: Db,
-  given: NewAccount,
+  input: NewAccount,
 ): Promise<{ account_id: number; user_id: number }> {
-  await validateSignInDetails(given);
-  const password_hash = await hashPassword(given.password);
-  return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
+  await validateSignInDetails(input);
+  const password_hash = await hashPassword(input.password);
+  return db.transaction().execute((trx) => insertAccount(trx, input, password_hash));
 }
 
 /** Rejects with VALIDATION_ERROR unless the e-mail and password are valid for a new account. */
@@ -79,19 +79,19 @@ async function hasOwner(db: Db | Trx): Promise<boolean> {
 }
 
 /** Writes an account and its first user. Throws CONFLICT for a used e-mail. */
-export async function insertAccount(trx: Trx, given: NewAccount, password_hash: string) {
-  const isOwner = given.account_type === "owner";
+export async function insertAccount(trx: Trx, input: NewAccount, password_hash: string) {
+  const isOwner = input.account_type === "owner";
   const standard = isOwner ? "unlimited" : "standard";
   const { id: account_id } = await trx
     .insertInto("account")
     .values(({ selectFrom }) => ({
-      name: given.name,
-      account_type: given.account_type,
-      plan_id: given.plan_id ?? selectFrom("plan").select("id").where("name", "=", standard),
+      name: input.name,
+      account_type: input.account_type,
+      plan_id: input.plan_id ?? selectFrom("plan").select("id").where("name", "=", standard),
       settings: "{}",
-      parent_id: given.parent_id ?? null,
-      status: given.status ?? "active",
-      trial_ends_at: given.trial_ends_at ?? null,
+      parent_id: input.parent_id ?? null,
+      status: input.status ?? "active",
+      trial_ends_at: input.trial_ends_at ?? null,
     }))
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -99,8 +99,8 @@ export async function insertAccount(trx: Trx, given: NewAccount, password_hash: 
     .insertInto("account_user")
     .values({
       account_id,
-      name: given.user_name ?? given.name,
-      email: given.email,
+      name: input.user_name ?? input.name,
+      email: input.email,
       role: isOwner ? "super_admin" : "admin",
       password_hash,
     })

@@ -71,19 +71,19 @@ export function createCredentialCache(
     load: (id) => loadInstance(db, id),
   });
 
-  function forget(kind: Kind, id: string): void {
+  function invalidate(kind: Kind, id: string): void {
     if (kind === "key") keys.delete(id);
     else signIns.delete(id);
   }
   function invalidateEverywhere(kind: Kind, ids: readonly string[]): void {
     for (const id of ids) {
-      forget(kind, id);
+      invalidate(kind, id);
       engine?.publish(TOPIC, `${kind}:${id}`);
     }
   }
-  engine?.subscribe(TOPIC, (hint) => {
-    const [kind, id = ""] = hint.split(":");
-    if (kind === "key" || kind === "sign_in") forget(kind, id);
+  engine?.subscribe(TOPIC, (notification) => {
+    const [kind, id = ""] = notification.split(":");
+    if (kind === "key" || kind === "sign_in") invalidate(kind, id);
   });
 
   return {
@@ -103,7 +103,7 @@ export function createCredentialCache(
 }
 
 async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined> {
-  const askedAt = performance.now();
+  const requestedAt = performance.now();
   const digest = Buffer.from(hex, "hex");
   const found = await db
     .selectFrom("api_key")
@@ -121,9 +121,9 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
     .executeTakeFirst();
   if (!found || !timingSafeEqual(found.digest, digest)) return undefined;
   const { digest: _, is_use_stale, ms_left, plan_rates, messages_per_minute, ...key } = found;
-  if (is_use_stale) void noteUse(db, key.id);
+  if (is_use_stale) void recordUse(db, key.id);
   const rates = withInstanceRate(plan_rates, messages_per_minute);
-  return { ...key, rates, good_until: askedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
+  return { ...key, rates, good_until: requestedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
 }
 
 const now = sql<Date>`now()`;
@@ -138,7 +138,7 @@ const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_insta
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
 /** Not awaited: the request must neither wait nor fail for this. The next use retries. */
-async function noteUse(db: Db, id: number): Promise<void> {
+async function recordUse(db: Db, id: number): Promise<void> {
   await db
     .updateTable("api_key")
     .set({ last_used_at: now })

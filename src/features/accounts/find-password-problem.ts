@@ -18,7 +18,7 @@ export async function findPasswordProblem(
   const lengthProblem = findPasswordLengthProblem(password);
   if (lengthProblem !== undefined) return lengthProblem;
   const estimator = await loadEstimator();
-  const check = (words: string[]) => estimateEnds(estimator, password, [PRODUCT, ...words]);
+  const check = (personalWords: string[]) => estimateEnds(estimator, password, [PRODUCT, ...personalWords]);
   const found = check(own.flatMap(wordsOf));
   if (found.score >= STRONG) return undefined;
   if (check([]).score >= STRONG) return `must not consist of the name or the e-mail; ${ADVICE}`;
@@ -47,10 +47,10 @@ function loadEstimator(): Promise<ZxcvbnFactory> {
 }
 
 /** The better estimate of both ends: the whole password is at least as strong as each of them. */
-function estimateEnds(estimator: ZxcvbnFactory, password: string, words: string[]) {
-  const begin = estimator.check(password.slice(0, ESTIMATED_LENGTH), words);
+function estimateEnds(estimator: ZxcvbnFactory, password: string, personalWords: string[]) {
+  const begin = estimator.check(password.slice(0, ESTIMATED_LENGTH), personalWords);
   if (begin.score >= STRONG || password.length <= ESTIMATED_LENGTH) return begin;
-  const end = estimator.check(password.slice(-ESTIMATED_LENGTH), words);
+  const end = estimator.check(password.slice(-ESTIMATED_LENGTH), personalWords);
   return end.score > begin.score ? end : begin;
 }
 

@@ -62,23 +62,23 @@ async function createCustomer(
 ) {
   const reseller = resellerOf(by.caller);
   const made = password === undefined ? generatePassword() : undefined;
-  const given = {
+  const account = {
     ...input,
     password: password ?? made ?? "",
     parent_id: input.parent_id ?? reseller ?? null,
     status: input.status ?? (input.trial_ends_at ? ("trial" as const) : undefined),
   };
-  await validateSignInDetails(given);
-  const password_hash = await passwords.hash(given.password);
+  await validateSignInDetails(account);
+  const password_hash = await passwords.hash(account.password);
   return db.transaction().execute(async (trx) => {
-    await requireGrantable(trx, by, given);
-    if (given.parent_id !== null) await requireRoomForCustomer(trx, given.parent_id);
-    const plan_id = given.plan_id ?? (await findDefaultPlan(trx, by));
-    const { account_id, user_id } = await insertAccount(trx, { ...given, plan_id }, password_hash);
+    await requireGrantable(trx, by, account);
+    if (account.parent_id !== null) await requireCustomerQuota(trx, account.parent_id);
+    const plan_id = account.plan_id ?? (await findDefaultPlan(trx, by));
+    const { account_id, user_id } = await insertAccount(trx, { ...account, plan_id }, password_hash);
     const target = { type: "account", id: account_id };
     await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
-    const user = { id: user_id, name: given.user_name ?? given.name, email: given.email };
+    const user = { id: user_id, name: account.user_name ?? account.name, email: account.email };
     return { ...row, user: { ...user, role: "admin" as const }, ...(made && { password: made }) };
   });
 }
@@ -98,8 +98,8 @@ async function changeAccount(
       "The status, plan and parent of the owner's account cannot be changed.",
     );
   }
-  const isBringingBack = change.status !== undefined || change.trial_ends_at !== undefined;
-  if (reseller !== undefined && before.held_by_owner && isBringingBack) {
+  const isReactivating = change.status !== undefined || change.trial_ends_at !== undefined;
+  if (reseller !== undefined && before.held_by_owner && isReactivating) {
     throw new GatewayError(
       "FORBIDDEN",
       "The owner of the gateway has suspended this account, and only the owner can reactivate it.",
@@ -107,7 +107,7 @@ async function changeAccount(
   }
   await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
   const { parent_id } = change;
-  if (parent_id && parent_id !== before.parent_id) await requireRoomForCustomer(trx, parent_id);
+  if (parent_id && parent_id !== before.parent_id) await requireCustomerQuota(trx, parent_id);
   const held_by_owner = reseller === undefined && isOutOfService(change.status);
   await trx
     .updateTable("account")
@@ -126,7 +126,7 @@ async function changeAccount(
 }
 
 /** Suspended customers also count; only the gateway's owner can remove them from a reseller. */
-function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
+function requireCustomerQuota(trx: Trx, reseller: number): Promise<void> {
   return requirePlanQuota(trx, {
     account_id: reseller,
     limit: "max_accounts",

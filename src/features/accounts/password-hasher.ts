@@ -49,7 +49,7 @@ function createGate(atOnce: number, mostWaiting: number): <T>(work: () => Promis
 
   return async (work) => {
     if (running < atOnce) running++;
-    else await takeSeat();
+    else await waitForSlot();
     try {
       return await work();
     } finally {
@@ -59,7 +59,7 @@ function createGate(atOnce: number, mostWaiting: number): <T>(work: () => Promis
     }
   };
 
-  function takeSeat(): Promise<void> {
+  function waitForSlot(): Promise<void> {
     if (waiting.length >= mostWaiting) {
       throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once. Try again in a moment.", {
         retryAfterSeconds: 1,

@@ -66,17 +66,17 @@ export function createRateLimits({
   return {
     enforce(route, request, caller, rates) {
       const claims = claimsOf(route, request, caller, rates);
-      if (claims.length > 0 && !request.isRecheck) answer(known.consume(claims), request);
+      if (claims.length > 0 && !request.isRecheck) applyResult(known.consume(claims), request);
     },
     enforceUnauthenticated({ cost = 1, isExemptFromLimits }, request) {
       if (isExemptFromLimits || unknownPerMinute === 0 || request.isRecheck) return;
-      const taken = unknown.consume(claimOf(request.ip, cost));
-      if (!taken.isGranted) answer(taken, request);
+      const consumed = unknown.consume(claimOf(request.ip, cost));
+      if (!consumed.isGranted) applyResult(consumed, request);
     },
     requireUnauthenticatedQuota(request) {
       if (unknownPerMinute === 0) return;
       const left = unknown.peek(claimOf(request.ip, 1));
-      if (!left.isGranted) answer(left, request);
+      if (!left.isGranted) applyResult(left, request);
     },
   };
 }
@@ -113,7 +113,7 @@ function claim(
   return key === undefined || perMinute === null ? [] : [{ key, policy, perMinute, cost }];
 }
 
-function answer(
+function applyResult(
   { isGranted, standings }: { isGranted: boolean; standings: RateLimitState[] },
   { responseHeaders }: UnauthenticatedRequest,
 ): void {

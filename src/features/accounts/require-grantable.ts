@@ -23,21 +23,21 @@ interface RequestedAccount {
 export async function requireGrantable(
   trx: Trx,
   { caller }: GrantContext,
-  wanted: RequestedAccount,
+  requested: RequestedAccount,
 ): Promise<void> {
   const reseller = resellerOf(caller);
-  if (reseller !== undefined && wanted.account_type !== "client") {
+  if (reseller !== undefined && requested.account_type !== "client") {
     throw new GatewayError("FORBIDDEN", "A reseller can only have accounts of the type client.");
   }
-  if (reseller !== undefined && wanted.parent_id !== undefined && wanted.parent_id !== reseller) {
+  if (reseller !== undefined && requested.parent_id !== undefined && requested.parent_id !== reseller) {
     throw new GatewayError("FORBIDDEN", "A reseller cannot move a customer to another parent_id.");
   }
-  if (wanted.parent_id) await requireReseller(trx, wanted.parent_id, wanted);
-  if (wanted.plan_id !== undefined) await requirePlan(trx, wanted.plan_id, reseller);
+  if (requested.parent_id) await requireReseller(trx, requested.parent_id, requested);
+  if (requested.plan_id !== undefined) await requirePlan(trx, requested.plan_id, reseller);
 }
 
-async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAccount): Promise<void> {
-  if (wanted.account_type !== "client" || parent_id === wanted.id) {
+async function requireReseller(trx: Trx, parent_id: number, requested: RequestedAccount): Promise<void> {
+  if (requested.account_type !== "client" || parent_id === requested.id) {
     throw invalidField("parent_id", "is allowed only for accounts of the type client");
   }
   const parent = await trx

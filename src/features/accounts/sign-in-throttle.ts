@@ -45,7 +45,7 @@ export interface SignInThrottleOptions {
 }
 
 export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): SignInThrottle {
-  const turns = new Map<string, (() => void)[]>();
+  const queues = new Map<string, (() => void)[]>();
   const counter = (kind: Kind, text: string): Counter => ({
     kind,
     key: createHmac("sha256", digestKey).update(`${kind}|${text}`).digest(),
@@ -61,11 +61,11 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
     async begin(email, from) {
       const counters = countersOf(email, from);
       const name = counters.map(({ key }) => key.toString("base64")).join();
-      await takeTurn(turns, name);
+      await enterQueue(queues, name);
       try {
         await reserve(db, counters);
       } catch (refusal) {
-        passTurn(turns, name);
+        leaveQueue(queues, name);
         throw refusal;
       }
       return {
@@ -73,7 +73,7 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
           try {
             if (how !== "wrong") await release(db, counters, how);
           } finally {
-            passTurn(turns, name);
+            leaveQueue(queues, name);
           }
         },
       };
@@ -82,20 +82,20 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
 }
 
 /** Sequential, so that simultaneous right attempts do not count as failures of each other. */
-async function takeTurn(turns: Map<string, (() => void)[]>, name: string): Promise<void> {
-  const waiting = turns.get(name);
+async function enterQueue(queues: Map<string, (() => void)[]>, name: string): Promise<void> {
+  const waiting = queues.get(name);
   if (!waiting) {
-    turns.set(name, []);
+    queues.set(name, []);
     return;
   }
   if (waiting.length >= MOST_WAITING) throw tooMany(1);
   await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
-function passTurn(turns: Map<string, (() => void)[]>, name: string): void {
-  const next = turns.get(name)?.shift();
+function leaveQueue(queues: Map<string, (() => void)[]>, name: string): void {
+  const next = queues.get(name)?.shift();
   if (next) next();
-  else turns.delete(name);
+  else queues.delete(name);
 }
 
 /** An attempt counts as a failure until it ends, so a killed process cannot give free attempts. */

@@ -68,7 +68,7 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
 async function login(parts: SignInDeps, input: InputOf<typeof accountsContract.login>, from: SignInContext) {
   const { email, password, account_id, device_token } = input;
   const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
-  const user = await judge(parts, email, { ...from, device_token }, password, find);
+  const user = await verifyPassword(parts, email, { ...from, device_token }, password, find);
   requireActiveAccount(user.status);
   const password_hash = await refreshHash(parts, user, password);
   const sign_in = await parts.db.transaction().execute(async (trx) => {
@@ -84,7 +84,7 @@ async function confirm(
   { password, device_token }: InputOf<typeof accountsContract.confirmPassword>,
   by: SignInContext & { caller: SignedInUser },
 ): Promise<void> {
-  const user = await judgeOwn(parts, { ...by, device_token }, password);
+  const user = await verifyOwnPassword(parts, { ...by, device_token }, password);
   await parts.db.transaction().execute(async (trx) => {
     await trx
       .updateTable("sign_in")
@@ -96,21 +96,21 @@ async function confirm(
 }
 
 /** The signed-in user, after the password proved right. */
-async function judgeOwn(
+async function verifyOwnPassword(
   parts: SignInDeps,
   by: SignInContext & { caller: SignedInUser },
   password: string,
 ): Promise<User> {
   const known = await findUser(parts.db, by.caller.user_id);
-  return judge(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
+  return verifyPassword(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
 }
 
 async function changePassword(
   parts: SignInDeps,
   { current_password, new_password, device_token }: InputOf<typeof accountsContract.changePassword>,
   by: SignInContext & { caller: SignedInUser },
-): Promise<{ answer: SignedIn; ended: string[] }> {
-  const user = await judgeOwn(parts, { ...by, device_token }, current_password);
+): Promise<{ response: SignedIn; ended: string[] }> {
+  const user = await verifyOwnPassword(parts, { ...by, device_token }, current_password);
   const fault =
     new_password === current_password
       ? "is the current one"
@@ -123,7 +123,7 @@ async function changePassword(
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
-  return { answer: await signedIn(parts, user, sign_in), ended: ended.map(({ id }) => id) };
+  return { response: await signedIn(parts, user, sign_in), ended: ended.map(({ id }) => id) };
 }
 
 function entryOf(user: User, { ip, request_id }: SignInContext, sign_in: string) {
@@ -133,7 +133,7 @@ function entryOf(user: User, { ip, request_id }: SignInContext, sign_in: string)
 }
 
 /** The user with this password. A failure takes the same time and has the same message for every reason. */
-async function judge(
+async function verifyPassword(
   parts: SignInDeps,
   email: string,
   { ip, request_id, device_token }: SignInContext,
@@ -163,15 +163,15 @@ async function attempt(
   users: User[],
   password: string,
 ): Promise<User | undefined> {
-  const begun = await throttle.begin(email.toLowerCase(), from);
+  const reservation = await throttle.begin(email.toLowerCase(), from);
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
-    const line = from.device === undefined ? passwords : devicePasswords;
-    const right = await findByPassword(line, users, password);
+    const hasher = from.device === undefined ? passwords : devicePasswords;
+    const right = await findByPassword(hasher, users, password);
     how = right ? "right" : "wrong";
     return right;
   } finally {
-    await begun.end(how);
+    await reservation.end(how);
   }
 }
 
@@ -184,9 +184,11 @@ async function findByPassword(
   users: User[],
   password: string,
 ): Promise<User | undefined> {
-  const places = Array.from({ length: MOST_USERS }, (_, place) => users[place]);
-  const verdicts = await Promise.all(places.map((user) => passwords.verify(user?.password_hash, password)));
-  return places.find((_, place) => verdicts[place]);
+  const candidates = Array.from({ length: MOST_USERS }, (_, index) => users[index]);
+  const matches = await Promise.all(
+    candidates.map((user) => passwords.verify(user?.password_hash, password)),
+  );
+  return candidates.find((_, index) => matches[index]);
 }
 
 /** Not awaited: the response time must not reveal whether the user exists. */

@@ -36,9 +36,9 @@ export function createTrustedDevices(secrets: readonly string[], now = () => Dat
       const [, user = "", issued = "", id = "", mac = ""] = TOKEN.exec(token) ?? [];
       const age = now() - Number.parseInt(issued, 36);
       if (!(age >= 0 && age < LIFETIME_MS)) return undefined;
-      const given = Buffer.from(mac, "base64url");
-      const isOurs = keys.some((key) => timingSafeEqual(given, sign(key, `${user}.${issued}.${id}`)));
-      return isOurs ? { id, user_id: Number(user) } : undefined;
+      const received = Buffer.from(mac, "base64url");
+      const isValid = keys.some((key) => timingSafeEqual(received, sign(key, `${user}.${issued}.${id}`)));
+      return isValid ? { id, user_id: Number(user) } : undefined;
     },
   };
 }

@@ -40,18 +40,18 @@ export function userHandlers(deps: UserHandlersDeps): UserHandlers {
       return new OkResponse(rows, { beside: { pagination } });
     },
 
-    createUser: (call) => createUser(deps, { ...call, caller: requireUser(call.caller) }),
+    createUser: (request) => createUser(deps, { ...request, caller: requireUser(request.caller) }),
 
-    async updateUser(call) {
-      const { user, ended } = await updateUser(deps, { ...call, caller: requireUser(call.caller) });
+    async updateUser(request) {
+      const { user, ended } = await updateUser(deps, { ...request, caller: requireUser(request.caller) });
       access.invalidateSignIns(ended);
       return user;
     },
 
-    async deleteUser(call) {
-      const ended = await deleteUser(db, { ...call, caller: requireUser(call.caller) });
+    async deleteUser(request) {
+      const ended = await deleteUser(db, { ...request, caller: requireUser(request.caller) });
       access.invalidateSignIns(ended);
-      return { id: call.input.id };
+      return { id: request.input.id };
     },
   };
 }
@@ -98,8 +98,9 @@ async function updateUser(
   requireOther(caller, id, input);
   requireRank(caller, before.role, input.role);
   if (input.email !== undefined) requireEmail(input.email);
-  const words = [input.email ?? before.email, input.name ?? before.name];
-  const password_hash = password === undefined ? undefined : await hashNew(passwords, password, words);
+  const personalWords = [input.email ?? before.email, input.name ?? before.name];
+  const password_hash =
+    password === undefined ? undefined : await hashNew(passwords, password, personalWords);
   return db.transaction().execute(async (trx) => {
     await lockAccount(trx, account_id);
     await trx
@@ -186,8 +187,12 @@ async function requireAdministrator(trx: Trx, account_id: number): Promise<void>
     );
 }
 
-async function hashNew(passwords: PasswordHasher, password: string, words: string[]): Promise<string> {
-  const fault = await findPasswordProblem(password, words);
+async function hashNew(
+  passwords: PasswordHasher,
+  password: string,
+  personalWords: string[],
+): Promise<string> {
+  const fault = await findPasswordProblem(password, personalWords);
   if (fault) throw invalidField("password", fault);
   return passwords.hash(password);
 }

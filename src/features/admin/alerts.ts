@@ -141,15 +141,15 @@ export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
 
 /** Jobs that a restored gateway keeps on hold until an operator decides. */
 export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
-  const held = await readHeldJobs(db);
-  if (!held || held.sends + held.deliveries + held.others === 0) return [];
-  const { sends, deliveries, others, action } = held;
+  const heldJobs = await readHeldJobs(db);
+  if (!heldJobs || heldJobs.sends + heldJobs.deliveries + heldJobs.others === 0) return [];
+  const { sends, deliveries, others, action } = heldJobs;
   return [
     {
       ...NOTHING,
       key: "restored_work_held",
       severity: "warning",
-      since: held.restored_at,
+      since: heldJobs.restored_at,
       message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are on hold.`,
       recommended_action:
         action === null

@@ -95,8 +95,8 @@ function pageOf(
 ) {
   const { limit, cursor, type, account_id, instance_id } = input;
   const { by, after } = order;
-  const rows = (whose: RawBuilder<unknown>) => sql<LogRow>`
-    select ${columns} from ${table} l where ${whose} and ${after(cursor)} and ${only(input)} order by ${by} limit ${limit + 1}`;
+  const rows = (owner: RawBuilder<unknown>) => sql<LogRow>`
+    select ${columns} from ${table} l where ${owner} and ${after(cursor)} and ${only(input)} order by ${by} limit ${limit + 1}`;
   if (scope === undefined && account_id === undefined && instance_id === undefined) return rows(anything);
   const isOfAccounts = type === "api" && instance_id === undefined;
   const account = isOfAccounts ? sql`x.id` : sql`x.account_id`;

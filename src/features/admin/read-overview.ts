@@ -37,8 +37,8 @@ export async function readOverview(db: Db, scope: AccountScope) {
     ) i`.execute(db);
   const [counts] = rows;
   if (!counts) throw new Error("count(*) returned no row");
-  const held = scope === undefined ? await readHeldJobs(db) : undefined;
-  const { sends = 0, deliveries = 0, others = 0 } = held ?? {};
+  const heldJobs = scope === undefined ? await readHeldJobs(db) : undefined;
+  const { sends = 0, deliveries = 0, others = 0 } = heldJobs ?? {};
   return { ...counts, queue: sum(await readQueues(db, scope)), held_back: { sends, deliveries, others } };
 }
 

@@ -9,20 +9,20 @@ export interface QueueDepth {
   oldest_due_seconds: number | null;
 }
 
-const MOST_LOOKED_AT = 200_000;
+const MOST_SCANNED = 200_000;
 
 /**
  * Waiting jobs by lane kind; a reseller sees only those of its own instances. Jobs of a failing webhook are
  * not due: it is paused, so no node is late with them.
  */
 export async function readQueues(db: Db, scope: AccountScope): Promise<QueueDepth[]> {
-  const theirs = sql`where lane in (
+  const ofScope = sql`where lane in (
     select lane from instance where ${isInScope(scope, sql`account_id`)}
     union select global_lane from instance where ${isInScope(scope, sql`account_id`)}
     union select lane from webhook where ${isInScope(scope, sql`account_id`)})`;
   const { rows } = await sql<QueueDepth>`
     with waiting as (
-      select lane, run_at from job ${scope === undefined ? sql`` : theirs} limit ${MOST_LOOKED_AT}
+      select lane, run_at from job ${scope === undefined ? sql`` : ofScope} limit ${MOST_SCANNED}
     ), paused as (
       select lane from webhook where failing_since is not null and lane is not null
       union select global_lane from instance

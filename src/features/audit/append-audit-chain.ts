@@ -11,8 +11,8 @@ const AT_ONCE = 1_000;
  */
 export async function appendAuditChain(db: Db, box: SecretBox): Promise<void> {
   const key = await loadAuditChainKey(db, box);
-  for (let taken = AT_ONCE; taken === AT_ONCE; ) {
-    taken = await db.transaction().execute((trx) => sealBatch(trx, key));
+  for (let sealed = AT_ONCE; sealed === AT_ONCE; ) {
+    sealed = await db.transaction().execute((trx) => sealBatch(trx, key));
   }
 }
 

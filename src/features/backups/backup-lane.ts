@@ -11,14 +11,14 @@ const MINUTE = 60 * SECOND;
 
 /** One lane for all nodes: only one backup runs at a time, and a backup whose process died has failed. */
 export function backupLane(deps: BackupDeps): LaneKind {
-  let underWay = new AbortController();
+  let isRunning = new AbortController();
   return {
     kind: BACKUP_LANE,
     role: "worker",
     laneConcurrency: 1,
     async run(job: Job): Promise<JobResult> {
-      underWay = new AbortController();
-      const { signal } = underWay;
+      isRunning = new AbortController();
+      const { signal } = isRunning;
       const { backup } = job.ref as { backup: string };
       await runBackup(deps, backup, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
@@ -26,7 +26,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
       // The next owner of the lane marks the backup as interrupted.
       return signal.aborted ? { end: "retry", at: new Date() } : { end: "done" };
     },
-    onLost: async () => underWay.abort(),
+    onLost: async () => isRunning.abort(),
   };
 }
 
@@ -38,7 +38,7 @@ export interface RecurringBackupDeps extends BackupDeps, HeldJobsDeps {
 
 /** Scheduled work: the daily backup, and what a restore has left to do. */
 export function recurringBackupJobs(deps: RecurringBackupDeps): RecurringJob[] {
-  let keptUntil = 0;
+  let copiedUntil = 0;
   return [
     { name: "backup-of-the-day", everyMs: MINUTE, run: () => makeBackupOfTheDay(deps) },
     { name: "interrupted-backups", everyMs: MINUTE, run: () => failInterruptedBackups(deps) },
@@ -48,7 +48,7 @@ export function recurringBackupJobs(deps: RecurringBackupDeps): RecurringJob[] {
       everyMs: MINUTE,
       async run() {
         await repeatErasures(deps.db, deps.repeatErasure);
-        keptUntil = await copyErasureLog(deps.db, deps.directory, keptUntil);
+        copiedUntil = await copyErasureLog(deps.db, deps.directory, copiedUntil);
       },
     },
   ];

@@ -16,7 +16,7 @@ import { requestBackup } from "./request-backup.ts";
 
 export { type HeldJobs, readHeldJobs } from "./held-jobs.ts";
 
-const ANSWER_AFTER_MS = 30_000;
+const RESPONSE_AFTER_MS = 30_000;
 const LOOK_EVERY_MS = 200;
 
 export interface BackupHandlerDeps {
@@ -68,7 +68,7 @@ async function order({ db, engine }: BackupHandlerDeps, by: AuditActor): Promise
 }
 
 async function waitFor(db: Db, id: string, signal: AbortSignal) {
-  const until = performance.now() + ANSWER_AFTER_MS;
+  const until = performance.now() + RESPONSE_AFTER_MS;
   let row = await findBackup(db, id);
   while (row?.status === "running" && performance.now() < until && !signal.aborted) {
     await delay(LOOK_EVERY_MS);

@@ -1,4 +1,4 @@
-const KEPT = { day: 7, week: 4, month: 6 } as const;
+const RETAINED = { day: 7, week: 4, month: 6 } as const;
 const DAY_MS = 86_400_000;
 
 export interface DatedBackup {
@@ -15,20 +15,20 @@ export function chooseBackupsToDelete<Backup extends DatedBackup>(
   now: Date,
 ): Backup[] {
   const newestFirst = [...backups].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
-  const kept = new Set<Backup>();
-  for (const [span, count] of Object.entries(KEPT)) {
+  const retained = new Set<Backup>();
+  for (const [span, count] of Object.entries(RETAINED)) {
     const firsts = new Map<string, Backup>();
     for (const backup of newestFirst) {
-      const name = nameOf(backup.created_at, span as keyof typeof KEPT);
+      const name = nameOf(backup.created_at, span as keyof typeof RETAINED);
       if (!firsts.has(name)) firsts.set(name, backup);
     }
-    for (const backup of [...firsts.values()].slice(0, count)) kept.add(backup);
+    for (const backup of [...firsts.values()].slice(0, count)) retained.add(backup);
   }
   const isYoung = ({ created_at }: Backup) => created_at.getTime() > now.getTime() - DAY_MS;
-  return newestFirst.filter((backup) => !kept.has(backup) && !isYoung(backup));
+  return newestFirst.filter((backup) => !retained.has(backup) && !isYoung(backup));
 }
 
-function nameOf(at: Date, span: keyof typeof KEPT): string {
+function nameOf(at: Date, span: keyof typeof RETAINED): string {
   if (span === "day") return at.toISOString().slice(0, 10);
   if (span === "month") return at.toISOString().slice(0, 7);
   // 1 January 1970 was a Thursday.

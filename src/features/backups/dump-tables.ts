@@ -65,18 +65,18 @@ async function readTables(client: pg.ClientBase): Promise<DumpedTable[]> {
 
 function inOrderOfNeed<Table extends { name: string; needs: string[] }>(tables: Table[]): Table[] {
   const byName = new Map(tables.map((table) => [table.name, table]));
-  const placed = new Set<Table>();
-  function place(table: Table, way: readonly Table[]): void {
-    if (placed.has(table)) return;
-    if (way.includes(table)) throw new Error(`the foreign keys of ${table.name} form a cycle`);
+  const visited = new Set<Table>();
+  function visit(table: Table, path: readonly Table[]): void {
+    if (visited.has(table)) return;
+    if (path.includes(table)) throw new Error(`the foreign keys of ${table.name} form a cycle`);
     for (const need of table.needs) {
       const needed = byName.get(need);
-      if (needed) place(needed, [...way, table]);
+      if (needed) visit(needed, [...path, table]);
     }
-    placed.add(table);
+    visited.add(table);
   }
-  for (const table of tables) place(table, []);
-  return [...placed];
+  for (const table of tables) visit(table, []);
+  return [...visited];
 }
 
 async function readSequences(client: pg.ClientBase): Promise<Record<string, number>> {
@@ -108,7 +108,7 @@ export function dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable):
 export async function digestTables(
   client: pg.ClientBase,
   tables: readonly DumpedTable[],
-  report?: (rows: number, words: string) => void,
+  report?: (rows: number, description: string) => void,
 ): Promise<TableDigests> {
   const tally: TableDigests = {};
   for (const table of tables) {

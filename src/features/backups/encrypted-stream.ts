@@ -104,13 +104,13 @@ async function* inPieces(
   first = size,
 ): AsyncGenerator<{ piece: Buffer; isLast: boolean }> {
   let rest: Buffer = Buffer.alloc(0);
-  let wanted = first;
+  let target = first;
   for await (const bytes of stream) {
     rest = rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([rest, bytes]);
-    while (rest.length > wanted) {
-      yield { piece: rest.subarray(0, wanted), isLast: false };
-      rest = rest.subarray(wanted);
-      wanted = size;
+    while (rest.length > target) {
+      yield { piece: rest.subarray(0, target), isLast: false };
+      rest = rest.subarray(target);
+      target = size;
     }
   }
   yield { piece: rest, isLast: true };

@@ -22,12 +22,12 @@ const AT_ONCE = 100;
 const NO_SUCH_TABLE = "42P01";
 
 /** Writes a copy of the erasure log into the backup directory; `keptUntil` is the last id in it. */
-export async function copyErasureLog(db: Db, directory: string, keptUntil: number): Promise<number> {
+export async function copyErasureLog(db: Db, directory: string, copiedUntil: number): Promise<number> {
   const { last } = await db
     .selectFrom("erasure_log")
     .select(({ fn }) => fn.max("id").as("last"))
     .executeTakeFirstOrThrow();
-  if (last === null || last <= keptUntil) return keptUntil;
+  if (last === null || last <= copiedUntil) return copiedUntil;
   const lines = (await readLog(db)).map((entry) => `${JSON.stringify(entry)}\n`);
   const path = join(directory, ERASURES_FILE);
   await mkdir(directory, { recursive: true, mode: 0o700 });

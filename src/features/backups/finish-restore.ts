@@ -14,7 +14,7 @@ const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
 /** Ends all sign-ins, disconnects all instances, and holds pending jobs until the operator decides. */
 export async function finishRestore(
   db: Db,
-  head: BackupHeader,
+  header: BackupHeader,
   erasures: readonly LoggedErasure[],
 ): Promise<void> {
   await run(db, sql`update lane set owner = null`);
@@ -27,10 +27,10 @@ export async function finishRestore(
   await run(db, sql`delete from restore_record`);
   await db
     .insertInto("restore_record")
-    .values({ backup: head.id, backup_at: new Date(head.created_at) })
+    .values({ backup: header.id, backup_at: new Date(header.created_at) })
     .execute();
   await addErasures(db, erasures);
-  const target = { type: "backup", id: head.id };
+  const target = { type: "backup", id: header.id };
   await recordAudit(db, {
     by: { caller: { kind: "system" } },
     action: "backup.restore",

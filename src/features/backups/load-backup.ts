@@ -25,11 +25,11 @@ export async function checkBackup({
   backupKey,
   onProgress,
 }: LoadBackupOptions): Promise<BackupHeader & { secretCheck?: Buffer }> {
-  let head: BackupHeader | undefined;
+  let header: BackupHeader | undefined;
   let secretCheck: Buffer | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if (!("rows" in part)) {
-      head = part;
+      header = part;
       requireKnownSchema(part);
       continue;
     }
@@ -38,8 +38,8 @@ export async function checkBackup({
       onProgress?.(rows.length, "rows of the file checked");
     }
   }
-  if (!head) throw new BackupFileError("The backup is empty.");
-  return { ...head, ...(secretCheck && { secretCheck }) };
+  if (!header) throw new BackupFileError("The backup is empty.");
+  return { ...header, ...(secretCheck && { secretCheck }) };
 }
 
 /** COPY's text format writes bytes as `\\x` and hexadecimal digits. */
@@ -73,7 +73,7 @@ async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
 export async function loadBackup(
   client: pg.Client,
   order: LoadBackupOptions,
-  finish: (db: Db, head: BackupHeader) => Promise<void> = async () => {},
+  finish: (db: Db, header: BackupHeader) => Promise<void> = async () => {},
 ): Promise<BackupHeader> {
   await client.query(`${DUMP_SESSION_SETTINGS}; set synchronous_commit = on`);
   await client.query("begin");
@@ -83,11 +83,11 @@ export async function loadBackup(
         "The database is not empty. Restore into a new one: another WAYGATE_DATA_DIR, or --database-url.",
       );
     const db = onOneConnection(client);
-    const head = await loadTables(client, db, order);
+    const header = await loadTables(client, db, order);
     await migrateWithin(db);
-    await finish(db, head);
+    await finish(db, header);
     await client.query("commit");
-    return head;
+    return header;
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -99,7 +99,7 @@ async function loadTables(
   db: Db,
   { path, backupKey, onProgress }: LoadBackupOptions,
 ): Promise<BackupHeader> {
-  let head: BackupHeader | undefined;
+  let header: BackupHeader | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if ("rows" in part) {
       const columns = quoteColumns(part.columns);
@@ -110,14 +110,14 @@ async function loadTables(
       );
       continue;
     }
-    head = part;
-    requireKnownSchema(head);
-    await prepareTables(client, db, head);
+    header = part;
+    requireKnownSchema(header);
+    await prepareTables(client, db, header);
   }
-  if (!head) throw new BackupFileError("The backup is empty.");
-  await switchTriggers(client, head, "enable");
-  await raiseSequences(client, head);
-  return head;
+  if (!header) throw new BackupFileError("The backup is empty.");
+  await switchTriggers(client, header, "enable");
+  await raiseSequences(client, header);
+  return header;
 }
 
 async function* joined(rows: AsyncIterable<Buffer[]>, report?: ReportRowProgress): AsyncGenerator<Buffer> {
@@ -128,20 +128,21 @@ async function* joined(rows: AsyncIterable<Buffer[]>, report?: ReportRowProgress
 }
 
 /** Creates the schema of the backup, without the rows that its migrations insert. */
-async function prepareTables(client: pg.Client, db: Db, head: BackupHeader): Promise<void> {
-  await migrateWithin(db, head.migrations.at(-1));
-  await makePartitions(db, head.partitions);
-  await switchTriggers(client, head, "disable");
-  for (const table of [...head.tables].reverse()) await client.query(`delete from ${quoteName(table)}`);
+async function prepareTables(client: pg.Client, db: Db, header: BackupHeader): Promise<void> {
+  await migrateWithin(db, header.migrations.at(-1));
+  await makePartitions(db, header.partitions);
+  await switchTriggers(client, header, "disable");
+  for (const table of [...header.tables].reverse()) await client.query(`delete from ${quoteName(table)}`);
 }
 
 /** The backup already contains the rows that triggers wrote. */
 async function switchTriggers(
   client: pg.Client,
-  head: BackupHeader,
+  header: BackupHeader,
   what: "enable" | "disable",
 ): Promise<void> {
-  for (const table of head.tables) await client.query(`alter table ${quoteName(table)} ${what} trigger user`);
+  for (const table of header.tables)
+    await client.query(`alter table ${quoteName(table)} ${what} trigger user`);
 }
 
 async function raiseSequences(client: pg.Client, { sequences }: BackupHeader): Promise<void> {
@@ -155,7 +156,7 @@ async function raiseSequences(client: pg.Client, { sequences }: BackupHeader): P
 
 /** A query builder on one connection, whose transaction the caller controls. */
 function onOneConnection(client: pg.Client): Db {
-  const held: PostgresPoolClient = { query: client.query.bind(client), release() {} };
-  const pool = { connect: async () => held, end: async () => {} };
+  const borrowed: PostgresPoolClient = { query: client.query.bind(client), release() {} };
+  const pool = { connect: async () => borrowed, end: async () => {} };
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

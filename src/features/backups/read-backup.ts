@@ -13,7 +13,7 @@ const counts = z.object({ rows: z.number(), digest: z.string() });
 const table = z.object({ table: z.string(), columns: z.array(z.string()) });
 
 /** Header of a backup: the schema of the database, and its sequences. */
-const head = z.object({
+const header = z.object({
   format: z.literal(1),
   id: z.string(),
   created_at: z.string(),
@@ -27,7 +27,7 @@ const head = z.object({
   settings: z.record(z.string(), z.unknown()),
 });
 
-export type BackupHeader = z.output<typeof head>;
+export type BackupHeader = z.output<typeof header>;
 /** Rows and digest by table. */
 export type TableDigests = Record<string, { rows: number; digest: string }>;
 
@@ -41,7 +41,7 @@ export interface TableRows {
 /** Opens a backup file; compares each table with its digest while its rows are read. */
 export async function* readBackup(path: string, backupKey: string): AsyncGenerator<BackupHeader | TableRows> {
   const lines = new Lines(openPlain(path, backupKey));
-  const found = head.safeParse(await lines.json());
+  const found = header.safeParse(await lines.json());
   if (!found.success) {
     throw new BackupFileError(
       "This version of Waygate does not know the format of the backup. Restore it with the version that made it.",
@@ -66,8 +66,8 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
     for (const row of rows) digest.add(row);
     if (rows.length > 0) yield rows;
   }
-  const said = counts.safeParse(await lines.json());
-  if (said.data?.rows !== digest.rows || said.data.digest !== digest.hex()) {
+  const recorded = counts.safeParse(await lines.json());
+  if (recorded.data?.rows !== digest.rows || recorded.data.digest !== digest.hex()) {
     throw new BackupFileError(`The rows of ${name} do not match their checksum. Use another backup.`);
   }
 }

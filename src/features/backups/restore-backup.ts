@@ -12,7 +12,7 @@ export async function restoreBackup(
   erasures: readonly LoggedErasure[],
 ): Promise<void> {
   await withConnection(url, "waygate restore", (client) =>
-    loadBackup(client, order, (db, head) => finishRestore(db, head, erasures)),
+    loadBackup(client, order, (db, header) => finishRestore(db, header, erasures)),
   );
   const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
   try {

@@ -44,7 +44,7 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
     await make(deps, id, signal).catch(async (error: unknown) => {
       if (signal.aborted) throw error;
       if (deps.log.isLevelEnabled("error")) deps.log.error({ err: error }, "a backup failed");
-      await fail(deps.db, id, inWords(error));
+      await fail(deps.db, id, reasonOf(error));
     });
     await deleteOldBackups(deps);
   });
@@ -66,8 +66,10 @@ export async function failInterruptedBackups(
 
 /** The lock lasts until the connection closes, so only one backup runs at a time on all nodes. */
 async function takeLock(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
-  return rows[0]?.taken === true;
+  const { rows } = await client.query<{ is_locked: boolean }>(
+    `select pg_try_advisory_lock(${LOCK}) as is_locked`,
+  );
+  return rows[0]?.is_locked === true;
 }
 
 /** The caller holds the lock, so no other backup runs. */
@@ -92,16 +94,16 @@ async function begin({ db, node, backupKey, version }: BackupDeps, id: string): 
 async function make(deps: BackupDeps, id: string, signal: AbortSignal): Promise<void> {
   await mkdir(deps.directory, { recursive: true, mode: 0o700 });
   const at = deps.clock.now().toISOString().slice(0, 19).replaceAll(":", "-");
-  const file = `waygate-${at}Z-${markOf(id)}.backup`;
+  const file = `waygate-${at}Z-${suffixOf(id)}.backup`;
   const path = join(deps.directory, file);
-  const { written, verdict } = await createVerifiedBackup(deps, { id, path, signal });
+  const { written, verification } = await createVerifiedBackup(deps, { id, path, signal });
   faultPoint("backup:before-record");
-  const isRecorded = await record(deps.db, id, file, written, verdict);
+  const isRecorded = await record(deps.db, id, file, written, verification);
   if (!isRecorded) await rm(path, { force: true });
 }
 
 /** Relates a file to its backup: the end of the id, which is part of the file name. */
-function markOf(id: string): string {
+function suffixOf(id: string): string {
   return id.slice(-6);
 }
 
@@ -112,11 +114,11 @@ async function dropLeftOvers({
   clock,
 }: Pick<BackupDeps, "db" | "directory" | "clock">): Promise<void> {
   const failed = await db.selectFrom("backup").select("id").where("status", "=", "failed").execute();
-  const marks = new Set(failed.map(({ id }) => markOf(id)));
+  const suffixes = new Set(failed.map(({ id }) => suffixOf(id)));
   for (const name of await readdir(directory).catch(() => [])) {
-    const [, mark = "", part] = /^waygate-.+-(\w{6})\.backup(\.part)?$/.exec(name) ?? [];
+    const [, suffix = "", part] = /^waygate-.+-(\w{6})\.backup(\.part)?$/.exec(name) ?? [];
     const path = join(directory, name);
-    if (marks.has(mark) || (part !== undefined && (await isOld(path, clock))))
+    if (suffixes.has(suffix) || (part !== undefined && (await isOld(path, clock))))
       await rm(path, { force: true });
   }
 }
@@ -130,13 +132,13 @@ async function isOld(path: string, clock: Clock): Promise<boolean> {
 export async function createVerifiedBackup(
   { url, backupKey, version, settings, onProgress }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
   { id, path, signal }: { id: string; path: string; signal: AbortSignal },
-): Promise<{ written: WrittenBackup; verdict: Exclude<BackupVerification, { result: "bad" }> }> {
+): Promise<{ written: WrittenBackup; verification: Exclude<BackupVerification, { result: "bad" }> }> {
   const order = { id, url, path, backupKey, app_version: version, settings, signal, onProgress };
   const written = await writeBackup(order);
   try {
-    const verdict = await verifyBackup(url, { path, backupKey, onProgress }, written);
-    if (verdict.result === "bad") throw new Error(verdict.reason);
-    return { written, verdict };
+    const verification = await verifyBackup(url, { path, backupKey, onProgress }, written);
+    if (verification.result === "bad") throw new Error(verification.reason);
+    return { written, verification };
   } catch (error) {
     await rm(path, { force: true });
     throw error;
@@ -149,9 +151,9 @@ async function record(
   id: string,
   file: string,
   { size, checksum, tally, head }: WrittenBackup,
-  verdict: BackupVerification,
+  verification: BackupVerification,
 ): Promise<boolean> {
-  const isGood = verdict.result === "good";
+  const isGood = verification.result === "good";
   const rows = Object.fromEntries(Object.entries(tally).map(([table, counts]) => [table, counts.rows]));
   const { numUpdatedRows } = await db
     .updateTable("backup")
@@ -162,7 +164,7 @@ async function record(
       rows: JSON.stringify(rows),
       schema_version: head.migrations.at(-1) ?? null,
       status: isGood ? "verified" : "unverified",
-      reason: isGood ? null : verdict.reason,
+      reason: isGood ? null : verification.reason,
       finished_at: sql<Date>`now()`,
       verified_at: isGood ? sql<Date>`now()` : null,
     })
@@ -181,7 +183,7 @@ async function fail(db: Db, id: string, reason: string): Promise<void> {
     .execute();
 }
 
-function inWords(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (isDiskFull(error))
     return "The backup directory was full. Free disk space, or set WAYGATE_BACKUP_DIR to a larger disk.";
   return error instanceof Error ? error.message : String(error);

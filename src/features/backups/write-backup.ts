@@ -24,7 +24,7 @@ export interface WriteBackupOptions {
 }
 
 /** Progress callback: the number of further rows, and the action. */
-export type ReportRowProgress = (rows: number, words: string) => void;
+export type ReportRowProgress = (rows: number, description: string) => void;
 
 export interface WrittenBackup {
   head: BackupHeader;
@@ -44,7 +44,7 @@ export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBac
     const { rows } = await client.query<{ version: string; now: Date }>(
       "select current_setting('server_version') as version, now()",
     );
-    const head: BackupHeader = {
+    const header: BackupHeader = {
       format: 1,
       id: order.id,
       app_version: order.app_version,
@@ -55,8 +55,8 @@ export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBac
       tables: tables.map(({ name }) => name),
     };
     const tally: TableDigests = {};
-    const file = await writeFile(order, toText(client, head, tables, tally, order.onProgress));
-    return { head, tables, tally, ...file };
+    const file = await writeFile(order, toText(client, header, tables, tally, order.onProgress));
+    return { head: header, tables, tally, ...file };
   });
 }
 
@@ -79,12 +79,12 @@ export async function withConnection<Result>(
 
 async function* toText(
   client: pg.Client,
-  head: BackupHeader,
+  header: BackupHeader,
   tables: readonly DumpedTable[],
   tally: TableDigests,
   report?: ReportRowProgress,
 ): AsyncGenerator<Buffer> {
-  yield line(head);
+  yield line(header);
   for (const table of tables) {
     yield line({ table: table.name, columns: table.columns });
     const digest = new RowDigest();

@@ -60,7 +60,7 @@ async function tick(deps: CampaignLaneDeps, progress: CampaignProgress, job: Job
   faultPoint("campaign:after-queue");
   engine.wake(done.added);
   engine.wake(done.changed, { changed: true });
-  return { end: "settled", deleted: done.isFinished };
+  return { end: "committed", deleted: done.isFinished };
 }
 
 /** Does the slow work before the campaign is locked: a pause waits for that lock. */

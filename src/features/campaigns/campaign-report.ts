@@ -85,7 +85,7 @@ function cellsOf({
   decided_at,
   variables,
 }: ReportRow): string[] {
-  const told = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const pairs = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
-  return [phone, status, reason ?? "", message_id ?? "", ...times, told.join("; ")];
+  return [phone, status, reason ?? "", message_id ?? "", ...times, pairs.join("; ")];
 }

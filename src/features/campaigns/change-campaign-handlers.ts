@@ -52,16 +52,19 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
         ? undefined
         : idempotentRequestOf("campaigns/start", account_id, { id }, idempotencyKey);
       const earlier = once && (await findStoredResponse(db, box, once));
-      if (earlier) return toStarted(replayedResponse(earlier.answer as Start));
+      if (earlier) return toStarted(replayedResponse(earlier.response as Start));
       const warnings = await findTemplateWarnings(db, campaign);
       const startable = await requireStartable(db, campaign);
       if (dry_run) return toDryRun(campaign, startable, warnings);
-      const told = { id, ...startable, warnings, dry_run };
+      const preview = { id, ...startable, warnings, dry_run };
       await requireQueue(deps);
       const started = await changeIdempotently(deps, once, async (trx) => {
         const locked = await lockCampaign(trx, account_id, id);
         const about = await requireStartable(trx, locked);
-        return { answer: { ...told, ...about }, lanes: [await startCampaign(trx, locked, about.status)] };
+        return {
+          response: { ...preview, ...about },
+          lanes: [await startCampaign(trx, locked, about.status)],
+        };
       });
       return toStarted(started);
     },
@@ -74,7 +77,7 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
         if (!PAUSABLE_STATUSES.includes(campaign.status) && !isPausedByGateway(campaign))
           throwInvalidState(campaign, "paused");
         const { lanes } = await stop(trx, campaign, "paused");
-        return { answer: { id, status: "paused" as const }, lanes };
+        return { response: { id, status: "paused" as const }, lanes };
       });
     },
 
@@ -87,7 +90,7 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
           throwInvalidState(campaign, "cancelled");
         const { lanes } = await stop(trx, campaign, "cancelled");
         const handed_over = await findHandedOver(trx, id);
-        return { answer: { id, status: "cancelled" as const, handed_over }, lanes };
+        return { response: { id, status: "cancelled" as const, handed_over }, lanes };
       });
     },
   };
@@ -114,16 +117,16 @@ function toDryRun(
 export async function changeIdempotently<Answer>(
   deps: ChangeCampaignDeps,
   once: IdempotentRequest | undefined,
-  change: (trx: Trx) => Promise<{ answer: Answer; lanes: number[] }>,
+  change: (trx: Trx) => Promise<{ response: Answer; lanes: number[] }>,
 ): Promise<Answer | OkResponse<Answer>> {
   const lanes: number[] = [];
-  const answer = await runIdempotently(deps, once, async (trx) => {
+  const response = await runIdempotently(deps, once, async (trx) => {
     const changed = await change(trx);
     lanes.push(...changed.lanes);
-    return changed.answer;
+    return changed.response;
   });
   deps.engine.wake(lanes, { changed: true });
-  return answer;
+  return response;
 }
 
 /** Running or about to run, and not paused. */

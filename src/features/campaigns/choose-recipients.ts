@@ -21,7 +21,7 @@ export interface RecipientChoice {
 
 const LONGEST_TEXT = 65_536;
 /** Recipients read at once; large because most of them may be skipped. */
-const LOOKED_AT = 100;
+const SCANNED = 100;
 
 /** The next recipients up to a limit, and the skipped ones before them. */
 export async function chooseRecipients(
@@ -30,12 +30,12 @@ export async function chooseRecipients(
   { count, onlyKnownChats }: { count: number; onlyKnownChats: boolean },
 ): Promise<RecipientChoice> {
   const waiting = await findWaitingRecipients(db, campaign, {
-    limit: Math.max(count, LOOKED_AT),
+    limit: Math.max(count, SCANNED),
     onlyKnownChats,
   });
   const phones = waiting.map(({ phone }) => phone);
   const { account_id, consent_purpose } = campaign;
-  const suppressed = await suppression.among(db, account_id, phones);
+  const suppressed = await suppression.findListed(db, account_id, phones);
   const consenting = consent_purpose && (await findConsenting(db, account_id, consent_purpose, phones));
   const choice: RecipientChoice = { ready: [], skipped: [] };
   for (const recipient of waiting) {

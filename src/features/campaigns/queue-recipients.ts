@@ -50,27 +50,27 @@ export async function skipDuplicates(
   ready: readonly ReadyRecipient[],
 ): Promise<ReadyRecipient[]> {
   if (ready.length === 0) return [];
-  const asked = ready.map(({ id, conversation }) => ({ id, ...namesOf(conversation) }));
+  const candidates = ready.map(({ id, conversation }) => ({ id, ...namesOf(conversation) }));
   const { rows } = await sql<{ id: number }>`
-    select x.id from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as x (id bigint, jid text, person text)
+    select x.id from jsonb_to_recordset(${JSON.stringify(candidates)}::jsonb) as x (id bigint, jid text, person text)
     left join contact p on p.instance_id = ${campaign.instance_id} and p.jid = x.jid
     where exists (select from campaign_recipient r
       where r.campaign_id = ${campaign.id} and r.id <> x.id and r.person in (x.person, p.lid))`.execute(trx);
-  const taken = new Set(rows.map(({ id }) => id));
-  const people = new Set<string>();
-  const kept = ready.filter(({ id, conversation }) => {
+  const existing = new Set(rows.map(({ id }) => id));
+  const persons = new Set<string>();
+  const accepted = ready.filter(({ id, conversation }) => {
     const { person } = namesOf(conversation);
-    const isFirst = !taken.has(id) && !people.has(person);
-    people.add(person);
+    const isFirst = !existing.has(id) && !persons.has(person);
+    persons.add(person);
     return isFirst;
   });
-  const ids = new Set(kept.map(({ id }) => id));
+  const ids = new Set(accepted.map(({ id }) => id));
   const others = ready.filter(({ id }) => !ids.has(id));
   await skipRecipients(
     trx,
     others.map(({ id }) => ({ id, reason: "duplicate" })),
   );
-  return kept;
+  return accepted;
 }
 
 /** The address of a recipient, and the person behind it: by phone in one format, else by LID. */

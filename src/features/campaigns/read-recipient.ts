@@ -13,24 +13,25 @@ const MAX_VARIABLES = 50;
 const SHOWN = 100;
 
 /** A recipient in a JSON body: a number, or an object with a phone. */
-export function readRecipient(given: unknown, defaultCountry?: string): ParsedRecipient {
-  if (typeof given === "string" || typeof given === "number") return readNumber(given, {}, defaultCountry);
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    return { value: show(given), reason: "is neither a number nor an object with a phone" };
-  const { variables, name, ...rest } = given as Record<string, unknown>;
+export function readRecipient(recipient: unknown, defaultCountry?: string): ParsedRecipient {
+  if (typeof recipient === "string" || typeof recipient === "number")
+    return readNumber(recipient, {}, defaultCountry);
+  if (typeof recipient !== "object" || recipient === null || Array.isArray(recipient))
+    return { value: show(recipient), reason: "is neither a number nor an object with a phone" };
+  const { variables, name, ...rest } = recipient as Record<string, unknown>;
   const number = PHONE_NAMES.map((field) => rest[field]).find(
     (value) => value !== undefined && value !== null,
   );
   if (typeof number !== "string" && typeof number !== "number")
-    return { value: show(given), reason: "has no phone" };
+    return { value: show(recipient), reason: "has no phone" };
   const own = typeof variables === "object" && variables !== null ? variables : {};
   return readNumber(number, { name, ...own }, defaultCountry);
 }
 
 const PHONE_NAMES = ["phone", "number", "jid", "to", "whatsapp", "telefone", "celular"];
 
-function show(given: unknown): string {
-  return (typeof given === "string" ? given : (JSON.stringify(given) ?? "")).slice(0, SHOWN);
+function show(value: unknown): string {
+  return (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, SHOWN);
 }
 
 function readNumber(
@@ -38,10 +39,10 @@ function readNumber(
   variables: Record<string, unknown>,
   defaultCountry: string | undefined,
 ): ParsedRecipient {
-  const told = toVariables(variables);
-  if (!told) return { value: show(number), reason: "has variables that are too many or too long" };
+  const parsed = toVariables(variables);
+  if (!parsed) return { value: show(number), reason: "has variables that are too many or too long" };
   try {
-    return { phone: readPhone("phone", String(number), defaultCountry), variables: told };
+    return { phone: readPhone("phone", String(number), defaultCountry), variables: parsed };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { value: show(String(number)), reason: error.message.replace(/^phone: /, "") };
@@ -49,14 +50,15 @@ function readNumber(
 }
 
 /** Variables by name in lower case; undefined when they are too many or too long. */
-function toVariables(given: Record<string, unknown>): Record<string, string> | undefined {
-  const told = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+function toVariables(variables: Record<string, unknown>): Record<string, string> | undefined {
+  const entries = Object.entries(variables).flatMap(([name, value]): [string, string][] =>
     ["string", "number", "boolean"].includes(typeof value)
       ? [[name.trim().toLowerCase(), String(value)]]
       : [],
   );
-  const isTooMuch = told.length > MAX_VARIABLES || told.some(([, value]) => value.length > LONGEST_VALUE);
-  return isTooMuch ? undefined : Object.fromEntries(told);
+  const isTooMuch =
+    entries.length > MAX_VARIABLES || entries.some(([, value]) => value.length > LONGEST_VALUE);
+  return isTooMuch ? undefined : Object.fromEntries(entries);
 }
 
 const ROWS_AT_ONCE = 1_000;

@@ -48,19 +48,19 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     const campaign = await getCampaign(db, account_id, input.id);
     const once = idempotentRequestOf("campaigns/recipients", account_id, input, idempotencyKey);
     const earlier = once && (await findStoredResponse(db, box, once));
-    if (earlier) return replayedResponse(earlier.answer as Added);
+    if (earlier) return replayedResponse(earlier.response as Added);
     requireOpen(campaign);
     requireSome(input);
     const count = new Count();
     for await (const some of readAll(deps, campaign.account_id, input)) {
-      const fresh = count.sort(await readLids(db, account_id, some));
-      if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
+      const added = count.sort(await readLids(db, account_id, some));
+      if (added.length > 0) count.record(added, await insert(deps, campaign, added));
       // Lets other work run between two batches.
       await turn();
     }
     // A request repeated after a crash adds the rest: no recipient is in a campaign twice.
     return runIdempotently(deps, once, async (trx) => ({
-      ...count.answer(),
+      ...count.summary(),
       total: await countAll(trx, campaign.id),
     }));
   };
@@ -101,16 +101,16 @@ class Count {
     });
   }
 
-  took(
-    offered: readonly ValidRecipient[],
+  record(
+    batch: readonly ValidRecipient[],
     { inserted, skipped }: { inserted: number; skipped: number },
   ): void {
     this.#inserted += inserted;
     this.#skipped += skipped;
-    this.#duplicates += offered.length - inserted;
+    this.#duplicates += batch.length - inserted;
   }
 
-  answer() {
+  summary() {
     return {
       inserted: this.#inserted,
       duplicates: this.#duplicates,
@@ -152,7 +152,7 @@ async function* readLeads(
     const byId = new Map(rows.map((row) => [row.id, row]));
     yield some.map((id) => {
       const found = byId.get(id);
-      return found ? toGiven(found) : { value: `lead ${id}`, reason: "there is no such lead" };
+      return found ? toRecipient(found) : { value: `lead ${id}`, reason: "there is no such lead" };
     });
   }
 }
@@ -172,13 +172,13 @@ async function* readTagged(
       .orderBy("id")
       .limit(AT_ONCE)
       .execute();
-    yield rows.map(toGiven);
+    yield rows.map(toRecipient);
     after = rows.at(-1)?.id ?? 0;
     if (rows.length < AT_ONCE) return;
   }
 }
 
-function toGiven({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
+function toRecipient({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
   return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
 }
 
@@ -189,9 +189,9 @@ async function readLids(
   some: readonly ParsedRecipient[],
 ): Promise<readonly ParsedRecipient[]> {
   const numbers = some.flatMap((one) => ("phone" in one ? [one.phone] : []));
-  const people = await findLidMappings(db, accountId, numbers);
+  const mappings = await findLidMappings(db, accountId, numbers);
   return some.map((one) =>
-    "phone" in one ? { ...one, phone: people.get(one.phone)?.phone ?? one.phone } : one,
+    "phone" in one ? { ...one, phone: mappings.get(one.phone)?.phone ?? one.phone } : one,
   );
 }
 
@@ -199,15 +199,15 @@ async function readLids(
 async function insert(
   { db, engine, suppression }: AddRecipientsDeps,
   campaign: CampaignRow,
-  fresh: readonly ValidRecipient[],
+  added: readonly ValidRecipient[],
 ): Promise<{ inserted: number; skipped: number }> {
   const { id, account_id } = campaign;
-  const suppressed = await suppression.among(
+  const suppressed = await suppression.findListed(
     db,
     account_id,
-    fresh.map(({ phone }) => phone),
+    added.map(({ phone }) => phone),
   );
-  const input = fresh.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
+  const input = added.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
   const { rows, lane } = await db.transaction().execute(async (trx) => {
     const locked = await lockCampaign(trx, account_id, id);
     requireOpen(locked);

@@ -31,7 +31,7 @@ export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler
     const { account_id } = requireUser(caller);
     const once = idempotentRequestOf("campaigns/retry-failed", account_id, { id }, idempotencyKey);
     const earlier = once && (await findStoredResponse(deps.db, deps.box, once));
-    if (earlier) return replayedResponse(earlier.answer as Retried);
+    if (earlier) return replayedResponse(earlier.response as Retried);
     await requireQueue(deps);
     return changeIdempotently(deps, once, async (trx) => {
       const campaign = await lockCampaign(trx, account_id, id);
@@ -40,8 +40,8 @@ export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler
       if (counts.retried > 0) await requireFile(trx, campaign);
       const lanes = campaign.lane === null ? [] : [campaign.lane];
       if (campaign.status !== "completed" || counts.retried === 0)
-        return { answer: { id, status: campaign.status, ...counts }, lanes };
-      return { answer: { id, status: "queued" as const, ...counts }, lanes: [await goOn(trx, campaign)] };
+        return { response: { id, status: campaign.status, ...counts }, lanes };
+      return { response: { id, status: "queued" as const, ...counts }, lanes: [await goOn(trx, campaign)] };
     });
   };
 }

@@ -44,29 +44,29 @@ export interface CampaignStep {
 /** Queues due recipients, and ends the campaign with its last outcome. */
 export async function runCampaign(
   trx: Trx,
-  turn: CampaignSnapshot & { now: Date },
+  step: CampaignSnapshot & { now: Date },
   campaign: CampaignRow,
   instance: CampaignInstanceState,
 ): Promise<CampaignStep> {
-  if (turn.failing?.getTime() === campaign.updated_at.getTime())
+  if (step.failing?.getTime() === campaign.updated_at.getTime())
     return { next: null, lanes: await pauseCampaign(trx, campaign, "error_rate") };
   // The preparation for an earlier version of the campaign may no longer apply.
-  const isFresh = turn.prepared?.as_of.getTime() === campaign.updated_at.getTime();
-  const prepared = isFresh ? turn.prepared : undefined;
+  const isCurrent = step.prepared?.as_of.getTime() === campaign.updated_at.getTime();
+  const prepared = isCurrent ? step.prepared : undefined;
   const reason = prepared && isLockedOut(prepared) ? "reachout_timelock" : null;
   await setRunning(trx, campaign, reason);
-  const queued = await queueNext(trx, turn.now, campaign, instance, prepared);
+  const queued = await queueNext(trx, step.now, campaign, instance, prepared);
   const waiting = await countWaiting(trx, campaign.id);
-  if (!queued.hasRoom) {
+  if (!queued.isInQuota) {
     // Sends within the quota still go out: a pause would withdraw them.
-    if (waiting.queued > 0) return { next: addMilliseconds(turn.now, DRAINING_MS), lanes: [] };
+    if (waiting.queued > 0) return { next: addMilliseconds(step.now, DRAINING_MS), lanes: [] };
     return {
-      next: addMilliseconds(turn.now, AGAIN_MS),
+      next: addMilliseconds(step.now, AGAIN_MS),
       lanes: await pauseCampaign(trx, campaign, "message_quota"),
     };
   }
   if (waiting.pending || waiting.queued > 0) {
-    return { next: nextLook(turn, waiting.pending, queued.nextAt, prepared), lanes: [] };
+    return { next: nextStepAt(step, waiting.pending, queued.nextAt, prepared), lanes: [] };
   }
   await complete(trx, campaign);
   return { next: null, lanes: [] };
@@ -123,7 +123,7 @@ async function setRunning(trx: Trx, { id, status, status_reason }: CampaignRow, 
 
 interface Queued {
   /** False: the account's monthly quota is used up. */
-  hasRoom: boolean;
+  isInQuota: boolean;
   nextAt: Date | null;
 }
 
@@ -134,7 +134,7 @@ async function queueNext(
   instance: CampaignInstanceState,
   prepared: PreparedRecipients | undefined,
 ): Promise<Queued> {
-  if (!prepared) return { hasRoom: true, nextAt: campaign.next_at };
+  if (!prepared) return { isInQuota: true, nextAt: campaign.next_at };
   await skipRecipients(trx, prepared.skipped);
   const ready = await skipDuplicates(trx, campaign, prepared.ready);
   const { queued } = await countWaiting(trx, campaign.id);
@@ -144,9 +144,9 @@ async function queueNext(
     const at = moments[index];
     return at ? [{ recipient, at }] : [];
   });
-  const hasRoom = await queueRecipients(trx, campaign, instance, planned);
+  const isInQuota = await queueRecipients(trx, campaign, instance, planned);
   await trx.updateTable("campaign").set({ next_at: nextAt }).where("id", "=", campaign.id).execute();
-  return { hasRoom, nextAt };
+  return { isInQuota, nextAt };
 }
 
 async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<SendPlan> {
@@ -194,7 +194,7 @@ async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; q
   return rows[0] ?? { pending: false, queued: 0 };
 }
 
-function nextLook(
+function nextStepAt(
   { prepared: found, now }: CampaignSnapshot & { now: Date },
   isPending: boolean,
   nextAt: Date | null,

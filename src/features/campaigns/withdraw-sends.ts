@@ -9,24 +9,24 @@ import { numberVariantsOf } from "../contacts/contacts.ts";
  * session lanes to wake, as changed, after the commit.
  */
 export async function withdrawQueuedSends(trx: Trx, campaignId: number): Promise<number[]> {
-  return recall(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
+  return withdraw(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
 }
 
 /** Withdraws one message at its submission, because its campaign no longer runs. */
 export async function withdrawSend(db: Db, engine: Engine, messageId: number): Promise<void> {
-  const lanes = await db.transaction().execute((trx) => recall(trx, sql`r.message = ${messageId}`));
+  const lanes = await db.transaction().execute((trx) => withdraw(trx, sql`r.message = ${messageId}`));
   engine.wake(lanes, { changed: true });
 }
 
 /** Withdraws what is queued for people who have just opted out; the campaign's next step skips them. */
 export async function withdrawSendsTo(
   trx: Trx,
-  people: readonly { account_id: number; phone: string }[],
+  persons: readonly { account_id: number; phone: string }[],
 ): Promise<void> {
-  const known = people.flatMap(({ account_id, phone }) =>
+  const known = persons.flatMap(({ account_id, phone }) =>
     numberVariantsOf(phone).map((one) => ({ account_id, phone: one })),
   );
-  await recall(
+  await withdraw(
     trx,
     sql`r.status = 'queued' and r.id in (
       select q.id from jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as x (account_id bigint, phone text)
@@ -35,7 +35,7 @@ export async function withdrawSendsTo(
   );
 }
 
-async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]> {
+async function withdraw(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with queued as materialized (
       select r.id, m.id as message, m.instance_id, m.account_id, i.lane,

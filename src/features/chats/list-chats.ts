@@ -87,7 +87,7 @@ async function readChats(db: Db, filter: ChatFilter): Promise<ChatRow[]> {
 function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBuilder<unknown> {
   if (conversation_id !== undefined) return sql`and c.id = ${conversation_id}`;
   const after = readTimeCursor(cursor);
-  const wanted = [
+  const clauses = [
     // The other rows come from an address book or a phone's list, without messages.
     sql`c.last_message_at is not null`,
     archived !== undefined && sql`c.archived = ${archived}`,
@@ -95,7 +95,7 @@ function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBu
     after && sql`(c.last_message_at, c.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
   return sql.join(
-    wanted.map((one) => sql`and ${one}`),
+    clauses.map((one) => sql`and ${one}`),
     sql` `,
   );
 }

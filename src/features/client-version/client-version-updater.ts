@@ -22,9 +22,9 @@ const HOUR_MS = 3_600_000;
 /** Searches run about once a day; a failed one is repeated after an hour. */
 const DUE_MS = 23 * HOUR_MS;
 /** A starting node requests no search if the last one is this recent. */
-const FRESH_AT_START_MS = HOUR_MS;
+const MIN_INTERVAL_AT_START_MS = HOUR_MS;
 /** Sessions that are rejected at the same time share one search. */
-const FRESH_AT_REFUSAL_MS = 60_000;
+const MIN_INTERVAL_AFTER_REJECTION_MS = 60_000;
 /** Two requests of ten seconds each, plus the time to reach the node that sends them. */
 const WAIT_MS = 25_000;
 const LOOK_MS = 1_000;
@@ -56,10 +56,10 @@ export class ClientVersionUpdater implements ClientVersions {
     const { policy, engine, db } = this.#deps;
     if (!("origin" in policy)) return;
     await this.#read();
-    const stopHearing = engine.subscribe(NAME, () => void this.#reread());
+    const unsubscribe = engine.subscribe(NAME, () => void this.#reread());
     const poll = setInterval(() => void this.#reread(), POLL_MS).unref();
-    this.#stop = [stopHearing, () => clearInterval(poll)];
-    await requestSearch(db, FRESH_AT_START_MS);
+    this.#stop = [unsubscribe, () => clearInterval(poll)];
+    await requestSearch(db, MIN_INTERVAL_AT_START_MS);
     await this.#runSoon();
   }
 
@@ -132,22 +132,25 @@ export class ClientVersionUpdater implements ClientVersions {
   async #search(): Promise<void> {
     const giveUpAt = performance.now() + WAIT_MS;
     let found: () => void = () => {};
-    const stopHearing = this.#deps.engine.subscribe(NAME, () => found());
+    const unsubscribe = this.#deps.engine.subscribe(NAME, () => found());
     try {
-      await requestSearch(this.#deps.db, FRESH_AT_REFUSAL_MS);
+      await requestSearch(this.#deps.db, MIN_INTERVAL_AFTER_REJECTION_MS);
       await this.#read();
       while (this.#row?.is_search_requested && performance.now() < giveUpAt) {
         const late = new AbortController();
-        const hint = new Promise<void>((resolve) => {
+        const notification = new Promise<void>((resolve) => {
           found = resolve;
         });
         await this.#runSoon();
-        await Promise.race([hint, delay(LOOK_MS, undefined, { signal: late.signal }).catch(() => {})]);
+        await Promise.race([
+          notification,
+          delay(LOOK_MS, undefined, { signal: late.signal }).catch(() => {}),
+        ]);
         late.abort();
         await this.#read();
       }
     } finally {
-      stopHearing();
+      unsubscribe();
     }
   }
 

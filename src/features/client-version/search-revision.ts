@@ -39,7 +39,7 @@ export async function searchRevision(
 ): Promise<{ revision: number } | { problem: string }> {
   const problems = new Map<string, string>();
   for (const source of SOURCES) {
-    const found = await ask(search, source);
+    const found = await fetchRevision(search, source);
     if ("revision" in found) return found;
     problems.set(found.problem, source.path);
   }
@@ -49,7 +49,7 @@ export async function searchRevision(
   return { problem: named.join(" ") };
 }
 
-async function ask(
+async function fetchRevision(
   { outgoing, origin, known, totalMs = TOTAL_MS }: RevisionSearch,
   { path, headers }: (typeof SOURCES)[number],
 ): Promise<{ revision: number } | { problem: string }> {

@@ -34,12 +34,14 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
 }
 
 /** Requests a search, unless one ran in the last `freshMs`. */
-export async function requestSearch(db: Db, freshMs: number): Promise<void> {
+export async function requestSearch(db: Db, minIntervalMs: number): Promise<void> {
   await sql`
     insert into client_version (wanted_at) values (now())
     on conflict (id) do update set wanted_at = now()
     where client_version.searched_at is null
-      or client_version.searched_at < now() - ${freshMs}::float8 * interval '1 millisecond'`.execute(db);
+      or client_version.searched_at < now() - ${minIntervalMs}::float8 * interval '1 millisecond'`.execute(
+    db,
+  );
 }
 
 /** The revision never decreases, whichever node writes last. */

@@ -56,10 +56,10 @@ export interface SuppressedPerson {
 /** Opted-out phones, stored as digests only, so that the list survives an erasure of personal data. */
 export interface SuppressionList {
   /** Adds the phones that are not on the list yet. */
-  add(db: Db | Trx, people: readonly SuppressedPerson[], reason: string): Promise<void>;
+  add(db: Db | Trx, persons: readonly SuppressedPerson[], reason: string): Promise<void>;
   remove(db: Db | Trx, person: SuppressedPerson & { lid: string | null }): Promise<void>;
   /** Those of the phones that are on the list. */
-  among(db: Db | Trx, accountId: number, phones: readonly string[]): Promise<Set<string>>;
+  findListed(db: Db | Trx, accountId: number, phones: readonly string[]): Promise<Set<string>>;
 }
 
 export async function createSuppressionList(db: Db, box: SecretBox): Promise<SuppressionList> {
@@ -71,8 +71,8 @@ export async function createSuppressionList(db: Db, box: SecretBox): Promise<Sup
       .digest();
 
   return {
-    async add(db, people, reason) {
-      const rows = people
+    async add(db, persons, reason) {
+      const rows = persons
         .map((person) => ({ account_id: person.account_id, digest: digestOf(person) }))
         .sort((a, b) => a.account_id - b.account_id || Buffer.compare(a.digest, b.digest));
       await sql`
@@ -93,7 +93,7 @@ export async function createSuppressionList(db: Db, box: SecretBox): Promise<Sup
         .execute();
     },
 
-    async among(db, account_id, phones) {
+    async findListed(db, account_id, phones) {
       if (phones.length === 0) return new Set();
       const names = await findNames(db, account_id, phones);
       const digests = names.map(({ name }) => digestOf({ account_id, phone: name }));

@@ -26,16 +26,17 @@ export interface CheckNumbersInput {
 export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef, input: CheckNumbersInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     queries.map(async (query) => ({
       query,
       who: await findKnownLid(deps, instance, readQuery(deps, query)),
     })),
   );
-  if (!input.numbers && !asked[0]?.who) throw invalidField("number", "must be a number of 7 to 15 digits");
-  const wanted = [...new Set(asked.flatMap(({ who }) => spellings(who)))];
-  const answers = await answer(deps, instance, wanted, input.refresh);
-  return Promise.all(asked.map(({ query, who }) => toRow(deps, instance, query, who, answers)));
+  if (!input.numbers && !requested[0]?.who)
+    throw invalidField("number", "must be a number of 7 to 15 digits");
+  const numbers = [...new Set(requested.flatMap(({ who }) => variants(who)))];
+  const checks = await checkUncached(deps, instance, numbers, input.refresh);
+  return Promise.all(requested.map(({ query, who }) => toRow(deps, instance, query, who, checks)));
 }
 
 /** Undefined for text that cannot be an address. */
@@ -55,30 +56,30 @@ async function findKnownLid(
   who: Recipient | undefined,
 ): Promise<Recipient | undefined> {
   if (!who?.phone || !isImpossiblePhone(who.phone)) return who;
-  const told = { jid: lidJid(who.phone), lid: null, phone: null, push_name: null };
-  const { jid, lid, phone } = await conversations.identify(id, told);
+  const identity = { jid: lidJid(who.phone), lid: null, phone: null, push_name: null };
+  const { jid, lid, phone } = await conversations.identify(id, identity);
   return lid === null ? who : { jid, lid, phone, type: "contact" };
 }
 
-function spellings(who: Recipient | undefined): string[] {
+function variants(who: Recipient | undefined): string[] {
   if (!who?.phone) return [];
   const other = alternativeNumber(who.phone);
   return other === undefined ? [who.phone] : [who.phone, other];
 }
 
-async function answer(
+async function checkUncached(
   { numbers, runOperation }: CheckNumbersDeps,
   instance: InstanceRef,
-  wanted: string[],
+  requested: string[],
   refresh: boolean,
 ): Promise<Map<string, CachedNumber>> {
-  const known = refresh ? new Map<string, CachedNumber>() : await numbers.findCached(instance.id, wanted);
-  const open = wanted.filter((number) => !known.has(number));
+  const known = refresh ? new Map<string, CachedNumber>() : await numbers.findCached(instance.id, requested);
+  const open = requested.filter((number) => !known.has(number));
   if (open.length === 0) return known;
-  const told = await runOperation(instance.id, (session) => session.contacts.check(open));
-  await numbers.cache(instance, told);
+  const checked = await runOperation(instance.id, (session) => session.contacts.check(open));
+  await numbers.cache(instance, checked);
   const checked_at = new Date();
-  return new Map([...known, ...told.map((one) => [one.number, { ...one, checked_at }] as const)]);
+  return new Map([...known, ...checked.map((one) => [one.number, { ...one, checked_at }] as const)]);
 }
 
 async function toRow(
@@ -86,14 +87,14 @@ async function toRow(
   instance: InstanceRef,
   query: string,
   who: Recipient | undefined,
-  answers: Map<string, CachedNumber>,
+  checks: Map<string, CachedNumber>,
 ) {
-  const found = spellings(who)
-    .map((number) => answers.get(number))
+  const found = variants(who)
+    .map((number) => checks.get(number))
     .find((one) => one?.jid);
   // The network assigns LIDs, so a person with a LID is registered.
   const jid = found?.jid ?? who?.lid;
-  const first = spellings(who).map((number) => answers.get(number))[0];
+  const first = variants(who).map((number) => checks.get(number))[0];
   const about = {
     verified_name: found?.verified_name ?? null,
     checked_at: (found ?? first)?.checked_at ?? null,
@@ -105,7 +106,7 @@ async function toRow(
 }
 
 async function identify(conversations: Conversations, { id }: InstanceRef, jid: Jid, lid: Jid | null) {
-  const told = { jid, lid, phone: phoneOfJid(jid), push_name: null };
-  const { push_name: _, ...person } = await conversations.identify(id, told);
+  const identity = { jid, lid, phone: phoneOfJid(jid), push_name: null };
+  const { push_name: _, ...person } = await conversations.identify(id, identity);
   return person;
 }

@@ -61,21 +61,21 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
 
     async blockContact({ input: { id, action, block, ...target } }) {
       const owner = await getInstance(db, id);
-      const wanted = action ?? (block === undefined ? undefined : block ? "block" : "unblock");
-      if (!wanted) throw invalidField("action", "is required: block or unblock");
-      const isBlocked = wanted === "block";
+      const operation = action ?? (block === undefined ? undefined : block ? "block" : "unblock");
+      if (!operation) throw invalidField("action", "is required: block or unblock");
+      const isBlocked = operation === "block";
       const jid = await findPerson(deps, owner, target);
-      requireSomebodyElse(owner, jid);
+      requireOtherPerson(owner, jid);
       await runOperation(id, (session) => session.contacts.setBlocked(jid, isBlocked));
-      return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: wanted };
+      return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: operation };
     },
   };
 }
 
 /** The phone's address book arrives as events of the session. */
-async function synchronise(db: Db, callSession: RunSessionOperation, id: number): Promise<void> {
-  await callSession(id, (session) => session.contacts.synchronise());
-  await saveBlocklist(db, id, await callSession(id, (session) => session.contacts.blocked()));
+async function synchronise(db: Db, runOperation: RunSessionOperation, id: number): Promise<void> {
+  await runOperation(id, (session) => session.contacts.synchronise());
+  await saveBlocklist(db, id, await runOperation(id, (session) => session.contacts.blocked()));
 }
 
 /** The stored address of a person. */
@@ -86,7 +86,7 @@ async function findPerson(deps: ContactDeps, owner: InstanceRef, target: Recipie
 }
 
 /** The network accepts a block of one's own number, but does nothing. */
-function requireSomebodyElse(me: InstanceRow, jid: Jid): void {
+function requireOtherPerson(me: InstanceRow, jid: Jid): void {
   const phone = phoneOfJid(jid);
   const isOwn =
     phone !== null && me.phone !== null && canonicalNumberOf(phone) === canonicalNumberOf(me.phone);

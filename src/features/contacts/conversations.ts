@@ -41,7 +41,7 @@ export interface Conversations {
   /**
    * Links the LID and the phone of the other person of a one-to-one chat, when a change first reports both.
    */
-  learnPair(instance: { id: number; account_id: number }, chat: Jid, who: Identity): Promise<void>;
+  linkIdentity(instance: { id: number; account_id: number }, chat: Jid, who: Identity): Promise<void>;
 }
 
 type Person = Pick<Identity, "jid" | "lid" | "phone">;
@@ -57,11 +57,11 @@ export function createConversations(db: Db): Conversations {
 
 class CachedConversations implements Conversations {
   readonly #db: Db;
-  readonly #known = new LRUCache<string, ConversationRef & { told: string }>({ max: REMEMBERED });
+  readonly #known = new LRUCache<string, ConversationRef & { names: string }>({ max: REMEMBERED });
   readonly #persons = new LRUCache<string, Person>({ max: REMEMBERED });
   readonly #writer = createBatchWriter<ChatUpdate, ConversationRef>({
     write: (chats) =>
-      saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#forget(instance_id, lid, jid)),
+      saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#invalidate(instance_id, lid, jid)),
   });
 
   constructor(db: Db) {
@@ -70,16 +70,16 @@ class CachedConversations implements Conversations {
 
   async getOrCreate(chat: ChatAddress): Promise<ConversationRef> {
     const key = keyOf(chat.instance_id, chat.jid);
-    const told = `${chat.phone ?? ""} ${chat.lid ?? ""} ${chat.push_name ?? ""}`;
+    const names = `${chat.phone ?? ""} ${chat.lid ?? ""} ${chat.push_name ?? ""}`;
     const found = this.#known.get(key);
-    if (found && (found.told === told || !saysMore(chat))) return found;
+    if (found && (found.names === names || !hasNames(chat))) return found;
     const { id, jid } = await this.#save({ ...chat, name: null, verified_name: null, has_chat: true });
-    this.#known.set(key, { id, jid, told }, { ttl: isLidJid(jid) ? UNLINKED_MS : 0 });
+    this.#known.set(key, { id, jid, names }, { ttl: isLidJid(jid) ? UNLINKED_MS : 0 });
     return { id, jid };
   }
 
   /** Invalidates a person's cache entries after new data. */
-  #forget(instanceId: number, lid: string | null, jid: string): void {
+  #invalidate(instanceId: number, lid: string | null, jid: string): void {
     this.#persons.delete(keyOf(instanceId, jid));
     if (lid === null || lid === jid) return;
     this.#persons.delete(keyOf(instanceId, lid));
@@ -87,12 +87,12 @@ class CachedConversations implements Conversations {
   }
 
   /** By phone if it is known. */
-  async #save(news: ChatUpdate): Promise<ConversationRef> {
-    const { instance_id, phone } = news;
-    const lid = news.lid ?? (isLidJid(news.jid) ? news.jid : null);
-    const jid = phone !== null && isLidJid(news.jid) ? phoneJid(phone) : news.jid;
-    const saved = await this.#writer.write({ ...news, jid, lid });
-    this.#forget(instance_id, lid, saved.jid);
+  async #save(update: ChatUpdate): Promise<ConversationRef> {
+    const { instance_id, phone } = update;
+    const lid = update.lid ?? (isLidJid(update.jid) ? update.jid : null);
+    const jid = phone !== null && isLidJid(update.jid) ? phoneJid(phone) : update.jid;
+    const saved = await this.#writer.write({ ...update, jid, lid });
+    this.#invalidate(instance_id, lid, saved.jid);
     return saved;
   }
 
@@ -130,15 +130,15 @@ class CachedConversations implements Conversations {
     { id, account_id }: { id: number; account_id: number },
     update: ContactUpdate,
   ): Promise<void> {
-    const { lid, ...told } = cleanJson(update);
-    const phone = told.phone ?? (told.jid && phoneOfJid(told.jid));
-    const jid = phone === null ? (told.jid ?? lid) : phoneJid(phone);
+    const { lid, ...fields } = cleanJson(update);
+    const phone = fields.phone ?? (fields.jid && phoneOfJid(fields.jid));
+    const jid = phone === null ? (fields.jid ?? lid) : phoneJid(phone);
     if (jid === null || isGroupJid(jid)) return;
-    const news = { account_id, instance_id: id, type: "contact", has_chat: false } as const;
-    await this.#save({ ...news, ...told, jid, phone, lid });
+    const base = { account_id, instance_id: id, type: "contact", has_chat: false } as const;
+    await this.#save({ ...base, ...fields, jid, phone, lid });
   }
 
-  async learnPair(
+  async linkIdentity(
     instance: { id: number; account_id: number },
     chat: Jid,
     { jid, lid, phone }: Identity,
@@ -178,7 +178,7 @@ function keyOf(instanceId: number, jid: string): string {
 }
 
 /** A bare address adds no data. */
-function saysMore(chat: ChatAddress): boolean {
+function hasNames(chat: ChatAddress): boolean {
   return chat.push_name !== null || chat.lid !== null;
 }
 

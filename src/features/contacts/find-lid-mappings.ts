@@ -25,11 +25,11 @@ export async function findLidMappings(
     .where("i.account_id", "=", accountId)
     .where("c.lid", "in", [...digits.keys()])
     .execute();
-  const people = new Map<string, LidMapping>();
+  const mappings = new Map<string, LidMapping>();
   for (const { lid, phone } of rows) {
     const number = lid === null ? undefined : digits.get(lid);
     if (lid === null || number === undefined) continue;
-    people.set(number, { lid, phone: phone ?? people.get(number)?.phone ?? null });
+    mappings.set(number, { lid, phone: phone ?? mappings.get(number)?.phone ?? null });
   }
-  return people;
+  return mappings;
 }

@@ -3,7 +3,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 
 const AT_ONCE = 1000;
 /** Longer than a node caches the conversation, or a request takes. */
-const SETTLES_AFTER = sql`interval '10 minutes'`;
+const MIN_AGE = sql`interval '10 minutes'`;
 
 /** Moves the messages of a merged conversation to its new conversation, in batches. */
 export async function moveMessages(db: Db, id: number, mostPieces = Number.POSITIVE_INFINITY): Promise<void> {
@@ -17,7 +17,7 @@ export async function moveMessages(db: Db, id: number, mostPieces = Number.POSIT
 export async function moveLeftoverMessages(db: Db): Promise<void> {
   const open = await db
     .selectFrom("conversation")
-    .select(["id", sql<boolean>`merged_at < now() - ${SETTLES_AFTER}`.as("is_over")])
+    .select(["id", sql<boolean>`merged_at < now() - ${MIN_AGE}`.as("is_over")])
     .where("merged_at", "is not", null)
     .orderBy("id")
     .execute();
@@ -38,7 +38,7 @@ async function movePiece(trx: Trx, id: number): Promise<number> {
     .execute();
   if (piece.length === 0) return 0;
   const ids = piece.map((row) => row.id);
-  await joinTwins(trx, id, ids);
+  await mergeDuplicates(trx, id, ids);
   await moveRows(trx, id, ids);
   return piece.length;
 }
@@ -47,7 +47,7 @@ async function movePiece(trx: Trx, id: number): Promise<number> {
  * Merges a message that is in both conversations, such as a send by LID and its echo by phone. The row that
  * the gateway created, or that is readable, stays, with the data of the other one.
  */
-async function joinTwins(trx: Trx, id: number, ids: number[]): Promise<void> {
+async function mergeDuplicates(trx: Trx, id: number, ids: number[]): Promise<void> {
   await sql`
     with pair as (
       select old.id as old, twin.id as twin,

@@ -39,7 +39,7 @@ export interface NumberResolver {
   /** The cached results of numbers. */
   findCached(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
   /** Caches the network's results. */
-  cache(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
+  cache(instance: InstanceRef, checks: NumberCheck[]): Promise<void>;
 }
 
 export interface NumberResolverDeps {
@@ -50,20 +50,20 @@ export interface NumberResolverDeps {
 }
 
 const REMEMBERED = 50_000;
-const SETTLED_MS = 60 * 60_000;
+const RESOLVED_MS = 60 * 60_000;
 /** The retry interval after a failed query, or without a connected session. */
 const OPEN_MS = 30_000;
-const PATIENCE_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 
 interface ResolvedNumber {
   jid: Jid;
   /** False if no session was connected. */
-  isAsked: boolean;
+  isChecked: boolean;
 }
 
 export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
   const resolved = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
-  const asking = new Map<string, Promise<Jid>>();
+  const pendingQueries = new Map<string, Promise<Jid>>();
 
   function resolve(instance: InstanceRef, jid: Jid): Promise<Jid> {
     const number = phoneOfJid(jid);
@@ -73,24 +73,25 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
     if (number === null || other === undefined) return Promise.resolve(jid);
     const key = `${instance.id} ${number}`;
     const known = resolved.get(key);
-    if (known && (known.isAsked || !deps.connectedSession(instance.id))) return Promise.resolve(known.jid);
-    const asked = asking.get(key) ?? find(instance, number, other).finally(() => asking.delete(key));
-    asking.set(key, asked);
-    return asked;
+    if (known && (known.isChecked || !deps.connectedSession(instance.id))) return Promise.resolve(known.jid);
+    const pending =
+      pendingQueries.get(key) ?? find(instance, number, other).finally(() => pendingQueries.delete(key));
+    pendingQueries.set(key, pending);
+    return pending;
   }
 
   async function find(instance: InstanceRef, number: string, other: string): Promise<Jid> {
-    const known = await recallPeople(deps.db, instance.id, [number, other]);
+    const known = await findRegistered(deps.db, instance.id, [number, other]);
     const remembered = choose(known, number, other);
     const session = remembered ? undefined : deps.connectedSession(instance.id);
-    const answer = session?.contacts && (await ask(session.contacts.check([number, other])));
-    if (answer) await remember(deps, instance, answer);
-    const found = remembered ?? choose(new Map(answer?.map((one) => [one.number, one])), number, other);
+    const checks = session?.contacts && (await withoutFailure(session.contacts.check([number, other])));
+    if (checks) await remember(deps, instance, checks);
+    const found = remembered ?? choose(new Map(checks?.map((one) => [one.number, one])), number, other);
     const jid = found ?? known.get(other)?.jid ?? phoneJid(number);
     resolved.set(
       `${instance.id} ${number}`,
-      { jid, isAsked: remembered !== undefined || session !== undefined },
-      { ttl: found ? SETTLED_MS : OPEN_MS },
+      { jid, isChecked: remembered !== undefined || session !== undefined },
+      { ttl: found ? RESOLVED_MS : OPEN_MS },
     );
     return jid;
   }
@@ -99,15 +100,15 @@ export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
     const number = phoneOfJid(address as Jid);
     if (number === null || alternativeNumber(number) === undefined) return true;
     const known = resolved.get(`${instanceId} ${number}`);
-    return known?.isAsked === true && known.jid === address;
+    return known?.isChecked === true && known.jid === address;
   }
 
   return {
     resolve,
     isResolved,
     resolveAll: (instance, jids) => resolveTogether(deps, instance, jids),
-    findCached: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
-    cache: (instance, answers) => remember(deps, instance, answers),
+    findCached: (instanceId, numbers) => findChecks(deps.db, instanceId, numbers),
+    cache: (instance, checks) => remember(deps, instance, checks),
   };
 }
 
@@ -131,56 +132,58 @@ async function findLid(
 async function resolveTogether(
   deps: NumberResolverDeps,
   instance: InstanceRef,
-  given: readonly Jid[],
+  requested: readonly Jid[],
 ): Promise<Jid[]> {
   const jids = await Promise.all(
-    given.map((jid) => {
+    requested.map((jid) => {
       const number = phoneOfJid(jid);
       return number !== null && isImpossiblePhone(number)
         ? findLid(deps.conversations, instance.id, jid, number)
         : deps.conversations.addressOf(instance.id, jid);
     }),
   );
-  const spellings = new Map<Jid, [string, string]>();
+  const variants = new Map<Jid, [string, string]>();
   for (const jid of jids) {
     const number = phoneOfJid(jid);
     const other = number === null ? undefined : alternativeNumber(number);
-    if (number !== null && other !== undefined) spellings.set(jid, [number, other]);
+    if (number !== null && other !== undefined) variants.set(jid, [number, other]);
   }
-  if (spellings.size === 0) return jids;
-  const known = await recallPeople(deps.db, instance.id, [...spellings.values()].flat());
-  const open = [...spellings.values()].filter((pair) => !choose(known, ...pair)).flat();
+  if (variants.size === 0) return jids;
+  const known = await findRegistered(deps.db, instance.id, [...variants.values()].flat());
+  const open = [...variants.values()].filter((pair) => !choose(known, ...pair)).flat();
   const contacts = open.length > 0 ? deps.connectedSession(instance.id)?.contacts : undefined;
-  const answers = (contacts && (await ask(contacts.check(open)))) ?? [];
-  await remember(deps, instance, answers);
-  const all = new Map([...known, ...answers.map((one) => [one.number, one] as const)]);
+  const checks = (contacts && (await withoutFailure(contacts.check(open)))) ?? [];
+  await remember(deps, instance, checks);
+  const all = new Map([...known, ...checks.map((one) => [one.number, one] as const)]);
   return jids.map((jid) => {
-    const pair = spellings.get(jid);
+    const pair = variants.get(jid);
     return (pair && choose(all, ...pair)) ?? jid;
   });
 }
 
 /** If both formats exist, the given one counts; undefined while too little is known. */
 function choose(
-  answers: ReadonlyMap<string, Pick<NumberCheck, "jid">>,
+  checks: ReadonlyMap<string, Pick<NumberCheck, "jid">>,
   number: string,
   other: string,
 ): Jid | undefined {
-  const [given, otherwise] = [answers.get(number), answers.get(other)];
-  if (given?.jid) return given.jid;
-  if (given && otherwise) return otherwise.jid ?? phoneJid(number);
+  const [requested, otherwise] = [checks.get(number), checks.get(other)];
+  if (requested?.jid) return requested.jid;
+  if (requested && otherwise) return otherwise.jid ?? phoneJid(number);
   return undefined;
 }
 
-async function ask(answer: Promise<OperationResult<NumberCheck[]>>): Promise<NumberCheck[] | undefined> {
-  const result = await withTimeout(answer, PATIENCE_MS).catch(() => undefined);
+async function withoutFailure(
+  query: Promise<OperationResult<NumberCheck[]>>,
+): Promise<NumberCheck[] | undefined> {
+  const result = await withTimeout(query, TIMEOUT_MS).catch(() => undefined);
   return result?.outcome === "done" ? result.value : undefined;
 }
 
 /** A registered number is cached for long; an unregistered one may be registered tomorrow. */
-const FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
+const IS_FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
 
-async function recallFresh(
+async function findFreshChecks(
   db: Db,
   instanceId: number,
   numbers: string[],
@@ -190,19 +193,19 @@ async function recallFresh(
     .select(["number", "jid", "lid", "verified_name", "checked_at"])
     .where("instance_id", "=", instanceId)
     .where("number", "in", numbers)
-    .where(FRESH)
+    .where(IS_FRESH)
     .$castTo<CachedNumber>()
     .execute();
   return new Map(rows.map((row) => [row.number, row]));
 }
 
 /** A person who has written to the instance is registered, whether or not the network was asked. */
-async function recallPeople(
+async function findRegistered(
   db: Db,
   instanceId: number,
   numbers: string[],
 ): Promise<Map<string, Pick<CachedNumber, "jid">>> {
-  const people = await db
+  const contacts = await db
     .selectFrom("contact")
     .select(["phone", "jid"])
     .where("instance_id", "=", instanceId)
@@ -210,30 +213,30 @@ async function recallPeople(
     .where(({ eb, or }) => or([eb("lid", "is not", null), eb("push_name", "is not", null)]))
     .$castTo<{ phone: string; jid: Jid }>()
     .execute();
-  const met = new Map<string, Pick<CachedNumber, "jid">>(people.map((row) => [row.phone, row]));
-  return new Map([...met, ...(await recallFresh(db, instanceId, numbers))]);
+  const met = new Map<string, Pick<CachedNumber, "jid">>(contacts.map((row) => [row.phone, row]));
+  return new Map([...met, ...(await findFreshChecks(db, instanceId, numbers))]);
 }
 
-async function recall(
+async function findChecks(
   db: Db,
   instanceId: number,
   numbers: readonly string[],
 ): Promise<Map<string, CachedNumber>> {
-  return numbers.length === 0 ? new Map() : recallFresh(db, instanceId, [...numbers]);
+  return numbers.length === 0 ? new Map() : findFreshChecks(db, instanceId, [...numbers]);
 }
 
 /** Stores a registered person as a contact, with linked addresses. */
 async function remember(
   { db, conversations }: NumberResolverDeps,
   instance: InstanceRef,
-  told: NumberCheck[],
+  checked: NumberCheck[],
 ): Promise<void> {
-  if (told.length === 0) return;
-  const answers = cleanJson(told);
+  if (checked.length === 0) return;
+  const checks = cleanJson(checked);
   await sql`
     insert into number_check as n (instance_id, account_id, number, jid, lid, verified_name)
     select distinct on (number) ${instance.id}, ${instance.account_id}, number, jid, lid, verified_name
-    from jsonb_to_recordset(${JSON.stringify(answers)}::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
       as x (number text, jid text, lid text, verified_name text)
     order by number
     on conflict (instance_id, number) do update set
@@ -241,7 +244,7 @@ async function remember(
     db,
   );
   await Promise.all(
-    answers
+    checks
       .filter(({ jid, lid }) => jid !== null && lid !== null)
       .map(({ jid, lid, verified_name }) =>
         conversations.updateContact(instance, {

@@ -1,5 +1,5 @@
 /** Mobile numbers of Brazil (55, two digits of area), Mexico (52) and Argentina (54) have two formats. */
-const SPELLINGS: readonly { long: RegExp; short: RegExp; mark: string }[] = [
+const FORMATS: readonly { long: RegExp; short: RegExp; mark: string }[] = [
   { long: /^(55[1-9]{2})9([6-9]\d{7})$/, short: /^(55[1-9]{2})([6-9]\d{7})$/, mark: "9" },
   { long: /^(52)1(\d{10})$/, short: /^(52)(\d{10})$/, mark: "1" },
   { long: /^(54)9(\d{10})$/, short: /^(54)(\d{10})$/, mark: "9" },
@@ -7,11 +7,11 @@ const SPELLINGS: readonly { long: RegExp; short: RegExp; mark: string }[] = [
 
 /** The other format of a number; undefined for a number that has only one. */
 export function alternativeNumber(digits: string): string | undefined {
-  for (const { long, short, mark } of SPELLINGS) {
+  for (const { long, short, mark } of FORMATS) {
     const [, area, rest] = long.exec(digits) ?? [];
     if (area && rest) return area + rest;
-    const [, bareArea, bareRest] = short.exec(digits) ?? [];
-    if (bareArea && bareRest) return bareArea + mark + bareRest;
+    const [, bareArea, bareLocal] = short.exec(digits) ?? [];
+    if (bareArea && bareLocal) return bareArea + mark + bareLocal;
   }
   return undefined;
 }

@@ -16,34 +16,39 @@ interface InfoDeps {
 
 /** The network's data about a person, stored with the known data. */
 export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
-  const told = await deps.runOperation(owner.id, (session) => session.contacts.info(jid));
-  const info = cleanJson(told);
+  const received = await deps.runOperation(owner.id, (session) => session.contacts.info(jid));
+  const info = cleanJson(received);
   const { push_name, verified_name, is_business, business, about, picture_url } = info;
-  await meet(deps.conversations, owner, info);
-  const kept = await keep(deps.db, owner.id, await deps.conversations.addressOf(owner.id, info.jid), info);
+  await saveContact(deps.conversations, owner, info);
+  const stored = await saveInfo(
+    deps.db,
+    owner.id,
+    await deps.conversations.addressOf(owner.id, info.jid),
+    info,
+  );
   return {
-    jid: kept?.jid ?? info.jid,
-    lid: kept?.lid ?? info.lid,
-    phone: kept?.phone ?? info.phone,
-    name: kept?.name ?? null,
-    push_name: kept?.push_name ?? push_name,
-    verified_name: verified_name ?? kept?.verified_name ?? null,
+    jid: stored?.jid ?? info.jid,
+    lid: stored?.lid ?? info.lid,
+    phone: stored?.phone ?? info.phone,
+    name: stored?.name ?? null,
+    push_name: stored?.push_name ?? push_name,
+    verified_name: verified_name ?? stored?.verified_name ?? null,
     is_business,
     business,
     about,
     status: about,
     picture_url,
-    is_blocked: kept?.is_blocked ?? false,
+    is_blocked: stored?.is_blocked ?? false,
   };
 }
 
 /** Stores a person known to the network as a contact. */
-function meet(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
+function saveContact(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
   const { jid, lid, phone, push_name, verified_name } = who;
   return conversations.updateContact(owner, { jid, lid, phone, push_name, verified_name, name: null });
 }
 
-function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
+function saveInfo(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
   const { is_business, about, picture_url } = info;
   return db
     .updateTable("contact")
@@ -66,14 +71,14 @@ export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, 
     push_name: null,
     verified_name: null,
   });
-  const kept = await deps.db
+  const stored = await deps.db
     .updateTable("contact")
     .set({ is_blocked, updated_at: sql<Date>`now()` })
     .where("instance_id", "=", owner.id)
     .where("jid", "=", await deps.conversations.addressOf(owner.id, jid))
     .returning(["jid", "lid", "phone", "is_blocked"])
     .executeTakeFirst();
-  return kept ?? { jid, lid, phone, is_blocked };
+  return stored ?? { jid, lid, phone, is_blocked };
 }
 
 /** The network's list is complete: it replaces the stored one. */

@@ -32,7 +32,7 @@ export interface ConversationRef {
   jid: Jid;
 }
 
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Saves contacts and conversations, each person under one address. A conflict with a concurrent writer is
@@ -43,7 +43,7 @@ export async function saveChats(
   chats: ChatUpdate[],
   onMerged: (addresses: PersonAddresses) => void,
 ): Promise<ConversationRef[]> {
-  for (let left = TRIES; ; left--) {
+  for (let left = MAX_ATTEMPTS; ; left--) {
     try {
       const resolved = await resolveAddresses(db, chats, onMerged);
       const saved = await save(db, resolved);
@@ -106,9 +106,9 @@ async function mergeLearntAddresses(
 ): Promise<ChatUpdate> {
   const { account_id, instance_id, jid, lid, phone } = chat;
   if (lid === null || phone === null) return chat;
-  const learnt = { account_id, instance_id, jid, lid, phone };
-  const merged = await mergeAddresses(db, learnt);
-  onMerged(learnt);
+  const addresses = { account_id, instance_id, jid, lid, phone };
+  const merged = await mergeAddresses(db, addresses);
+  onMerged(addresses);
   if (merged !== undefined) await moveMessages(db, merged, PIECES_AT_ONCE);
   return chat;
 }

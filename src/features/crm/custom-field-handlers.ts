@@ -106,13 +106,13 @@ async function changeField(
 
 /** Moves the leads' values from the old field name to the new one. */
 async function rename(trx: Trx, accountId: number, from: string, to: string): Promise<void> {
-  const taken = await trx
+  const existing = await trx
     .selectFrom("custom_field")
     .select("id")
     .where("account_id", "=", accountId)
     .where("name", "=", to)
     .executeTakeFirst();
-  if (taken) refuseName();
+  if (existing) refuseName();
   await sql`
     with locked as (
       select id from lead where account_id = ${accountId} and custom_fields ? ${from} order by id for update

@@ -9,10 +9,10 @@ import type { InboundFollower, MessageRow } from "../messages/messages.ts";
  */
 export function createLeadFollower(suppression: SuppressionList): InboundFollower {
   return async (trx, rows) => {
-    const people = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
-    if (people.length === 0) return;
-    await addLeads(trx, people);
-    const leaving = people.filter(({ text }) => isOptOut(text));
+    const persons = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
+    if (persons.length === 0) return;
+    await addLeads(trx, persons);
+    const leaving = persons.filter(({ text }) => isOptOut(text));
     if (leaving.length > 0) await optOut(trx, suppression, leaving);
   };
 }
@@ -37,11 +37,11 @@ function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: Me
 }
 
 /** Adds leads up to the plan's limit; a person who is a lead already, by phone or by LID, stays unchanged. */
-async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
+async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
   await sql`
     with person as (
       select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
-      from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
+      from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
       where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
     ), fresh as (
       select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads

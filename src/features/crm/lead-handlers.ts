@@ -56,12 +56,12 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       const { account_id } = requireUser(caller);
       const lead = await db.transaction().execute(async (trx) => {
         const known = await lockLead(trx, account_id, id);
-        requireSomebodyStill(known, change);
+        requireIdentityAfter(known, change);
         return changeLead(trx, deps, known, change);
       });
       // After the commit, so that a transaction that withdraws sends while it holds messages never waits for
       // the lead.
-      if (change.opted_out && lead.phone !== null) await recall(db, { account_id, phone: lead.phone });
+      if (change.opted_out && lead.phone !== null) await withdrawSends(db, { account_id, phone: lead.phone });
       return lead;
     },
 
@@ -93,7 +93,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 }
 
 /** Withdraws what is queued for a person who has just opted out. */
-function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
+function withdrawSends(db: Db, person: { account_id: number; phone: string }): Promise<void> {
   return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
 }
 
@@ -103,11 +103,11 @@ async function createLead(
   account_id: number,
   change: LeadChange,
 ): Promise<LeadRow> {
-  requireSomebody(change);
+  requireIdentity(change);
   await requirePlanQuota(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
   const { phone, lid } = await readPerson(trx, deps, account_id, change.phone);
   const name = phone ?? lid;
-  const suppressed = await deps.suppression.among(trx, account_id, name === null ? [] : [name]);
+  const suppressed = await deps.suppression.findListed(trx, account_id, name === null ? [] : [name]);
   const [added] = await trx
     .insertInto("lead")
     .values({
@@ -126,16 +126,16 @@ async function createLead(
 }
 
 /** Throws for a body with misspelt fields, which would create a lead without a person. */
-function requireSomebody({ phone, name, email }: LeadChange): void {
+function requireIdentity({ phone, name, email }: LeadChange): void {
   if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
   throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
 }
 
 /** Throws for a change that would remove the last identifying field of a lead. */
-function requireSomebodyStill(lead: LeadRow, change: LeadChange): void {
+function requireIdentityAfter(lead: LeadRow, change: LeadChange): void {
   const { phone = lead.phone, name = lead.name, email = lead.email } = change;
-  const takesAway = [change.phone, change.name, change.email].some((one) => one === null || one === "");
-  if (takesAway && lead.lid === null) requireSomebody({ phone, name, email });
+  const removesField = [change.phone, change.name, change.email].some((one) => one === null || one === "");
+  if (removesField && lead.lid === null) requireIdentity({ phone, name, email });
 }
 
 export async function countLeads(trx: Trx, accountId: number): Promise<number> {
@@ -156,10 +156,10 @@ async function readPerson(
   trx: Trx,
   { defaultCountry }: LeadDeps,
   accountId: number,
-  given: string | null | undefined,
+  value: string | null | undefined,
 ): Promise<{ phone: string | null; lid: string | null }> {
-  if (typeof given !== "string") return { phone: null, lid: null };
-  const digits = readPhone("phone", given, defaultCountry);
+  if (typeof value !== "string") return { phone: null, lid: null };
+  const digits = readPhone("phone", value, defaultCountry);
   const person = (await findLidMappings(trx, accountId, [digits])).get(digits);
   if (!person) return { phone: digits, lid: null };
   return person.phone === null ? person : { phone: person.phone, lid: null };
@@ -168,7 +168,7 @@ async function readPerson(
 async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
   const { opted_out, tags, custom_fields, ...rest } = change;
   const phone = change.phone === undefined ? lead.phone : await readNewPhone(trx, deps, lead, change.phone);
-  if (phone !== null && phone !== lead.phone) await takePhone(trx, lead, phone);
+  if (phone !== null && phone !== lead.phone) await claimPhone(trx, lead, phone);
   const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
   return trx
     .updateTable("lead")
@@ -193,16 +193,20 @@ async function readNewPhone(
   trx: Trx,
   deps: LeadDeps,
   lead: LeadRow,
-  given: string | null,
+  value: string | null,
 ): Promise<string | null> {
-  const { phone, lid } = await readPerson(trx, deps, lead.account_id, given);
+  const { phone, lid } = await readPerson(trx, deps, lead.account_id, value);
   if (lid !== null && lid !== lead.lid)
     throw invalidField("phone", "is a LID whose phone number is not known; send the phone number");
   return phone;
 }
 
 /** Another format of the lead's current phone is no change. */
-async function takePhone(trx: Trx, { id, account_id, phone: before }: LeadRow, phone: string): Promise<void> {
+async function claimPhone(
+  trx: Trx,
+  { id, account_id, phone: before }: LeadRow,
+  phone: string,
+): Promise<void> {
   const other = await trx
     .selectFrom("lead")
     .select("id")

@@ -46,16 +46,16 @@ async function importPiece(
   piece: readonly (ParsedLead | RejectedRow)[],
   total: Imported,
 ): Promise<void> {
-  const given = piece.filter((row): row is ParsedLead => !("reason" in row));
-  const done = await deps.db.transaction().execute((trx) => writeLeads(trx, deps, account_id, given));
-  const people = done.opted_out.map((phone) => ({ account_id, phone }));
+  const leads = piece.filter((row): row is ParsedLead => !("reason" in row));
+  const done = await deps.db.transaction().execute((trx) => writeLeads(trx, deps, account_id, leads));
+  const optedOut = done.opted_out.map((phone) => ({ account_id, phone }));
   // After the commit, so that a transaction that withdraws sends while it holds messages never waits for the
   // leads.
-  if (people.length > 0) await deps.db.transaction().execute((trx) => withdrawSendsTo(trx, people));
+  if (optedOut.length > 0) await deps.db.transaction().execute((trx) => withdrawSendsTo(trx, optedOut));
   const refused = [...piece.filter((row) => "reason" in row), ...done.refused];
   total.created += done.created;
   total.updated += done.updated;
-  total.unchanged += given.length - done.created - done.updated - done.refused.length;
+  total.unchanged += leads.length - done.created - done.updated - done.refused.length;
   total.invalid_count += refused.length;
   total.invalid.push(
     ...refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_INVALID - total.invalid.length),
@@ -76,39 +76,39 @@ async function writeLeads(
   account_id: number,
   rows: readonly ParsedLead[],
 ): Promise<WrittenLeads> {
-  const given = await readLids(trx, account_id, rows);
+  const leads = await readLids(trx, account_id, rows);
   const count = () => countLeads(trx, account_id);
   // Locks the account's row, so two imports of one account run sequentially.
-  const room = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
-  const known = await findKnown(trx, account_id, given);
+  const quota = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
+  const known = await findKnown(trx, account_id, leads);
   const written: WrittenLeads = { created: 0, updated: 0, refused: [], opted_out: [] };
-  for (const row of given) {
+  for (const row of leads) {
     const lead = known(row);
     if (lead) await changeLead(trx, lead, row, written);
     else if (row.phone === undefined) written.refused.push(rejectRow(row, `id: there is no lead ${row.id}`));
-    else if (room.used + written.created >= room.most)
-      written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", room.most)));
+    else if (quota.used + written.created >= quota.most)
+      written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", quota.most)));
     else await addLead(trx, deps, account_id, { ...row, phone: row.phone }, written);
   }
-  const people = written.opted_out.map((phone) => ({ account_id, phone }));
-  await deps.suppression.add(trx, people, "panel");
+  const optedOut = written.opted_out.map((phone) => ({ account_id, phone }));
+  await deps.suppression.add(trx, optedOut, "panel");
   return written;
 }
 
 /** Resolves digits of a LID whose phone is known to that phone. */
 async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]): Promise<ParsedLead[]> {
-  const people = await findLidMappings(
+  const mappings = await findLidMappings(
     trx,
     accountId,
     rows.flatMap(({ phone }) => phone ?? []),
   );
-  return rows.map((row) => ({ ...row, phone: people.get(row.phone ?? "")?.phone ?? row.phone }));
+  return rows.map((row) => ({ ...row, phone: mappings.get(row.phone ?? "")?.phone ?? row.phone }));
 }
 
 /** Finds the lead of each row, and locks all of them. */
-async function findKnown(trx: Trx, account_id: number, given: readonly ParsedLead[]) {
-  const persons = given.flatMap(({ phone }) => (phone === undefined ? [] : [canonicalNumberOf(phone)]));
-  const ids = given.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
+async function findKnown(trx: Trx, account_id: number, leads: readonly ParsedLead[]) {
+  const persons = leads.flatMap(({ phone }) => (phone === undefined ? [] : [canonicalNumberOf(phone)]));
+  const ids = leads.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
   const { rows } = await sql<LeadRow>`
     select * from lead where account_id = ${account_id}
       and (phone is not null and person_of(phone) = any(${persons}::text[]) or id = any(${ids}::bigint[]))
@@ -129,7 +129,7 @@ async function addLead(
   written: WrittenLeads,
 ): Promise<void> {
   const { phone, name, email, status, kanban_status, custom_fields, opted_out } = row;
-  const suppressed = await suppression.among(trx, account_id, [phone]);
+  const suppressed = await suppression.findListed(trx, account_id, [phone]);
   const added = await trx
     .insertInto("lead")
     .values({

@@ -59,11 +59,11 @@ function fromText(text: string, type: DeclaredField["type"]): Values[string] {
 
 function accept(value: Values[string], name: string, field: DeclaredField | undefined): Values[string] {
   if (field === undefined || HOLDS[field.type](value, field.options)) return value;
-  const wanted = field.type === "select" ? `one of ${field.options.join(", ")}` : WORDS[field.type];
-  throw invalidField(`custom_fields.${name}`, `must be ${wanted}`);
+  const expected = field.type === "select" ? `one of ${field.options.join(", ")}` : DESCRIPTIONS[field.type];
+  throw invalidField(`custom_fields.${name}`, `must be ${expected}`);
 }
 
-const WORDS: Record<DeclaredField["type"], string> = {
+const DESCRIPTIONS: Record<DeclaredField["type"], string> = {
   text: "a text",
   number: "a number",
   boolean: "true or false",

@@ -89,12 +89,12 @@ interface RowContext {
 
 function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedRow {
   try {
-    const given = toLead(record, context);
-    const key = given.phone === undefined ? `id ${given.id}` : canonicalNumberOf(given.phone);
+    const lead = toLead(record, context);
+    const key = lead.phone === undefined ? `id ${lead.id}` : canonicalNumberOf(lead.phone);
     const line = context.seen.get(key);
     if (line !== undefined) return rejectRow(record, `names the same lead as line ${line}`);
     context.seen.set(key, record.line);
-    return given;
+    return lead;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return rejectRow(record, error.message);
@@ -115,34 +115,34 @@ function toLead(
       "VALIDATION_ERROR",
       `has ${cells.length} cells, the first line has ${columns.length}`,
     );
-  const told = new Map(columns.map((name, at) => [name, unescapeFormulaCell((cells[at] ?? "").trim())]));
-  const cell = (name: string) => told.get(name) || undefined;
+  const values = new Map(columns.map((name, at) => [name, unescapeFormulaCell((cells[at] ?? "").trim())]));
+  const cell = (name: string) => values.get(name) || undefined;
   const id = readId(cell("id"));
-  const given = parseRow({
+  const lead = parseRow({
     phone: cell("phone"),
     ...Object.fromEntries(TEXTS.map((name) => [name, cell(name)])),
     tags: (cell("tags") ?? "").split(TAG_SEPARATOR).filter((tag) => tag.trim() !== ""),
     custom_fields: Object.fromEntries(
-      [...told].flatMap(([name, value]) => {
+      [...values].flatMap(([name, value]) => {
         const field = fieldOf(name);
         return field === undefined || value === "" ? [] : [[field, value]];
       }),
     ),
   });
-  if (given.phone === undefined && id === undefined)
+  if (lead.phone === undefined && id === undefined)
     throw invalidField("phone", "is required, or the id of a lead");
   return {
     line,
     text,
     id,
-    phone: given.phone === undefined ? undefined : readPhone("phone", given.phone ?? "", defaultCountry),
-    name: given.name ?? undefined,
-    email: given.email ?? undefined,
-    status: given.status,
-    kanban_status: given.kanban_status ?? undefined,
-    tags: given.tags ?? [],
+    phone: lead.phone === undefined ? undefined : readPhone("phone", lead.phone ?? "", defaultCountry),
+    name: lead.name ?? undefined,
+    email: lead.email ?? undefined,
+    status: lead.status,
+    kanban_status: lead.kanban_status ?? undefined,
+    tags: lead.tags ?? [],
     custom_fields: Object.fromEntries(
-      Object.entries(given.custom_fields ?? {}).map(([name, value]) => [
+      Object.entries(lead.custom_fields ?? {}).map(([name, value]) => [
         name,
         readFieldCell(String(value), name, declared.get(name)),
       ]),

@@ -76,13 +76,13 @@ async function readHeads(db: Db, all: readonly FeedScope[]): Promise<EventCounte
 /** Returns whether more events can be read at once. */
 async function passOn(
   db: Db,
-  heads: readonly EventCounter[],
+  counters: readonly EventCounter[],
   passed: Map<number, number>,
   pass: (item: FeedItem) => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> {
   let isBehind = false;
-  for (const { instance_id, last } of heads) {
+  for (const { instance_id, last } of counters) {
     const from = passed.get(instance_id) ?? 0;
     if (last <= from) continue;
     const items = await readItems(db, instance_id, from);

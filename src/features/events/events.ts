@@ -15,7 +15,7 @@ export interface EventDraft {
   instance_id: number;
   /** Events of one chat are delivered in order; the jid, or `instance` for the instance itself. */
   chat: string;
-  traits?: EventTag[];
+  tags?: EventTag[];
   data: Record<string, unknown>;
   at?: Date;
   /** Set by a caller that must find the event again. Default: a new id. */
@@ -42,10 +42,10 @@ export interface InstanceSnapshot {
  */
 export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
   if (drafts.length === 0) return [];
-  const cards = await readInstanceCards(trx, drafts);
+  const snapshots = await readInstanceSnapshots(trx, drafts);
   const rows = drafts.flatMap((draft) => {
-    const card = cards.get(draft.instance_id);
-    return card ? [serialise(draft, card)] : [];
+    const snapshot = snapshots.get(draft.instance_id);
+    return snapshot ? [serialise(draft, snapshot)] : [];
   });
   if (rows.length === 0) return [];
   const { rows: touched } = await recordStatement(rows).execute(trx);
@@ -56,15 +56,15 @@ export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<numb
 export const INSTANCE_SNAPSHOT_SQL = sql<InstanceSnapshot>`json_build_object('id', i.id, 'account_id', i.account_id,
   'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
 
-async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceSnapshot>> {
+async function readInstanceSnapshots(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceSnapshot>> {
   const known = new Map(
     drafts.flatMap(({ instance }) => (instance ? [[instance.id, instance] as const] : [])),
   );
   const ids = [...new Set(drafts.map((draft) => draft.instance_id))].filter((id) => !known.has(id));
   if (ids.length === 0) return known;
-  const { rows: cards } = await sql<InstanceSnapshot>`${PREPARED_STATEMENT}
+  const { rows: snapshots } = await sql<InstanceSnapshot>`${PREPARED_STATEMENT}
     select id, account_id, name, phone, metadata from instance where id = any(${ids}::bigint[])`.execute(trx);
-  for (const card of cards) known.set(card.id, card);
+  for (const snapshot of snapshots) known.set(snapshot.id, snapshot);
   return known;
 }
 
@@ -73,39 +73,39 @@ interface SerialisedEvent {
   event: string;
   instance_id: number;
   chat: string;
-  traits: string;
+  tags: string;
   at: string;
-  to_nobody: boolean;
+  is_undelivered: boolean;
   /** The body before and after `sequence`, which the inserting statement fills in. */
   head: string;
   tail: string;
 }
 
-function serialise(draft: EventDraft, card: InstanceSnapshot): SerialisedEvent {
+function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEvent {
   const now = new Date();
   const event_id = draft.event_id ?? `evt_${ulid(now)}`;
   const body = serializeEvent({
     event_id,
     event: draft.event,
-    tenant_id: `tenant_${card.account_id}`,
-    instance_id: `inst_${card.id}`,
+    tenant_id: `tenant_${snapshot.account_id}`,
+    instance_id: `inst_${snapshot.id}`,
     timestamp: (draft.at ?? now).toISOString(),
     source: "Waygate",
     version: "2",
     sequence: 0,
-    account_id: card.account_id,
-    instance: { id: card.id, name: card.name, phone: card.phone, metadata: card.metadata },
+    account_id: snapshot.account_id,
+    instance: { id: snapshot.id, name: snapshot.name, phone: snapshot.phone, metadata: snapshot.metadata },
     data: draft.data,
   });
   const split = body.indexOf('"sequence":0') + '"sequence":'.length;
   return {
     event_id,
     event: draft.event,
-    instance_id: card.id,
+    instance_id: snapshot.id,
     chat: draft.chat,
-    traits: (draft.traits ?? []).join(","),
+    tags: (draft.tags ?? []).join(","),
     at: now.toISOString(),
-    to_nobody: draft.isUndelivered ?? false,
+    is_undelivered: draft.isUndelivered ?? false,
     head: body.slice(0, split),
     tail: body.slice(split + 1),
   };
@@ -118,15 +118,15 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
     with draft as (
       select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
-        ${column("chat")}::text[], ${column("traits")}::text[], ${column("at")}::timestamptz[],
-        ${column("to_nobody")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
-      ) with ordinality as d (event_id, event, instance_id, chat, traits, at, to_nobody, head, tail, ord)
-      where ${isWanted}
+        ${column("chat")}::text[], ${column("tags")}::text[], ${column("at")}::timestamptz[],
+        ${column("is_undelivered")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
+      ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ord)
+      where ${isSubscribed}
     ), heads as (
       select instance_id, last from event_counter
       where instance_id in (select instance_id from draft) order by instance_id for update
     ), numbered as (
-      select d.*, string_to_array(d.traits, ',') as trait_list,
+      select d.*, string_to_array(d.tags, ',') as tag_list,
         h.last + row_number() over (partition by d.instance_id order by d.ord) as sequence
       from draft d join heads h using (instance_id)
     ), bumped as (
@@ -135,7 +135,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       where e.instance_id = n.instance_id
     ), recorded as (
       insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
-      select n.event_id, n.event, i.account_id, n.instance_id, n.sequence, n.chat, n.trait_list,
+      select n.event_id, n.event, i.account_id, n.instance_id, n.sequence, n.chat, n.tag_list,
         convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
       from numbered n join instance i on i.id = n.instance_id order by n.ord
     ), wanted as materialized (
@@ -148,7 +148,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
         union all
         select * from webhook where instance_id is null
       ) w
-      where not n.to_nobody and w.is_active and n.event = any(w.event_names) and not (w.exclude && n.trait_list)
+      where not n.is_undelivered and w.is_active and n.event = any(w.event_names) and not (w.exclude && n.tag_list)
       order by n.ord
     ), delivered as (
       insert into delivery (id, event_id, webhook_id, account_id, instance_id, created_at)
@@ -161,7 +161,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       select g.lane, 1, n.sequence, n.chat,
         jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', n.event_id, 'at', n.at)
       from numbered n join integration g on g.instance_id = n.instance_id
-      where not n.to_nobody and g.enabled and n.event = any(g.event_names) and not (g.exclude && n.trait_list)
+      where not n.is_undelivered and g.enabled and n.event = any(g.event_names) and not (g.exclude && n.tag_list)
       order by n.ord
       returning lane
     )
@@ -169,8 +169,8 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
 }
 
 /** Opt-in events are recorded only while a subscriber exists. */
-const isWanted = sql`(
-  to_nobody or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
+const isSubscribed = sql`(
+  is_undelivered or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
   or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))
   or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names))
   or exists (select from integration where instance_id = d.instance_id and enabled and d.event = any(event_names)))`;

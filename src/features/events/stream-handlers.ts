@@ -21,35 +21,35 @@ const HEARTBEAT_MS = 15_000;
 const LONGEST_MS = 3_600_000;
 const STREAMS_AT_ONCE = 50;
 /** Events of several instances have no common order, and their times come from several clocks. */
-const LOOK_BACK_MS = 30_000;
+const OVERLAP_MS = 30_000;
 
 /** Streams events as they are recorded (server-sent events); a client resumes with `Last-Event-ID`. */
 export function streamHandlers(db: Db): StreamHandlers {
   const feed = createEventFeed(db);
   const open = createStreams(feed);
   return {
-    async streamEvents(call) {
-      const { id } = call.input;
-      const lastSeen = readSequence(call.headers["last-event-id"]);
+    async streamEvents(request) {
+      const { id } = request.input;
+      const lastSeen = readSequence(request.headers["last-event-id"]);
       const after =
         lastSeen === undefined
           ? toMap(await feed.readCounters({ instance_id: id }))
           : new Map([[id, lastSeen]]);
-      return open(call, { instance_id: id }, after, (item) => String(item.sequence));
+      return open(request, { instance_id: id }, after, (item) => String(item.sequence));
     },
 
-    async streamAccountEvents(call) {
-      const account_id = accountOf(call.caller);
-      const lastSeen = readEventTime(call.headers["last-event-id"]);
+    async streamAccountEvents(request) {
+      const account_id = accountOf(request.caller);
+      const lastSeen = readEventTime(request.headers["last-event-id"]);
       const after = toMap(await feed.readCounters({ account_id }));
-      if (lastSeen) await lookBack(db, account_id, lastSeen, after);
-      return open(call, { account_id }, after, (item) => item.event_id);
+      if (lastSeen) await rewind(db, account_id, lastSeen, after);
+      return open(request, { account_id }, after, (item) => item.event_id);
     },
   };
 }
 
 type OpenStreams = (
-  call: Pick<HandlerRequest<Route>, "signal" | "log">,
+  request: Pick<HandlerRequest<Route>, "signal" | "log">,
   followed: FeedScope,
   after: ReadonlyMap<number, number>,
   idOf: (item: FeedItem) => string,
@@ -57,13 +57,13 @@ type OpenStreams = (
 
 function createStreams(feed: EventFeed): OpenStreams {
   const counts = new Map<string, number>();
-  return (call, followed, after, idOf) => {
+  return (request, followed, after, idOf) => {
     const key = JSON.stringify(followed);
     const count = counts.get(key) ?? 0;
     if (count >= STREAMS_AT_ONCE) throw tooMany();
     counts.set(key, count + 1);
     const output = new PassThrough();
-    void run(feed, call, followed, after, idOf, output).finally(() => {
+    void run(feed, request, followed, after, idOf, output).finally(() => {
       const left = (counts.get(key) ?? 1) - 1;
       if (left > 0) counts.set(key, left);
       else counts.delete(key);
@@ -89,7 +89,7 @@ function tooMany(): GatewayError {
 /** Runs until the client disconnects, the server stops, or the longest duration has passed. */
 async function run(
   feed: EventFeed,
-  call: Parameters<OpenStreams>[0],
+  request: Parameters<OpenStreams>[0],
   followed: FeedScope,
   after: ReadonlyMap<number, number>,
   idOf: (item: FeedItem) => string,
@@ -97,7 +97,7 @@ async function run(
 ): Promise<void> {
   const closed = new AbortController();
   output.once("close", () => closed.abort());
-  const signal = AbortSignal.any([call.signal, closed.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const signal = AbortSignal.any([request.signal, closed.signal, AbortSignal.timeout(LONGEST_MS)]);
   const heartbeat = setInterval(() => {
     if (!output.writableNeedDrain) output.write(": still here\n\n");
   }, HEARTBEAT_MS);
@@ -106,10 +106,10 @@ async function run(
     await feed.follow(followed, after, (item) => write(output, toFrame(item, idOf(item)), signal), signal);
   } catch (error) {
     if (!signal.aborted && !isDatabaseUnavailable(error))
-      call.log.error({ err: error }, "an event stream failed");
+      request.log.error({ err: error }, "an event stream failed");
   } finally {
     clearInterval(heartbeat);
-    if (call.signal.aborted) output.destroy();
+    if (request.signal.aborted) output.destroy();
     else output.end();
   }
 }
@@ -142,18 +142,13 @@ function readEventTime(header: Header): Date | undefined {
   }
 }
 
-function toMap(heads: readonly EventCounter[]): Map<number, number> {
-  return new Map(heads.map(({ instance_id, last }) => [instance_id, last]));
+function toMap(counters: readonly EventCounter[]): Map<number, number> {
+  return new Map(counters.map(({ instance_id, last }) => [instance_id, last]));
 }
 
 /** Rewinds each instance to its first event since shortly before the last event that the client received. */
-async function lookBack(
-  db: Db,
-  accountId: number,
-  lastSeen: Date,
-  after: Map<number, number>,
-): Promise<void> {
-  const since = new Date(lastSeen.getTime() - LOOK_BACK_MS);
+async function rewind(db: Db, accountId: number, lastSeen: Date, after: Map<number, number>): Promise<void> {
+  const since = new Date(lastSeen.getTime() - OVERLAP_MS);
   const { rows } = await sql<{ instance_id: number; first: number }>`
     select i.id as instance_id, e.sequence as first
     from instance i cross join lateral (

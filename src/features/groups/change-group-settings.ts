@@ -33,9 +33,7 @@ export async function changeGroupSettings(
     const setting = nameOf(change);
     const last = refusals.at(-1);
     const refusal =
-      last && HOPELESS.has(last.code)
-        ? last
-        : await changeOne({ db, callSession: runOperation }, owner, jid, change);
+      last && HOPELESS.has(last.code) ? last : await changeOne({ db, runOperation }, owner, jid, change);
     if (refusal) {
       refusals.push(refusal);
       result.errors.push({ setting, code: refusal.code, message: refusal.message });
@@ -47,7 +45,7 @@ export async function changeGroupSettings(
 }
 
 async function changeOne(
-  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  { db, runOperation: callSession }: { db: Db; runOperation: RunSessionOperation },
   owner: GroupInstance,
   jid: Jid,
   change: GroupChange,
@@ -59,8 +57,8 @@ async function changeOne(
     throw error;
   }
   if ("image" in change) return undefined;
-  const told = "description" in change ? { description: change.description || null } : change;
-  await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, jid, told));
+  const update = "description" in change ? { description: change.description || null } : change;
+  await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, jid, update));
   return undefined;
 }
 

@@ -19,7 +19,7 @@ const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
 const MAX_MEMBERS = 1024;
 
 const groupJid = coercedText(120)
-  .transform((given) => given.replace(/@g\.us$/i, ""))
+  .transform((text) => text.replace(/@g\.us$/i, ""))
   .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"))
   .transform((digits) => `${digits}@g.us`);
 
@@ -209,7 +209,7 @@ export const groupsContract = {
     input: z.object({
       id,
       code: trimmedText(200)
-        .transform((given) => given.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
+        .transform((text) => text.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
         .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not the code or link of an invitation")),
     }),
     output: z.object({ jid: z.string() }),

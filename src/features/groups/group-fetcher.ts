@@ -24,22 +24,22 @@ export interface GroupFetcherDeps {
  */
 export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
-  const ask = createRateLimitedQuery(PER_MINUTE);
+  const query = createRateLimitedQuery(PER_MINUTE);
 
-  async function learn(owner: GroupInstance, jid: Jid): Promise<boolean> {
+  async function fetchGroup(owner: GroupInstance, jid: Jid): Promise<boolean> {
     if (await isKnown(db, owner.id, jid)) return true;
-    const askedAt = await readDatabaseTime(db);
-    const answer = await connectedSession(owner.id)?.groups?.get(jid);
-    if (answer?.outcome === "done") await saveGroups(db, owner, [answer.value], askedAt);
-    return answer?.outcome === "done" || answer?.outcome === "refused";
+    const requestedAt = await readDatabaseTime(db);
+    const result = await connectedSession(owner.id)?.groups?.get(jid);
+    if (result?.outcome === "done") await saveGroups(db, owner, [result.value], requestedAt);
+    return result?.outcome === "done" || result?.outcome === "refused";
   }
 
   return (owner: GroupInstance, jid: Jid): void => {
     const key = `${owner.id} ${jid}`;
     if (seen.has(key)) return;
     seen.set(key, true);
-    ask(owner.id, jid, async () => {
-      if (!(await learn(owner, jid))) seen.delete(key);
+    query(owner.id, jid, async () => {
+      if (!(await fetchGroup(owner, jid))) seen.delete(key);
     }).catch((error: unknown) => {
       seen.delete(key);
       log.debug({ err: error, instance_id: owner.id }, "group metadata could not be fetched");

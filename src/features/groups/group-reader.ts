@@ -14,7 +14,7 @@ const INSTANCES_REMEMBERED = 10_000;
 /** How often a caller may request newer data. */
 const REFRESH_MS = 60_000;
 /** Changes may have been missed while the instance was disconnected. */
-const KEPT_MS = 12 * 3_600_000;
+const MAX_AGE_MS = 12 * 3_600_000;
 
 /** An instance with its current pairing. */
 export interface PairedGroupInstance extends GroupInstance {
@@ -33,19 +33,19 @@ interface Deps {
 }
 
 export function createGroupReader({ db, runOperation }: Deps): GroupReader {
-  const ask = createRateLimitedQuery(PER_MINUTE);
+  const query = createRateLimitedQuery(PER_MINUTE);
 
   const refreshList = (owner: PairedGroupInstance) =>
-    ask(owner.id, "*", async () => {
-      const askedAt = await readDatabaseTime(db);
+    query(owner.id, "*", async () => {
+      const requestedAt = await readDatabaseTime(db);
       const groups = await runOperation(owner.id, (session) => session.groups.list());
       await db.transaction().execute(async (trx) => {
         const jids = groups.map((group) => group.jid);
-        await saveGroups(trx, owner, groups, askedAt);
+        await saveGroups(trx, owner, groups, requestedAt);
         await trx
           .deleteFrom("group_chat")
           .where("instance_id", "=", owner.id)
-          .where("updated_at", "<=", askedAt)
+          .where("updated_at", "<=", requestedAt)
           .where(sql<boolean>`jid <> all (${jids})`)
           .execute();
         await trx
@@ -57,23 +57,24 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
     });
 
   const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
-    ask(owner.id, jid, async () => {
-      const askedAt = await readDatabaseTime(db);
+    query(owner.id, jid, async () => {
+      const requestedAt = await readDatabaseTime(db);
       const group = await runOperation(owner.id, (session) => session.groups.get(jid));
-      await saveGroups(db, owner, [group], askedAt);
+      await saveGroups(db, owner, [group], requestedAt);
     });
 
   return {
     async prepareList(owner, isRefreshWanted) {
       const list = await openList(db, owner);
-      if (isDue(list, isRefreshWanted)) await orKept(list?.read_at != null, refreshList(owner));
+      if (needsRefresh(list, isRefreshWanted)) await orStored(list?.read_at != null, refreshList(owner));
       return (await openList(db, owner))?.read_at ?? null;
     },
 
     async getGroup(owner, jid, isRefreshWanted) {
       await openList(db, owner);
-      const kept = await findGroup(db, owner.id, jid);
-      if (isDue(kept, isRefreshWanted)) await orKept(kept !== undefined, refreshGroup(owner, jid));
+      const stored = await findGroup(db, owner.id, jid);
+      if (needsRefresh(stored, isRefreshWanted))
+        await orStored(stored !== undefined, refreshGroup(owner, jid));
       const row = await findGroup(db, owner.id, jid);
       if (row) return row;
       throw new GatewayError("NOT_FOUND", "There is no such group.");
@@ -81,16 +82,16 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   };
 }
 
-function isDue(
-  kept: { read_at: Date | null; is_stale: boolean } | undefined,
+function needsRefresh(
+  stored: { read_at: Date | null; is_stale: boolean } | undefined,
   isRefreshWanted: boolean,
 ): boolean {
-  if (!kept?.read_at || kept.is_stale) return true;
-  const age = Date.now() - kept.read_at.getTime();
-  return age > (isRefreshWanted ? REFRESH_MS : KEPT_MS);
+  if (!stored?.read_at || stored.is_stale) return true;
+  const age = Date.now() - stored.read_at.getTime();
+  return age > (isRefreshWanted ? REFRESH_MS : MAX_AGE_MS);
 }
 
-const UNANSWERED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const UNREACHABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "INSTANCE_NOT_CONNECTED",
   "RATE_LIMITED",
   "UNAVAILABLE",
@@ -99,33 +100,33 @@ const UNANSWERED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Falls back to the stored data when the network does not respond. */
-async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
+async function orStored(isStored: boolean, refresh: Promise<void>): Promise<void> {
   await refresh.catch((error: unknown) => {
-    if (!(isKept && error instanceof GatewayError && UNANSWERED.has(error.code))) throw error;
+    if (!(isStored && error instanceof GatewayError && UNREACHABLE.has(error.code))) throw error;
   });
 }
 
-type RateLimitedQuery = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
+type RateLimitedQuery = (instanceId: number, what: string, run: () => Promise<void>) => Promise<void>;
 
 /** Shares concurrent identical queries, and limits the queries of an instance. */
 export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
   const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
   const flights = new Map<string, Promise<void>>();
 
-  return (instanceId, what, ask) => {
+  return (instanceId, what, run) => {
     const key = `${instanceId} ${what}`;
     const flying = flights.get(key);
     if (flying) return flying;
     const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
     const { isGranted, standings } = limiter.consume([claim]);
-    if (!isGranted) return Promise.reject(tooManyQuestions(standings[0]?.resetMs ?? 0));
-    const flight = ask().finally(() => flights.delete(key));
+    if (!isGranted) return Promise.reject(tooManyQueries(standings[0]?.resetMs ?? 0));
+    const flight = run().finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight;
   };
 }
 
-function tooManyQuestions(waitMs: number): GatewayError {
+function tooManyQueries(waitMs: number): GatewayError {
   return new GatewayError(
     "RATE_LIMITED",
     "The gateway limits its requests about groups to the network. Wait for the seconds in Retry-After, then try again.",

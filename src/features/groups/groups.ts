@@ -78,8 +78,8 @@ function memberHandlers(
   return {
     async createGroup({ input: { id, name, participants, description } }) {
       const owner = await getInstance(db, id);
-      const people = await readPeople(deps, owner, participants);
-      const made = await runOperation(id, (session) => session.groups.create(name, people));
+      const participantJids = await resolveParticipants(deps, owner, participants);
+      const made = await runOperation(id, (session) => session.groups.create(name, participantJids));
       const { jid } = made.group;
       await saveGroups(db, owner, [made.group]);
       const changes = description ? [{ description }] : [];
@@ -91,9 +91,11 @@ function memberHandlers(
     async updateGroupParticipants({ input: { id, jid, action, participants } }) {
       const owner = await getInstance(db, id);
       const group = jid as Jid;
-      const people = await readPeople(deps, owner, participants);
-      const call = runOperation(id, (session) => session.groups.updateParticipants(group, action, people));
-      const results = (await call).map(toParticipantResultView);
+      const participantJids = await resolveParticipants(deps, owner, participants);
+      const changing = runOperation(id, (session) =>
+        session.groups.updateParticipants(group, action, participantJids),
+      );
+      const results = (await changing).map(toParticipantResultView);
       const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
       const change = { participants: { action, who } };
       if (who.length > 0)
@@ -158,17 +160,17 @@ async function readImage(
 }
 
 /** Each person once, by the address that the network uses. */
-async function readPeople(
+async function resolveParticipants(
   { numbers, defaultCountry }: GroupDeps,
   owner: PairedGroupInstance,
-  given: readonly string[],
+  addresses: readonly string[],
 ): Promise<Jid[]> {
-  const people = given.map((text, nth) => {
+  const participantJids = addresses.map((text, nth) => {
     const { jid, type } = readAddress(`participants.${nth}`, text, defaultCountry);
     if (type === "group") throw invalidField(`participants.${nth}`, "must be a person, not a group");
     return jid;
   });
-  return [...new Set(await numbers.resolveAll(owner, people))];
+  return [...new Set(await numbers.resolveAll(owner, participantJids))];
 }
 
 function toMember(jid: Jid) {

@@ -17,8 +17,8 @@ export async function recordGroupChange(
   const lanes = await db.transaction().execute(async (trx) => {
     await applyGroupUpdate(trx, owner, jid, change);
     if (ignore_groups) return [];
-    const traits: EventTag[] = ["groups"];
-    return recordEvents(trx, [{ event: "group.updated", instance_id: owner.id, chat: jid, traits, data }]);
+    const tags: EventTag[] = ["groups"];
+    return recordEvents(trx, [{ event: "group.updated", instance_id: owner.id, chat: jid, tags, data }]);
   });
   engine.wake(lanes);
 }

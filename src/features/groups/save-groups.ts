@@ -65,7 +65,7 @@ export async function applyGroupUpdate(
 ): Promise<void> {
   const { group, left, ...change } = cleanJson(update);
   if (left) return deleteGroup(trx, owner.id, jid);
-  if (group) return learnGroup(trx, owner, group);
+  if (group) return saveGroup(trx, owner, group);
   const row = await trx
     .selectFrom("group_chat")
     .selectAll()
@@ -75,17 +75,17 @@ export async function applyGroupUpdate(
     .executeTakeFirst();
   if (!row) return markGroupListStale(trx, owner.id);
   const { subject, description, announce, locked, participants } = change;
-  const told = { subject, description, announce, locked };
-  const isTold = participants !== undefined || Object.values(told).some((value) => value !== undefined);
+  const fields = { subject, description, announce, locked };
+  const isComplete = participants !== undefined || Object.values(fields).some((value) => value !== undefined);
   await trx
     .updateTable("group_chat")
     .set({
-      ...told,
+      ...fields,
       ...(participants && {
         participants: JSON.stringify(applyMemberChange(row.participants, participants)),
       }),
       updated_at: sql<Date>`now()`,
-      is_stale: row.is_stale || !isTold,
+      is_stale: row.is_stale || !isComplete,
     })
     .where("id", "=", row.id)
     .execute();
@@ -95,7 +95,7 @@ export async function applyGroupUpdate(
 /**
  * Data of a whole group may be stored after a later change; a group that has just changed is fetched again.
  */
-async function learnGroup(trx: Trx, owner: GroupInstance, group: Group): Promise<void> {
+async function saveGroup(trx: Trx, owner: GroupInstance, group: Group): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable("group_chat")
     .set({ is_stale: true })

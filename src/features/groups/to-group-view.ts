@@ -19,7 +19,7 @@ export function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
   };
 }
 
-const WORDS: Record<number, string> = {
+const REASONS: Record<number, string> = {
   401: "has blocked this number",
   403: "does not allow others to add them: send the invitation link",
   404: "is not on the network or not in the group",
@@ -33,5 +33,5 @@ const DONE = 200;
 
 export function toParticipantResultView({ jid, status }: ParticipantResult) {
   const success = status === DONE;
-  return { jid, status, success, error: success ? null : (WORDS[status] ?? "was refused by the network") };
+  return { jid, status, success, error: success ? null : (REASONS[status] ?? "was refused by the network") };
 }

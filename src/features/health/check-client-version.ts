@@ -23,18 +23,18 @@ export async function checkClientVersion(
   const policy = versionPolicyOf(config);
   const state = await readVersionState(db, policy);
   if (!state.searching) return { label: WHAT, grade: "ok", detail: describeFixed(state) };
-  const words = `${state.version}, ${state.source}`;
+  const summary = `${state.version}, ${state.source}`;
   const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
   if (await outgoing.findBlockReason(origin, "operator")) {
     const fix = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp rejects versions after some months.`;
     return {
       label: WHAT,
       grade: "warn",
-      detail: `${words}; the rules of outgoing calls forbid to look for a newer one`,
+      detail: `${summary}; the rules of outgoing calls forbid to look for a newer one`,
       fix,
     };
   }
-  return { label: WHAT, ...gradeAge(state, words) };
+  return { label: WHAT, ...gradeAge(state, summary) };
 }
 
 function describeFixed({ version, source }: VersionState): string {
@@ -43,15 +43,15 @@ function describeFixed({ version, source }: VersionState): string {
     : `${version}, built in; newer ones are not looked for while WAYGATE_WHATSAPP_URL is set`;
 }
 
-function gradeAge(state: VersionState, words: string): Omit<DoctorFinding, "label"> {
+function gradeAge(state: VersionState, summary: string): Omit<DoctorFinding, "label"> {
   const age = versionAgeSeconds(state);
   const why = state.problem === null ? "" : ` (last search: ${state.problem.replace(/\.$/, "")})`;
   const fix = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
   if (age === null) {
     if (state.problem === null)
-      return { grade: "ok", detail: `${words}; a running gateway looks for a newer one` };
-    return { grade: "warn", detail: `${words}; no search has found a version yet${why}`, fix };
+      return { grade: "ok", detail: `${summary}; a running gateway looks for a newer one` };
+    return { grade: "warn", detail: `${summary}; no search has found a version yet${why}`, fix };
   }
-  const aged = `${words}, confirmed by WhatsApp ${Math.floor(age / 3600)} h ago`;
+  const aged = `${summary}, confirmed by WhatsApp ${Math.floor(age / 3600)} h ago`;
   return age > OLD_S ? { grade: "warn", detail: `${aged}${why}`, fix } : { grade: "ok", detail: aged };
 }

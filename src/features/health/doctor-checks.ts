@@ -35,9 +35,9 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
   try {
     await access(directory, constants.W_OK);
     const { bavail, blocks, bsize } = await statfs(directory);
-    const words = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
-    const mend = "Free disk space, or set WAYGATE_DATA_DIR to a larger disk.";
-    return { label, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, words, mend) };
+    const detail = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
+    const advice = "Free disk space, or set WAYGATE_DATA_DIR to a larger disk.";
+    return { label, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, detail, advice) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT")
@@ -48,15 +48,15 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
 }
 
 /** Checks the version, migrations and clock of a reachable database. */
-export async function checkDatabase(db: Db, words: string): Promise<DoctorFinding[]> {
-  const askedAt = Date.now();
+export async function checkDatabase(db: Db, detail: string): Promise<DoctorFinding[]> {
+  const startedAt = Date.now();
   const { rows } = await sql<{ version: string; now: Date }>`
     select current_setting('server_version') as version, clock_timestamp() as now`.execute(db);
-  const skewMs = (rows[0]?.now.getTime() ?? 0) - (askedAt + Date.now()) / 2;
+  const skewMs = (rows[0]?.now.getTime() ?? 0) - (startedAt + Date.now()) / 2;
   const pending = await findPendingMigrations(db);
   const behind = `${pending.length} migrations of this version are pending`;
   return [
-    { label: "database", grade: "ok", detail: `${words} responds: PostgreSQL ${rows[0]?.version}` },
+    { label: "database", grade: "ok", detail: `${detail} responds: PostgreSQL ${rows[0]?.version}` },
     pending.length === 0
       ? { label: "migrations", grade: "ok", detail: "all of this version are applied" }
       : { label: "migrations", grade: "warn", detail: behind, fix: "Start the gateway: it applies them." },

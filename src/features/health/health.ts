@@ -41,7 +41,7 @@ export function healthHandlers(options: HealthOptions): Handlers<typeof healthCo
   async function report(caller: Caller) {
     const isOperator = caller.kind === "admin";
     const isMonitor = caller.kind === "public" && caller.is_monitor === true;
-    const findings = await ask(checks, options);
+    const findings = await runChecks(checks, options);
     const { skewMs, hasWorker, hasSessionHost } = findings;
     const ready = options.readiness.ready && skewMs !== undefined && options.engine.isSafe();
     const production_blockers = findBlockers(findings, { isOperator });
@@ -92,7 +92,7 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
   };
 }
 
-async function ask(checks: Checks, { config, media }: HealthOptions) {
+async function runChecks(checks: Checks, { config, media }: HealthOptions) {
   const [
     skewMs,
     pendingMigrations,
@@ -100,7 +100,7 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
     hasSessionHost,
     freeDisk,
     backupAgeMs,
-    held,
+    heldJobs,
     hasOthers,
     failed,
   ] = await Promise.all([
@@ -123,7 +123,7 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
     hasSessionHost,
     freeDisk,
     backupAgeMs,
-    hasHeldJobs: held,
+    hasHeldJobs: heldJobs,
     openTargets: findBroadEntries(config.allowedHosts),
     hasOtherAccounts: hasOthers,
     hasFailedStart: failed,

@@ -12,7 +12,7 @@ const MOST_WAITING = 20_000;
 
 /** Logs requests and their callers in the background, so that no request waits. */
 export interface RequestLog {
-  record(answered: CompletedRequest): void;
+  record(completed: CompletedRequest): void;
   /** Resolves when everything noted is written, or cannot be. */
   close(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export function createRequestLog({ db, log }: { db: Db; log: Log }): RequestLog 
 
   const timer = setInterval(() => waiting.length > 0 && void flush(), EVERY_MS).unref();
   return {
-    record(answered) {
-      const row = toRow(answered);
+    record(completed) {
+      const row = toRow(completed);
       if (row && waiting.length < MOST_WAITING) waiting.push(row);
       else if (row) lost += 1;
     },
@@ -65,9 +65,9 @@ interface LoggedRequest {
 }
 
 /** Undefined for an unauthenticated caller. */
-function toRow({ caller, ...answered }: CompletedRequest): LoggedRequest | undefined {
+function toRow({ caller, ...completed }: CompletedRequest): LoggedRequest | undefined {
   if (caller === undefined || caller.kind === "public") return undefined;
-  const { method, route, status, seconds, code, ip, request_id, instance_id } = answered;
+  const { method, route, status, seconds, code, ip, request_id, instance_id } = completed;
   return {
     account_id: caller.kind === "admin" ? null : caller.account_id,
     instance_id: caller.kind === "key" ? caller.instance_id : (instance_id ?? null),

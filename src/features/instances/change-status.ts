@@ -103,7 +103,7 @@ const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
 };
 
 /** A disconnected instance cannot disconnect again, not even after a failed attempt to reconnect. */
-function isNews(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
+function isReported(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
   if (name !== "instance.disconnected") return true;
   return after.status === "reconnecting"
     ? before.status === "connected"
@@ -122,7 +122,7 @@ function draftEvents(before: InstanceRow, after: InstanceRow, change: InstanceSt
   const names =
     before.status === after.status
       ? []
-      : EVENTS_OF[after.status].filter((name) => isNews(name, before, after));
+      : EVENTS_OF[after.status].filter((name) => isReported(name, before, after));
   const more = (change.statusEvents ?? []).map((one) => ({ ...one, data: { ...data, ...one.data } }));
   const drafts = [...names.map((event) => ({ event, data })), ...more, ...(change.events ?? [])];
   return drafts.map((draft) => ({ ...draft, instance_id: after.id, chat: "instance" }));

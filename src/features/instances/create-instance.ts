@@ -34,7 +34,7 @@ export interface CreateInstanceDeps {
   /** Adds the first webhook, which signs with the instance's secret; returns it with the secret. */
   createDefaultWebhook(
     trx: Trx,
-    given: {
+    input: {
       instance: { id: number; account_id: number; webhook_secret: Buffer };
       url: string;
       events?: string[];
@@ -65,7 +65,7 @@ export async function createInstance(
     const { key } = by;
     const once = key && { account_id, ...key, fingerprint: fingerprint(input) };
     const earlier = once && (await claimIdempotencyKey(trx, deps.box, once));
-    if (earlier) return { created: earlier.answer as CreatedInstance, lanes: [], isReplayed: true };
+    if (earlier) return { created: earlier.response as CreatedInstance, lanes: [], isReplayed: true };
     await requireSettingsWithinPlan(trx, account_id, input.settings);
     const count = () => countInstances(trx, account_id);
     await requirePlanQuota(trx, { account_id, limit: "max_instances", count });
@@ -144,8 +144,8 @@ interface NewInstance {
   webhook_secret: string;
 }
 
-async function insertInstance(trx: Trx, box: SecretBox, given: NewInstance): Promise<InstanceRow> {
-  const { proxy, webhook_secret, ...columns } = given;
+async function insertInstance(trx: Trx, box: SecretBox, input: NewInstance): Promise<InstanceRow> {
+  const { proxy, webhook_secret, ...columns } = input;
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('instance', 'id')) as id`.execute(trx);
   const id = Number(rows[0]?.id);

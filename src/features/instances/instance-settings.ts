@@ -11,8 +11,8 @@ export function readSettings(
   request: { settings?: Partial<InstanceSettings> } & z.output<typeof topLevelSettings>,
 ): Partial<InstanceSettings> {
   const named = { ...topLevelSettings.parse(request), ...request.settings };
-  const given = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  const merged: Partial<InstanceSettings> = { ...current, ...given };
+  const requested = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  const merged: Partial<InstanceSettings> = { ...current, ...requested };
   const { send_delay_min_ms: min, send_delay_max_ms: max } = { ...DEFAULT_SETTINGS, ...merged };
   if (min > max) throw invalidField("settings.send_delay_min_ms", `is more than send_delay_max_ms (${max})`);
   return merged;
@@ -22,15 +22,15 @@ export function readSettings(
 export async function requireSettingsWithinPlan(
   trx: Trx,
   account_id: number,
-  { messages_per_minute: wanted }: Partial<InstanceSettings> = {},
+  { messages_per_minute: requested }: Partial<InstanceSettings> = {},
 ): Promise<void> {
-  if (typeof wanted !== "number") return;
+  if (typeof requested !== "number") return;
   const plan = await trx
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select("plan.message_rate_limit_per_minute as most")
     .where("account.id", "=", account_id)
     .executeTakeFirst();
-  if (plan?.most == null || wanted <= plan.most) return;
+  if (plan?.most == null || requested <= plan.most) return;
   throw invalidField("settings.messages_per_minute", `is more than the plan allows (${plan.most})`);
 }

@@ -155,10 +155,10 @@ function getAccountOf(caller: Caller): number {
 }
 
 /** A key creates in its own account; the administrative token in any, by default the owner's. */
-async function chooseAccount(db: Db, caller: Caller, asked: number | undefined): Promise<number> {
-  if (caller.kind === "admin") return asked ?? getOwnerAccount(db);
+async function chooseAccount(db: Db, caller: Caller, requested: number | undefined): Promise<number> {
+  if (caller.kind === "admin") return requested ?? getOwnerAccount(db);
   const own = getAccountOf(caller);
-  if (asked === undefined || asked === own) return own;
+  if (requested === undefined || requested === own) return own;
   throw new GatewayError(
     "FORBIDDEN",
     "Only the administrative token may create instances in other accounts.",

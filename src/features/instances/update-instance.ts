@@ -20,7 +20,7 @@ export async function updateInstance(
   by: AuditActor,
 ): Promise<number[]> {
   const { id, name, webhook_enabled, metadata, proxy } = input;
-  const place = encryptionContextOf("instance", "proxy", id);
+  const context = encryptionContextOf("instance", "proxy", id);
   await requireAllowedProxyUrl(outgoing, proxy?.url);
   return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
@@ -31,14 +31,14 @@ export async function updateInstance(
         name,
         webhook_enabled,
         metadata: metadata && JSON.stringify(metadata),
-        ...(proxy !== undefined && { proxy: proxy && box.seal(proxy.url, place) }),
+        ...(proxy !== undefined && { proxy: proxy && box.seal(proxy.url, context) }),
         settings: JSON.stringify(readSettings(row.settings, input)),
         updated_at: sql<Date>`now()`,
       })
       .where("id", "=", id)
       .execute();
     await recordAudit(trx, instanceAuditEntry(by, "instance.update", row, input));
-    const before = row.proxy && box.open(row.proxy, place);
+    const before = row.proxy && box.open(row.proxy, context);
     const isMoved = proxy !== undefined && (proxy?.url ?? null) !== before;
     return isMoved && row.wanted === "connected" ? reopen(trx, row) : [];
   });

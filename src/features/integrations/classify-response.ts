@@ -25,14 +25,14 @@ export const NOT_THERE_YET: Extract<ResponseClass, { class: "retry" }> = {
 };
 
 /** Fails before the request was sent. */
-const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
+const NEVER_SENT = new Set(["dns", "refused", "tls", "timeout_connect"]);
 const FORBIDDEN = new Set(["blocked", "invalid_url"]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Without 500: a request that failed at its end may have had effects before. */
 const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
 const FIRST_OF_SERVER_ERRORS = 500;
 /** An unreachable program fails sooner: a later failure interrupts a running request. */
-export const UNDER_WAY_AFTER_MS = 5_000;
+export const PROCESSED_AFTER_MS = 5_000;
 
 /**
  * 408, 425, 429, 5xx and network errors are transient; another 4xx is a rejection, and redirects are not
@@ -49,7 +49,7 @@ export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   return {
     class: "retry",
     isSafe,
-    isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < UNDER_WAY_AFTER_MS),
+    isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < PROCESSED_AFTER_MS),
     retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
     status: "failing",
   };
@@ -66,11 +66,11 @@ function classifyFailure({
 }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
   // Only the operator, or another URL, can change that.
   if (FORBIDDEN.has(failure)) return { class: "stop", status: "failing" };
-  const isSafe = NEVER_SAID.has(failure);
+  const isSafe = NEVER_SENT.has(failure);
   return {
     class: "retry",
     isSafe,
-    isDown: isSafe || (failure === "reset" && durationMs < UNDER_WAY_AFTER_MS),
+    isDown: isSafe || (failure === "reset" && durationMs < PROCESSED_AFTER_MS),
     retryAfterMs: undefined,
     status: "failing",
   };
@@ -100,18 +100,18 @@ export function retryDelayMs(
   return Math.max(Math.round(stepMs * (0.8 + 0.4 * random())), retryAfterMs ?? 0);
 }
 
-const KEEP_OF_ANSWER = 300;
+const SHOWN_CHARACTERS = 300;
 
 /** One sentence for users; a response may hold a stack trace, of which only the beginning is kept. */
 export function describeOutcome(outcome: FetchOutcome): string {
   if (outcome.outcome === "failed") return outcome.error;
-  const said = wordsOf(outcome.body);
-  return `The integration responded with ${outcome.status}${said ? `: ${said}` : "."}`;
+  const shown = excerptOf(outcome.body);
+  return `The integration responded with ${outcome.status}${shown ? `: ${shown}` : "."}`;
 }
 
-function wordsOf(body: Buffer): string {
+function excerptOf(body: Buffer): string {
   const text = body.toString("utf8");
-  return (errorMessageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
+  return (errorMessageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, SHOWN_CHARACTERS);
 }
 
 /** The error message in a JSON response. */

@@ -24,10 +24,10 @@ export async function completeJob(
   );
   if (!lanes) {
     engine.markLaneLost(job.lane.id);
-    return { end: "settled" };
+    return { end: "committed" };
   }
   engine.wake(lanes);
-  return { end: "settled", deleted: true };
+  return { end: "committed", deleted: true };
 }
 
 export interface TaskOptions {

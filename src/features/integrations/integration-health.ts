@@ -13,7 +13,7 @@ type SavedIntegration = Pick<Integration, "id" | "updated_at">;
 
 /** What a provider knows of an outcome beyond the common rules. */
 export interface ResponseReading {
-  verdict?: ResponseClass;
+  responseClass?: ResponseClass;
   status?: IntegrationStatus;
   error?: string;
   /** The other side rejects every request until a user changes something. */
@@ -21,7 +21,7 @@ export interface ResponseReading {
 }
 
 export interface HealthUpdate {
-  verdict: ResponseClass;
+  responseClass: ResponseClass;
   /** The longest useful wait for a retry during a short unavailability of the other side. */
   longestWaitMs: number;
   /** How long a rejected request waits for its next attempt. */
@@ -56,8 +56,8 @@ export interface IntegrationHealth {
 const MINUTE_MS = 60_000;
 const LONGEST_ERROR = 1_000;
 /** Longer than a restart of the other side; until then it is polled every few seconds. */
-const SHORT_OUTAGE_MS = 10 * MINUTE_MS;
-const SHORT_OUTAGE_WAIT_MS = 12_000;
+const SHORT_UNAVAILABILITY_MS = 10 * MINUTE_MS;
+const SHORT_UNAVAILABILITY_WAIT_MS = 12_000;
 const FIRST_REFUSED_WAIT_MS = 5_000;
 const LONGEST_REFUSED_WAIT_MS = 10 * MINUTE_MS;
 /** Until then only the rejected event waits, and the other chats are attempted. */
@@ -67,12 +67,12 @@ interface HealthState {
   /** The configuration to which this state belongs. */
   savedAt: number;
   breaker: CircuitBreaker;
-  awaySince: number | undefined;
+  unreachableSince: number | undefined;
   /** A failure or warning was stored, and no success has followed yet. */
   isTroubled: boolean;
 }
 
-const STALE = {
+const STALE_UPDATE = {
   isStale: true,
   longestWaitMs: Number.POSITIVE_INFINITY,
   rejectedWaitMs: FIRST_REFUSED_WAIT_MS,
@@ -94,26 +94,26 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
   const states = new HealthStates();
   return {
     async recordResponse(integration, outcome, beganAt, reading = {}) {
-      const verdict = reading.verdict ?? classifyResponse(outcome);
+      const responseClass = reading.responseClass ?? classifyResponse(outcome);
       const state = states.of(integration);
-      const sample = { success: verdict.class === "ok", beganAt, at: performance.now() };
-      if (!state) return { verdict, ...STALE };
-      if (verdict.class === "ok")
-        return { verdict, ...(await noteSucceeded(deps, state, integration, sample)) };
-      const { status = verdict.status, error = describeOutcome(outcome), isRejected = false } = reading;
-      const failed = { verdict, status, error, isRejected, sample };
-      const note = { verdict, ...(await noteFailed(deps, state, integration, failed)) };
-      if (note.isStale) states.forget(integration.id, state);
+      const sample = { success: responseClass.class === "ok", beganAt, at: performance.now() };
+      if (!state) return { responseClass, ...STALE_UPDATE };
+      if (responseClass.class === "ok")
+        return { responseClass, ...(await noteSucceeded(deps, state, integration, sample)) };
+      const { status = responseClass.status, error = describeOutcome(outcome), isRejected = false } = reading;
+      const failed = { responseClass, status, error, isRejected, sample };
+      const note = { responseClass, ...(await noteFailed(deps, state, integration, failed)) };
+      if (note.isStale) states.evict(integration.id, state);
       return note;
     },
 
     async noteTest(integration, outcome, beganAt, reading = {}) {
-      const verdict = reading.verdict ?? classifyResponse(outcome);
-      if (verdict.class === "ok") {
+      const responseClass = reading.responseClass ?? classifyResponse(outcome);
+      if (responseClass.class === "ok") {
         await this.recordResponse(integration, outcome, beganAt, reading);
         return;
       }
-      const { status = verdict.status, error = describeOutcome(outcome) } = reading;
+      const { status = responseClass.status, error = describeOutcome(outcome) } = reading;
       states.trouble(integration.id);
       const { refused_since: refusedSince } = integration;
       await noteFailure(db, integration, { status, error, pauseMs: null, refusedSince });
@@ -135,7 +135,7 @@ class HealthStates {
     const savedAt = updated_at.getTime();
     const known = this.#states.get(id);
     if (known && known.savedAt >= savedAt) return known.savedAt === savedAt ? known : undefined;
-    const state = { savedAt, breaker: new CircuitBreaker(), awaySince: undefined, isTroubled: false };
+    const state = { savedAt, breaker: new CircuitBreaker(), unreachableSince: undefined, isTroubled: false };
     this.#states.set(id, state);
     return state;
   }
@@ -145,12 +145,12 @@ class HealthStates {
     if (state) state.isTroubled = true;
   }
 
-  forget(id: number, state: HealthState): void {
+  evict(id: number, state: HealthState): void {
     if (this.#states.get(id) === state) this.#states.delete(id);
   }
 }
 
-type HealthEffect = Omit<HealthUpdate, "verdict">;
+type HealthEffect = Omit<HealthUpdate, "responseClass">;
 
 async function noteSucceeded(
   { db, engine }: HealthDeps,
@@ -159,46 +159,46 @@ async function noteSucceeded(
   sample: ResponseSample,
 ): Promise<HealthEffect> {
   state.breaker.record({ ...sample, weight: 1 });
-  state.awaySince = undefined;
+  state.unreachableSince = undefined;
   const wasPaused = integration.paused_until !== null || state.isTroubled;
   await noteSuccess(db, integration, state);
   if (wasPaused) engine.wake(lanesOf(integration), { changed: true });
-  return { ...STALE, isStale: false };
+  return { ...STALE_UPDATE, isStale: false };
 }
 
 async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { verdict, error, status, isRejected, sample }: FailedResponse,
+  { responseClass, error, status, isRejected, sample }: FailedResponse,
 ): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
   const refusedSince = integration.refused_since?.getTime() ?? now;
-  const waits = waitsOf(state, verdict, now - refusedSince);
+  const waits = waitsOf(state, responseClass, now - refusedSince);
   const pauseLaneMs = isRejected
     ? pauseForRefusal(now - refusedSince, waits.rejectedWaitMs)
-    : pauseForFailure(state, verdict, sample, waits.longestWaitMs);
+    : pauseForFailure(state, responseClass, sample, waits.longestWaitMs);
   const isCurrent = await noteFailure(db, integration, {
     status,
     error,
     pauseMs: pauseLaneMs ?? null,
     refusedSince: isRejected ? new Date(refusedSince) : null,
   });
-  if (!isCurrent) return STALE;
+  if (!isCurrent) return STALE_UPDATE;
   if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
   return { ...waits, isStale: false };
 }
 
 /** The waits of the next attempts; records since when the other side is unreachable. */
-function waitsOf(state: HealthState, verdict: ResponseClass, refusedMs: number) {
-  const isAway = verdict.class === "retry" && verdict.isDown;
+function waitsOf(state: HealthState, responseClass: ResponseClass, refusedMs: number) {
+  const isUnreachable = responseClass.class === "retry" && responseClass.isDown;
   const now = performance.now();
-  const awaySince = isAway ? (state.awaySince ?? now) : undefined;
-  state.awaySince = awaySince;
-  const isShort = awaySince !== undefined && now - awaySince < SHORT_OUTAGE_MS;
+  const unreachableSince = isUnreachable ? (state.unreachableSince ?? now) : undefined;
+  state.unreachableSince = unreachableSince;
+  const isShort = unreachableSince !== undefined && now - unreachableSince < SHORT_UNAVAILABILITY_MS;
   return {
-    longestWaitMs: isShort ? SHORT_OUTAGE_WAIT_MS : Number.POSITIVE_INFINITY,
+    longestWaitMs: isShort ? SHORT_UNAVAILABILITY_WAIT_MS : Number.POSITIVE_INFINITY,
     rejectedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
   };
 }
@@ -210,11 +210,11 @@ function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined 
 /** A final rejection says nothing about the next request. */
 function pauseForFailure(
   { breaker }: HealthState,
-  { class: verdict }: ResponseClass,
+  { class: responseClass }: ResponseClass,
   sample: ResponseSample,
   longestPauseMs: number,
 ): number | undefined {
-  return verdict === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
+  return responseClass === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
 }
 
 /** Without earlier trouble, only once a minute. */
@@ -224,9 +224,9 @@ async function noteSuccess(
   state: HealthState,
 ): Promise<void> {
   const succeededAt = last_success_at?.getTime() ?? 0;
-  const isFresh = Date.now() - succeededAt < MINUTE_MS && succeededAt > (last_error_at?.getTime() ?? 0);
+  const isRecent = Date.now() - succeededAt < MINUTE_MS && succeededAt > (last_error_at?.getTime() ?? 0);
   const isQuiet = status === "ok" && paused_until === null && refused_since === null && !state.isTroubled;
-  if (isFresh && isQuiet) return;
+  if (isRecent && isQuiet) return;
   state.isTroubled = false;
   await db
     .updateTable("integration")

@@ -120,7 +120,9 @@ async function save(
   const { account_id } = await getInstance(db, input.id);
   const before = await findIntegration(deps, input.id, provider.name);
   const draft = await readIntegrationDraft(deps, provider, input, { account_id, before });
-  const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, draft);
+  const prepared = draft.enabled
+    ? ((await provider.prepare?.(draft)) ?? {})
+    : unchangedState(provider, draft);
   const row = await db.transaction().execute(async (trx) => {
     // Concurrent saves run sequentially.
     await lockInstance(trx, input.id);
@@ -137,7 +139,10 @@ async function save(
 }
 
 /** What the other side reported is still valid while the integration is off, but not for another URL. */
-function keptOf(provider: IntegrationProvider, { before, config }: IntegrationDraft): PreparedIntegration {
+function unchangedState(
+  provider: IntegrationProvider,
+  { before, config }: IntegrationDraft,
+): PreparedIntegration {
   if (!before || parseUrlOrigin(config[provider.address]) !== parseUrlOrigin(before.config[provider.address]))
     return {};
   const own = Object.entries(before.secrets).filter(([name]) => !provider.secrets.includes(name));

@@ -6,6 +6,6 @@ export function maskSecret(secret: string): string {
 }
 
 /** Whether this is the masked form of the secret. */
-export function isMaskOf(given: unknown, secret: string | undefined): boolean {
-  return secret !== undefined && given === maskSecret(secret);
+export function isMaskOf(value: unknown, secret: string | undefined): boolean {
+  return secret !== undefined && value === maskSecret(secret);
 }

@@ -15,7 +15,7 @@ export interface MessageLinkKey {
 type Owner = Pick<Integration, "id" | "account_id">;
 
 /**
- * Claims a message before it is sent to the other side. `isOurs`: it was not sent before, so this job may
+ * Claims a message before it is sent to the other side. `isNew`: it was not sent before, so this job may
  * send it. Else returns the existing link: `claimed` means that a process died during the send, and the
  * outcome is unknown.
  */
@@ -23,7 +23,7 @@ export async function claimMessageLink(
   db: Db | Trx,
   { id: integration_id, account_id }: Owner,
   { chat, message_id, part = 0 }: MessageLinkKey,
-): Promise<{ link: MessageLink; isOurs: boolean }> {
+): Promise<{ link: MessageLink; isNew: boolean }> {
   const key = { integration_id, chat, message_id, part };
   const claimed = await db
     .insertInto("integration_link")
@@ -41,10 +41,10 @@ export async function claimMessageLink(
     )
     .returningAll()
     .executeTakeFirst();
-  if (claimed) return { link: claimed, isOurs: true };
+  if (claimed) return { link: claimed, isNew: true };
   const link = await findMessageLink(db, integration_id, key);
   if (!link) throw new Error("a link is neither there nor can it be added");
-  return { link, isOurs: false };
+  return { link, isNew: false };
 }
 
 /** In one chat if it is given; else in any chat. */

@@ -80,9 +80,9 @@ export async function queueReplies(
 ): Promise<(QueuedReply | undefined)[]> {
   if (replies.length === 0) return [];
   const messages = replies.map((reply, index) => toMessage(route, reply, index, options));
-  const taken = await insertMessages(trx, messages);
+  const inserted = await insertMessages(trx, messages);
   return messages.map(({ message_id }, index) => {
-    const id = taken[index];
+    const id = inserted[index];
     if (typeof id === "object")
       throw new GatewayError(
         "MESSAGE_QUOTA_EXCEEDED",

@@ -55,13 +55,13 @@ async function count(
   { id, account_id }: Pick<Integration, "id" | "account_id">,
   chat: string,
 ): Promise<number> {
-  const isFresh = sql`c.replies_since > now() - interval '1 minute'`;
+  const isRecent = sql`c.replies_since > now() - interval '1 minute'`;
   const { rows } = await sql<{ replies: number }>`
     insert into integration_chat as c (integration_id, account_id, chat, replies, replies_since)
     values (${id}, ${account_id}, ${chat}, 1, now())
     on conflict (integration_id, chat) do update set
-      replies = case when ${isFresh} then c.replies + 1 else 1 end,
-      replies_since = case when ${isFresh} then c.replies_since else now() end
+      replies = case when ${isRecent} then c.replies + 1 else 1 end,
+      replies_since = case when ${isRecent} then c.replies_since else now() end
     returning replies`.execute(trx);
   return rows[0]?.replies ?? 0;
 }

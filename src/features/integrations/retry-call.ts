@@ -8,23 +8,23 @@ import type { IntegrationDeps } from "./integration-provider.ts";
 
 /** `away`: the service was unreachable; `timeouts`: no response in time; `failures`: everything else. */
 export type FailureKind = "away" | "timeouts" | "failures";
-export type Tries = Record<FailureKind, number>;
+export type AttemptCounts = Record<FailureKind, number>;
 
 /** A failed request, as `Health.note` returns it. */
-export interface FailedCall extends HealthUpdate {
+export interface FailedRequest extends HealthUpdate {
   /** The other side rejects every request until a user changes something. */
   isRefusal?: boolean;
 }
 
-const STALE_WAIT_MS = 1_000;
+const REPLACED_WAIT_MS = 1_000;
 
 const count = z.number().int().nonnegative().catch(0);
 const ref = z.object({ tries: z.object({ away: count, timeouts: count, failures: count }) });
 
 /** How often a job has failed, by kind of failure: an unreachable service uses up no other attempts. */
-export function countTry({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): Tries {
-  const tries = ref.safeParse(saved).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
-  return { ...tries, [kind]: tries[kind] + 1 };
+export function countAttempt({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): AttemptCounts {
+  const attempts = ref.safeParse(saved).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
+  return { ...attempts, [kind]: attempts[kind] + 1 };
 }
 
 /**
@@ -34,20 +34,20 @@ export function countTry({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): T
 export async function retryCall(
   deps: Pick<IntegrationDeps, "db" | "engine">,
   job: Job,
-  failed: FailedCall,
-  kind: FailureKind = isAway(failed) ? "away" : "failures",
+  failed: FailedRequest,
+  kind: FailureKind = isUnreachable(failed) ? "away" : "failures",
 ): Promise<Extract<JobResult, { end: "retry" }>> {
-  const { verdict, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs } = failed;
-  if (isStale) return retryIn(STALE_WAIT_MS);
+  const { responseClass, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs } = failed;
+  if (isStale) return retryIn(REPLACED_WAIT_MS);
   if (isRefusal) return retryIn(rejectedWaitMs);
-  const tries = countTry(job, kind);
-  await recordTries(deps, job, tries);
-  const retryAfterMs = verdict.class === "retry" ? (verdict.retryAfterMs ?? 0) : 0;
-  return retryIn(Math.max(Math.min(retryDelayMs(tries[kind], undefined), longestWaitMs), retryAfterMs));
+  const attempts = countAttempt(job, kind);
+  await recordAttempts(deps, job, attempts);
+  const retryAfterMs = responseClass.class === "retry" ? (responseClass.retryAfterMs ?? 0) : 0;
+  return retryIn(Math.max(Math.min(retryDelayMs(attempts[kind], undefined), longestWaitMs), retryAfterMs));
 }
 
-function isAway({ verdict }: FailedCall): boolean {
-  return verdict.class === "retry" && verdict.isDown;
+function isUnreachable({ responseClass }: FailedRequest): boolean {
+  return responseClass.class === "retry" && responseClass.isDown;
 }
 
 function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
@@ -55,13 +55,13 @@ function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
 }
 
 /** Writes nothing if the lane is lost. */
-async function recordTries(
+async function recordAttempts(
   { db, engine }: Pick<IntegrationDeps, "db" | "engine">,
   { id, lane }: Job,
-  tries: Tries,
+  attempts: AttemptCounts,
 ): Promise<void> {
   await sql`
     with owned as (${lockOwnedLanes(engine.node.id, [lane])})
-    update job set ref = job.ref || ${JSON.stringify({ tries })}::jsonb
+    update job set ref = job.ref || ${JSON.stringify({ tries: attempts })}::jsonb
     where id = ${id} and exists (select from owned)`.execute(db);
 }

@@ -37,9 +37,9 @@ export async function readIntegrationDraft(
 ): Promise<IntegrationDraft> {
   const { id: instance_id, provider: _, enabled, config, ...flat } = input;
   const { before } = owner;
-  const given = cleanJson(config ?? flat);
-  const isSame = Object.keys(given).length === 0 && before !== undefined;
-  const fields = isSame ? before.config : readFields(provider, given, before);
+  const requested = cleanJson(config ?? flat);
+  const isSame = Object.keys(requested).length === 0 && before !== undefined;
+  const fields = isSame ? before.config : readFields(provider, requested, before);
   const settings = withoutAbsentNulls(provider.config, fields);
   const parsed = provider.config.safeParse(settings, { error: createIssueDescriber() });
   if (!parsed.success) throw invalidInput(parsed.error.issues, settings);
@@ -51,10 +51,10 @@ export async function readIntegrationDraft(
 /** A secret in its masked form stays unchanged, unless it would go to another origin. */
 function readFields(
   provider: IntegrationProvider,
-  given: Record<string, unknown>,
+  requested: Record<string, unknown>,
   before: IntegrationDraft["before"],
 ): Record<string, unknown> {
-  const fields = resolveAliases(given, provider.aliases);
+  const fields = resolveAliases(requested, provider.aliases);
   for (const name of provider.secrets) {
     if (fields[name] === "" || fields[name] === null) delete fields[name];
     if (!isMaskOf(fields[name], before?.secrets[name])) continue;

@@ -39,12 +39,12 @@ async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedIntegrat
     const event = ref.do === "event" ? events.get(ref.event_id) : null;
     if (!integration || event === undefined) return undefined;
     const { is_removed, ...row } = integration;
-    return is_removed && event?.event !== LAST_WORD ? undefined : { integration: row, event };
+    return is_removed && event?.event !== FINAL_EVENT ? undefined : { integration: row, event };
   });
 }
 
 /** For an instance that is being removed, only the results of its waiting sends are reported. */
-const LAST_WORD = "message.failed";
+const FINAL_EVENT = "message.failed";
 
 type FoundIntegration = IntegrationRow & { is_removed: boolean };
 

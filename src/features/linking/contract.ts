@@ -33,7 +33,7 @@ const assertion = {
     clientDataJSON: binary,
     authenticatorData: binary,
     signature: binary,
-    userHandle: binary.nullish().transform((given) => given ?? null),
+    userHandle: binary.nullish().transform((value) => value ?? null),
   }),
 };
 
@@ -155,7 +155,7 @@ export const linkingContract = {
     input: linkToken.extend({
       browser: boundedText(200),
       phone: boundedText(120)
-        .transform((given) => given.replace(/[\s().+-]/g, ""))
+        .transform((value) => value.replace(/[\s().+-]/g, ""))
         .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
         .optional(),
     }),

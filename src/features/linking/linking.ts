@@ -103,8 +103,8 @@ function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
     async wahaPasskeyConfirmation({ input: { session }, caller, request_id }) {
       const row = await getInstance(db, await getNamedInstance(db, caller, session));
       const { state, code } = toPasskey(row);
-      const isAsked = state === "confirmation_required" && code !== null;
-      return isAsked ? { code } : unprocessable(notWaiting(row, state), request_id);
+      const isRequired = state === "confirmation_required" && code !== null;
+      return isRequired ? { code } : unprocessable(notWaiting(row, state), request_id);
     },
     async wahaPasskeyConfirm({ input: { session }, caller, signal }) {
       await confirmPasskey(deps, await getNamedInstance(db, caller, session), signal);

@@ -41,17 +41,17 @@ export async function createLink(
 
 /** Binds a link to the first browser that opens it; returns the browser's secret. Throws like `getLink`. */
 export async function bindLink(db: Db, token: string, browser: string | undefined): Promise<string> {
-  const given = browser !== undefined && SECRET.test(browser) ? browser : newSecret();
+  const secret = browser !== undefined && SECRET.test(browser) ? browser : newSecret();
   await selectLink(db, token);
   const bound = await db
     .updateTable("instance_link")
-    .set({ browser: digest(given) })
+    .set({ browser: digest(secret) })
     .where("digest", "=", digest(token))
     .where("browser", "is", null)
     .returning("instance_id")
     .executeTakeFirst();
-  if (!bound) await getLink(db, token, given);
-  return given;
+  if (!bound) await getLink(db, token, secret);
+  return secret;
 }
 
 /** Throws NOT_FOUND (expired, replaced), FORBIDDEN (other browser), ACCOUNT_RESTRICTED (inactive account). */

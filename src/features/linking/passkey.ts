@@ -38,7 +38,7 @@ export async function submitAssertion(
   signal: AbortSignal,
 ): Promise<PasskeyView> {
   const assertion = { id: rawId, rawId, type, response };
-  await ask(deps, id, "required", (passkey) => passkey.submitAssertion(assertion));
+  await runStep(deps, id, "required", (passkey) => passkey.submitAssertion(assertion));
   return changed(deps, id, signal, ({ state }) => state !== "required");
 }
 
@@ -47,7 +47,7 @@ export async function confirmPasskey(
   id: number,
   signal: AbortSignal,
 ): Promise<PasskeyView> {
-  await ask(deps, id, "confirmation_required", (passkey) => passkey.confirm());
+  await runStep(deps, id, "confirmation_required", (passkey) => passkey.confirm());
   return changed(deps, id, signal, ({ state }) => state !== "confirmation_required");
 }
 
@@ -57,23 +57,23 @@ export async function cancelPasskey(
   id: number,
   signal: AbortSignal,
 ): Promise<PasskeyView> {
-  await ask(deps, id, undefined, (passkey) => passkey.cancel());
+  await runStep(deps, id, undefined, (passkey) => passkey.cancel());
   return changed(deps, id, signal, ({ state }) => state === "none");
 }
 
 /** Throws at once if no passkey step is pending; otherwise the session decides, on any node. */
-async function ask<Value>(
+async function runStep<Value>(
   { db, findPairingSession, timeoutMs }: PasskeyDeps,
   id: number,
-  wanted: PasskeyState["stage"] | undefined,
-  call: (passkey: PasskeyOperations) => Promise<OperationResult<Value>>,
+  expected: PasskeyState["stage"] | undefined,
+  operation: (passkey: PasskeyOperations) => Promise<OperationResult<Value>>,
 ): Promise<void> {
   const row = await getInstance(db, id);
   const { state } = toPasskey(row);
-  if (state === "none" || (wanted !== undefined && state !== wanted)) throw notWaiting(row, state);
+  if (state === "none" || (expected !== undefined && state !== expected)) throw notWaiting(row, state);
   const session = await findPairingSession(id);
   if (!session) throw sessionUnreachable();
-  unwrapOperationResult(await withTimeout(call(session.passkey), timeoutMs));
+  unwrapOperationResult(await withTimeout(operation(session.passkey), timeoutMs));
 }
 
 /** Waits, because the session stores its decision shortly afterwards. */

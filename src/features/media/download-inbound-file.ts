@@ -23,7 +23,7 @@ export async function downloadInboundFile(
   if (!session.downloadMedia) return "not_supported";
   const intake = new BoundedDownload(limits, write);
   const download = session
-    .downloadMedia(ref, (piece) => intake.take(piece))
+    .downloadMedia(ref, (piece) => intake.write(piece))
     .then(
       (end): InboundFileResult => (end === "done" ? "whole" : "gone"),
       (): InboundFileResult => "unreachable",
@@ -42,7 +42,7 @@ class BoundedDownload {
   readonly #limits: DownloadLimits;
   readonly #write: (piece: Uint8Array) => Promise<void>;
   readonly #startedAt = performance.now();
-  #heardAt = performance.now();
+  #lastPieceAt = performance.now();
   #bytes = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -55,9 +55,9 @@ class BoundedDownload {
     });
   }
 
-  async take(piece: Uint8Array): Promise<void> {
+  async write(piece: Uint8Array): Promise<void> {
     if (this.#isClosed) throw new Error("No request waits for this file any longer.");
-    this.#heardAt = performance.now();
+    this.#lastPieceAt = performance.now();
     this.#bytes += piece.byteLength;
     this.isTooLarge = this.#bytes > this.#limits.maxBytes;
     if (this.isTooLarge) throw new Error("The file is too large.");
@@ -74,6 +74,6 @@ class BoundedDownload {
 
   #isOverdue(): boolean {
     const now = performance.now();
-    return now - this.#heardAt > this.#limits.silentMs || now - this.#startedAt > this.#limits.totalMs;
+    return now - this.#lastPieceAt > this.#limits.silentMs || now - this.#startedAt > this.#limits.totalMs;
   }
 }

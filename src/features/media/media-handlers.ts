@@ -17,7 +17,7 @@ type Linked = Pick<
 >;
 
 export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
-  async function answerLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
+  async function serveLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
     if (!deps.mediaUrls.isGood(mediaId, expires, signature)) throw noFile();
     return toFileResponse(await openFile(deps, { media: mediaId }, signal), headers);
   }
@@ -33,8 +33,8 @@ export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
       return toFileResponse(await openFile(deps, { media: mediaId, instance: id }, signal), headers);
     },
 
-    getLinkedMedia: answerLink,
-    getNamedMedia: answerLink,
+    getLinkedMedia: serveLink,
+    getNamedMedia: serveLink,
   };
 }
 

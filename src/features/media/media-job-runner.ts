@@ -38,8 +38,8 @@ const HOUR = 60 * MINUTE;
  * count.
  */
 const TRY_AGAIN_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR];
-const AWAY_MS = 2 * SECOND;
-const STORE_AWAY_MS = MINUTE;
+const DISCONNECTED_MS = 2 * SECOND;
+const STORE_UNAVAILABLE_MS = MINUTE;
 const FETCH_LIMITS = { silentMs: MINUTE, totalMs: 15 * MINUTE };
 /** Concurrent downloads into the store of this node. */
 const AT_ONCE = 8;
@@ -58,7 +58,7 @@ interface MediaJobRow {
 
 class MediaRunner {
   readonly #options: MediaJobRunnerOptions;
-  readonly #room = new Semaphore(AT_ONCE);
+  readonly #slots = new Semaphore(AT_ONCE);
 
   constructor(options: MediaJobRunnerOptions) {
     this.#options = options;
@@ -69,13 +69,13 @@ class MediaRunner {
     if (media?.status !== "pending") return { end: "done" };
     const { upload } = media;
     try {
-      return await this.#room.use(1, () =>
+      return await this.#slots.use(1, () =>
         upload === null ? this.#fetch(job, media) : this.#move(job, media, upload),
       );
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       this.#options.log.warn({ err: error, instance_id: media.instance_id }, "a file could not be stored");
-      return this.#again(job, STORE_AWAY_MS, { isCounted: false });
+      return this.#again(job, STORE_UNAVAILABLE_MS, { isCounted: false });
     }
   }
 
@@ -105,24 +105,24 @@ class MediaRunner {
     if (left !== null && left < Math.max(1, media.size ?? 0))
       return this.#end(job, media, STORAGE_QUOTA_REASON);
     const session = connectedSession(media.instance_id);
-    if (!session) return this.#again(job, AWAY_MS, { isCounted: false });
+    if (!session) return this.#again(job, DISCONNECTED_MS, { isCounted: false });
     let fetched: InboundFileResult = "unreachable";
-    const kept = await files.store(async (write) => {
+    const stored = await files.store(async (write) => {
       fetched = await downloadInboundFile(session, media.ref, { ...FETCH_LIMITS, maxBytes }, write);
       return fetched === "whole";
     });
     faultPoint("media:before-commit");
-    if (kept) {
-      const mime_type = await detectReceivedType(kept.head, media.mime_type);
-      return this.#ready(job, { id: media.id, ...kept, mime_type });
+    if (stored) {
+      const mime_type = await detectReceivedType(stored.head, media.mime_type);
+      return this.#ready(job, { id: media.id, ...stored, mime_type });
     }
     return this.#concludeWithout(job, media, fetched);
   }
 
   async #concludeWithout(job: Job, media: MediaJobRow, fetched: InboundFileResult): Promise<JobResult> {
     if (fetched !== "unreachable") return this.#end(job, media, fetched);
-    const isAway = this.#options.connectedSession(media.instance_id) === undefined;
-    if (isAway) return this.#again(job, AWAY_MS, { isCounted: false });
+    const isDisconnected = this.#options.connectedSession(media.instance_id) === undefined;
+    if (isDisconnected) return this.#again(job, DISCONNECTED_MS, { isCounted: false });
     const waitMs = TRY_AGAIN_MS[job.attempts];
     return waitMs === undefined
       ? this.#end(job, media, fetched)
@@ -136,7 +136,7 @@ class MediaRunner {
     const found = sha256 === null ? undefined : await files.find(sha256);
     if (found !== undefined && sha256 !== null)
       return this.#ready(job, { id, blob: found, sha256, size: size ?? 0, mime_type });
-    const kept = await files.store(async (write) => {
+    const stored = await files.store(async (write) => {
       let bytes = 0;
       for await (const part of readParts(db, upload)) {
         bytes += part.length;
@@ -145,16 +145,16 @@ class MediaRunner {
       return bytes === size;
     });
     faultPoint("media:before-commit");
-    return kept ? this.#ready(job, { id, ...kept, mime_type }) : this.#end(job, media, "lost");
+    return stored ? this.#ready(job, { id, ...stored, mime_type }) : this.#end(job, media, "lost");
   }
 
   async #ready(job: Job, file: Parameters<typeof recordReadyFile>[2]): Promise<JobResult> {
     const { db, engine } = this.#options;
     const lanes = await retryUntilCommitted(engine, job.lane, () => recordReadyFile(db, job.id, file));
-    if (!lanes) return { end: "retry", at: new Date(Date.now() + AWAY_MS) };
+    if (!lanes) return { end: "retry", at: new Date(Date.now() + DISCONNECTED_MS) };
     if (lanes === "over_quota") return this.#end(job, file, STORAGE_QUOTA_REASON);
     engine.wake(lanes);
-    return { end: "settled", deleted: true };
+    return { end: "committed", deleted: true };
   }
 
   async #end(
@@ -164,7 +164,7 @@ class MediaRunner {
   ): Promise<JobResult> {
     const { db, engine } = this.#options;
     await retryUntilCommitted(engine, job.lane, () => failFile(db, job.id, id, reason));
-    return { end: "settled", deleted: true };
+    return { end: "committed", deleted: true };
   }
 
   /** Moves the job to the group of retries, ordered by time, so that the files behind it proceed. */
@@ -179,6 +179,6 @@ class MediaRunner {
       )
       select from owned`.execute(db);
     if (rows.length === 0) engine.markLaneLost(job.lane.id);
-    return { end: "settled" };
+    return { end: "committed" };
   }
 }

@@ -20,9 +20,9 @@ export function createMediaUrls({ secretKey, secondKey, baseUrl }: MediaUrlOptio
       return `${baseUrl}/media/${mediaId}/${expires}/${signature}`;
     },
     isGood(mediaId, expires, signature) {
-      const given = Buffer.from(signature, "base64url");
-      const isOurs = keys.map((one) => isSame(given, sign(one, mediaId, expires))).includes(true);
-      return isOurs && Number(expires) * 1000 > Date.now();
+      const received = Buffer.from(signature, "base64url");
+      const isSigned = keys.map((one) => isSame(received, sign(one, mediaId, expires))).includes(true);
+      return isSigned && Number(expires) * 1000 > Date.now();
     },
   };
 }
@@ -35,6 +35,6 @@ function sign(key: Buffer, mediaId: string, expires: string): Buffer {
   return createHmac("sha256", key).update(`${mediaId}/${expires}`).digest();
 }
 
-function isSame(given: Buffer, right: Buffer): boolean {
-  return given.length === right.length && timingSafeEqual(given, right);
+function isSame(received: Buffer, right: Buffer): boolean {
+  return received.length === right.length && timingSafeEqual(received, right);
 }

@@ -68,13 +68,13 @@ export interface MediaUrls {
 const PRIO = { wanted: 1, arrived: 2 };
 /** The most concurrent downloads of an instance; its other slots are for sends. */
 const GROUPS = 2;
-const WANTED_GROUP = "media:wanted";
+const REQUESTED_GROUP = "media:wanted";
 /** In the order of their next attempts. */
 export const MEDIA_RETRY_GROUP = "media:again";
 /** All job groups of downloads; none of them waits for the instance's sends. */
 export const MEDIA_GROUPS: readonly string[] = [
   ...Array.from({ length: GROUPS }, (_, n) => `media:${n}`),
-  WANTED_GROUP,
+  REQUESTED_GROUP,
   MEDIA_RETRY_GROUP,
 ];
 
@@ -143,7 +143,7 @@ export async function requestFile(db: Db, message: number): Promise<number[]> {
       returning id, instance_id, message
     )
     insert into job (lane, prio, pos, grp, ref)
-    select i.lane, ${PRIO.wanted}, a.message, ${WANTED_GROUP}, jsonb_build_object('do', 'media', 'media', a.id)
+    select i.lane, ${PRIO.wanted}, a.message, ${REQUESTED_GROUP}, jsonb_build_object('do', 'media', 'media', a.id)
     from added a join instance i on i.id = a.instance_id
     returning lane`.execute(db);
   return rows.map((row) => row.lane);

@@ -63,17 +63,17 @@ export async function openFile(
   signal: AbortSignal,
 ): Promise<OpenedFile> {
   const giveUpAt = performance.now() + WAIT_FOR_ARRIVAL_MS;
-  let isAsked = false;
+  let isRequested = false;
   for (;;) {
     const row = await findRow(deps.db, which);
     if (!row) throw noFile();
     const opened = await open(deps, row);
     if (opened) return opened;
-    if (isLeft(row) && !isAsked) {
+    if (isLeft(row) && !isRequested) {
       requireConnected(row);
       deps.engine.wake(await requestFile(deps.db, row.id));
-      isAsked = true;
-    } else requireHope(row);
+      isRequested = true;
+    } else requirePending(row);
     if (performance.now() > giveUpAt) throw notYet();
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
@@ -196,7 +196,7 @@ function isLeft({ content, media_status, media_reason }: FileRow): boolean {
 }
 
 /** Throws the error for a file that will not arrive. */
-function requireHope(row: FileRow): void {
+function requirePending(row: FileRow): void {
   if (row.media_status === "expired") throw expired();
   if (row.media_status === "failed") throw failed(row.media_reason);
   if (row.media_status === "pending") requireConnected(row);

@@ -28,9 +28,9 @@ export async function recordReadyFile(
 ): Promise<number[] | "over_quota" | undefined> {
   const recorded = db.transaction().execute(async (trx) => {
     // From here on the file cannot be deleted.
-    const { rows: kept } = await sql`
+    const { rows: locked } = await sql`
       select from blob where id = ${file.blob} and status = 'kept' for key share`.execute(trx);
-    if (kept.length === 0) return undefined;
+    if (locked.length === 0) return undefined;
     const upload = await claimUpload(trx, file.id);
     const { blob, sha256, size, mime_type } = file;
     await trx
@@ -43,7 +43,7 @@ export async function recordReadyFile(
     if (upload !== null) await dropWaiting(trx, upload);
     if (await isOverStorageQuota(trx, file.id)) throw new NoStorageLeft();
     await trx.deleteFrom("job").where("id", "=", job).execute();
-    return upload === null ? tellReady(trx, file.id) : [];
+    return upload === null ? recordReadyEvent(trx, file.id) : [];
   });
   return recorded.catch((error: unknown) => {
     if (error instanceof NoStorageLeft) return "over_quota";
@@ -78,7 +78,7 @@ type ReadyRow = MediaColumns & {
 };
 
 /** Reports inbound files; the sender of an outbound file has it already. */
-async function tellReady(trx: Trx, id: string): Promise<number[]> {
+async function recordReadyEvent(trx: Trx, id: string): Promise<number[]> {
   const row = await trx
     .selectFrom("media as f")
     .innerJoin("message as m", "m.id", "f.message")
@@ -91,10 +91,10 @@ async function tellReady(trx: Trx, id: string): Promise<number[]> {
   if (!row) return [];
   const { instance_id, message_id, jid, from_me } = row;
   const data = { id: row.id, message_id, jid, from_me, media: toMediaView(row, row.content) };
-  return recordEvents(trx, [{ event: "media.ready", instance_id, chat: jid, traits: traitsOf(row), data }]);
+  return recordEvents(trx, [{ event: "media.ready", instance_id, chat: jid, tags: tagsOf(row), data }]);
 }
 
-function traitsOf({ from_me, jid }: ReadyRow): EventTag[] {
+function tagsOf({ from_me, jid }: ReadyRow): EventTag[] {
   return [...(from_me ? (["from_me"] as const) : []), ...(isGroupJid(jid) ? (["groups"] as const) : [])];
 }
 

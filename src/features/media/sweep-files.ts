@@ -18,10 +18,10 @@ export interface SweepFilesOptions {
 
 /** Deletes the stored files that no media row references. Safe to run concurrently. */
 export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promise<void> {
-  const mine = store.isShared ? sql`node is null` : sql`node = ${node}`;
-  for (let doomed = ROWS_AT_ONCE; doomed >= ROWS_AT_ONCE; ) doomed = await doom(db, mine);
+  const ofNode = store.isShared ? sql`node is null` : sql`node = ${node}`;
+  for (let marked = ROWS_AT_ONCE; marked >= ROWS_AT_ONCE; ) marked = await markUnreferenced(db, ofNode);
   const { rows } = await sql<{ id: number; name: string }>`
-    select id, name from blob where ${mine} and (status = 'doomed'
+    select id, name from blob where ${ofNode} and (status = 'doomed'
       or status = 'arriving' and created_at < now() - ${UNFINISHED_AFTER_MS} * interval '1 millisecond')`.execute(
     db,
   );
@@ -35,10 +35,10 @@ export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promis
  * Marks files for deletion, which are then never referenced again. A new reference locks the file's row, so
  * the second statement sees all references to the rows that the first one has locked.
  */
-async function doom(db: Db, mine: ReturnType<typeof sql>): Promise<number> {
+async function markUnreferenced(db: Db, ofNode: ReturnType<typeof sql>): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ id: number }>`
-      select id from blob b where ${mine} and status = 'kept'
+      select id from blob b where ${ofNode} and status = 'kept'
         and created_at < now() - ${UNNAMED_AFTER_MS} * interval '1 millisecond'
         and not exists (select from media where blob = b.id)
       order by id limit ${ROWS_AT_ONCE} for update skip locked`.execute(trx);

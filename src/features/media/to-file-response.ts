@@ -11,13 +11,13 @@ const SAFE_INLINE = /^(image\/(png|jpeg|gif|webp)|video\/(mp4|webm)|audio\/(mpeg
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The file as a response: whole, the requested range, or "not modified". */
-export async function toFileResponse(file: OpenedFile, asked: Headers = {}): Promise<RawResponse> {
+export async function toFileResponse(file: OpenedFile, requested: Headers = {}): Promise<RawResponse> {
   const type = contentTypeOf(file);
   const etag = file.sha256 === null ? undefined : `"${file.sha256}"`;
   const headers = { ...safeHeaders(file, type), ...(etag && { etag, "accept-ranges": "bytes" }) };
-  if (etag && asked["if-none-match"] === etag) return new RawResponse(type, "", 304, headers);
-  const isSame = asked["if-range"] === undefined || asked["if-range"] === etag;
-  const range = etag && isSame ? readRange(asked.range, file.size) : undefined;
+  if (etag && requested["if-none-match"] === etag) return new RawResponse(type, "", 304, headers);
+  const isSame = requested["if-range"] === undefined || requested["if-range"] === etag;
+  const range = etag && isSame ? readRange(requested.range, file.size) : undefined;
   if (range === "none")
     return new RawResponse(type, "", 416, { ...headers, "content-range": `bytes */${file.size}` });
   if (!range)
@@ -50,8 +50,8 @@ function safeHeaders({ file_name }: OpenedFile, type: string): Record<string, st
 }
 
 /** One range of bytes; undefined for the whole file, `none` for a range outside the file. */
-function readRange(asked: string | string[] | undefined, size: number): ByteRange | "none" | undefined {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(String(asked ?? "")) ?? [];
+function readRange(range: string | string[] | undefined, size: number): ByteRange | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(String(range ?? "")) ?? [];
   if (first === "" && last === "") return undefined;
   const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);

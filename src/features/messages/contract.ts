@@ -105,7 +105,10 @@ const PRESENCES = [
 /** The media type names of other gateways. */
 const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
 const mediaType = z.union(
-  [z.enum(MEDIA_TYPES), z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word])],
+  [
+    z.enum(MEDIA_TYPES),
+    z.enum(["ptv", "videoplay", "myaudio"]).transform((alias) => PEER_MEDIA_TYPES[alias]),
+  ],
   unionErrorMessage(`must be one of ${MEDIA_TYPES.join(", ")}`),
 );
 
@@ -509,7 +512,7 @@ export const messagesContract = {
           z.enum(PRESENCES),
           z
             .enum(["online", "offline"])
-            .transform((word) => (word === "online" ? "available" : "unavailable")),
+            .transform((alias) => (alias === "online" ? "available" : "unavailable")),
         ],
         unionErrorMessage(`must be one of ${PRESENCES.join(", ")}, online, offline`),
       ),

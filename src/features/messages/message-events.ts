@@ -33,18 +33,18 @@ function jobOf(row: MessageRow) {
 }
 
 function draft(event: EventDraft["event"], row: MessageRow, data: Record<string, unknown>): EventDraft {
-  const { instance_id, jid: chat, card } = row;
-  return { event, instance_id, chat, traits: traitsOf(row), data, instance: card };
+  const { instance_id, jid: chat, snapshot: instance } = row;
+  return { event, instance_id, chat, tags: tagsOf(row), data, instance };
 }
 
 const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);
 
 /** The tags that a webhook's `exclude` filter compares. */
-function traitsOf(row: MessageRow): EventTag[] {
-  const traits: EventTag[] = [];
-  if (row.from_me) traits.push("from_me");
-  if (row.from_me && row.origin !== "phone") traits.push("sent_by_api");
-  if (AUTOMATIC.has(row.origin)) traits.push("automatic");
-  if (row.chat_type === "group") traits.push("groups");
-  return traits;
+function tagsOf(row: MessageRow): EventTag[] {
+  const tags: EventTag[] = [];
+  if (row.from_me) tags.push("from_me");
+  if (row.from_me && row.origin !== "phone") tags.push("sent_by_api");
+  if (AUTOMATIC.has(row.origin)) tags.push("automatic");
+  if (row.chat_type === "group") tags.push("groups");
+  return tags;
 }

@@ -18,7 +18,7 @@ import {
 import { listReceipts } from "./receipts/list-receipts.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
 import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
-import { deleteOutgoing, keepOutgoing } from "./send/outgoing-file.ts";
+import { deleteOutgoing, touchOutgoing } from "./send/outgoing-file.ts";
 import { inferKind } from "./send/prepare/read-content.ts";
 import {
   type MediaOptions,
@@ -51,7 +51,6 @@ export type {
 export {
   deleteOutgoing,
   insertMessages,
-  keepOutgoing,
   listMessages,
   outcomeEvents,
   queueAction,
@@ -61,6 +60,7 @@ export {
   selectMessages,
   toQuoted,
   toStoredMessageView,
+  touchOutgoing as keepOutgoing,
 };
 
 export interface MessageDeps extends Omit<HandleSendDeps & ActionRequesterDeps, "readInstance"> {

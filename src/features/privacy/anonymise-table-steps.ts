@@ -49,7 +49,7 @@ const CHATS: readonly AnonymisedTable[] = [
   ["conversation", ofInstances],
 ];
 
-const PEOPLE: readonly AnonymisedTable[] = [
+const PERSON_TABLES: readonly AnonymisedTable[] = [
   ["attempt", ofInstances],
   ["lead", ofAccount],
   ["lead_note", ofAccount],
@@ -67,7 +67,7 @@ const PEOPLE: readonly AnonymisedTable[] = [
 
 /** The tables whose last rows `until` records. */
 export const NUMBERED_TABLES: readonly DeclaredTable[] = [
-  ...[...NAMED, ...CHATS, ...PEOPLE].map(([table]) => table),
+  ...[...NAMED, ...CHATS, ...PERSON_TABLES].map(([table]) => table),
   ...(["message", "event", "job"] as const),
 ];
 
@@ -77,7 +77,7 @@ export const NAME_STEPS = NAMED.map(toStep);
 export const CHAT_STEPS = CHATS.map(toStep);
 
 /** The other tables, which need only the declared treatment of their columns. */
-export const PEOPLE_STEPS = PEOPLE.map(toStep);
+export const PERSON_STEPS = PERSON_TABLES.map(toStep);
 
 function toStep([table, page]: AnonymisedTable): AnonymisationStep {
   return {

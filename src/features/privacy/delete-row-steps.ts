@@ -11,7 +11,7 @@ import type { AnonymisationPart } from "./treatment.ts";
 
 type Owner = "account_id" | "instance_id";
 
-const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[] = [
+const DELETED_TABLES: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[] = [
   ["idempotency", "instance_id", "messages"],
   ["integration_inbound", "account_id", "messages"],
   ["integration_chat", "account_id", "messages"],
@@ -25,16 +25,16 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[]
 export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
   { name: "outgoing_media", parts: ["messages"], runBatch: deleteCampaignFiles },
   { name: "message_receipt", parts: ["messages", "conversations"], runBatch: deleteReceipts },
-  ...FORGOTTEN.map(
+  ...DELETED_TABLES.map(
     ([name, owner, part]): AnonymisationStep => ({
       name,
       parts: [part],
-      runBatch: (trx, run) => forgetOf(trx, name, owner, run),
+      runBatch: (trx, run) => deleteRows(trx, name, owner, run),
     }),
   ),
 ];
 
-async function forgetOf(
+async function deleteRows(
   trx: Trx,
   table: DeclaredTable,
   owner: Owner,

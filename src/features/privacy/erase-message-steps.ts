@@ -33,7 +33,7 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
     {
       name: "message",
       parts: ["messages"],
-      beforeBatch: (run, after) => forgetCopies(deps, run, after),
+      beforeBatch: (run, after) => deleteCopies(deps, run, after),
       runBatch: eraseMessages,
     },
     { name: "message_search", parts: ["messages"], runBatch: eraseWords },
@@ -42,14 +42,14 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
 }
 
 /** Position in the log of one instance after the other. */
-interface Place {
+interface LogPosition {
   nth: number;
   /** The time of a message in microseconds since 1970, or the number of an event. */
   at: number;
   id: number;
 }
 
-const START: Place = { nth: 0, at: -1, id: 0 };
+const START: LogPosition = { nth: 0, at: -1, id: 0 };
 
 interface Found {
   id: number;
@@ -57,11 +57,11 @@ interface Found {
 }
 
 /** The next rows of the instance; then the next instance. */
-function toBatch(rows: readonly Found[], run: Anonymisation, place: Place): AnonymisationBatch {
+function toBatch(rows: readonly Found[], run: Anonymisation, position: LogPosition): AnonymisationBatch {
   const last = rows.at(-1);
   if (last && rows.length === ROWS_AT_ONCE)
-    return { rows: rows.length, after: { nth: place.nth, at: last.at, id: last.id } };
-  const nth = place.nth + 1;
+    return { rows: rows.length, after: { nth: position.nth, at: last.at, id: last.id } };
+  const nth = position.nth + 1;
   return { rows: rows.length, after: nth < run.instances.length ? { ...START, nth } : null };
 }
 
@@ -75,7 +75,7 @@ interface FoundMessage extends Found {
 async function findMessages(
   db: Db | Trx,
   run: Anonymisation,
-  { nth, at, id }: Place,
+  { nth, at, id }: LogPosition,
 ): Promise<FoundMessage[]> {
   const { rows } = await sql<FoundMessage>`
     select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at, m.message_id,
@@ -90,26 +90,26 @@ async function findMessages(
 }
 
 /** A copy that no longer exists was erased before. */
-async function forgetCopies(
+async function deleteCopies(
   { db, deleteOnNetwork }: EraseMessagesDeps,
   run: Anonymisation,
   after: unknown,
 ): Promise<void> {
-  const place = (after as Place | null) ?? START;
+  const position = (after as LogPosition | null) ?? START;
   const instance = await db
     .selectFrom("instance")
     .select(["network", "phone"])
-    .where("id", "=", run.instances[place.nth] ?? 0)
+    .where("id", "=", run.instances[position.nth] ?? 0)
     .executeTakeFirst();
   if (instance?.network !== "sandbox") return;
-  const found = await findMessages(db, run, place);
+  const found = await findMessages(db, run, position);
   const written = found.flatMap(({ writer, message_id: id }) => (writer === null ? [] : [{ writer, id }]));
-  await deleteOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
+  await deleteOnNetwork(run.account_id, position.at < 0 && instance.phone ? [instance.phone] : [], written);
 }
 
 async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
-  const place = (after as Place | null) ?? START;
-  const found = await findMessages(trx, run, place);
+  const position = (after as LogPosition | null) ?? START;
+  const found = await findMessages(trx, run, position);
   const ids = found.map(({ id }) => id);
   const { rows: files } = await sql<{ id: string; blob: number | null; upload: string | null }>`
     select id, blob, upload from media where message = any(${ids}::bigint[]) order by id for update`.execute(
@@ -129,7 +129,7 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
   );
   await anonymiseRows(trx, run, "message", ids);
   const untold = found.filter(({ is_untold }) => is_untold);
-  return { ...toBatch(found, run, place), events: await outcomeEvents(trx, untold) };
+  return { ...toBatch(found, run, position), events: await outcomeEvents(trx, untold) };
 }
 
 /** Deletes the search index of erased messages. */
@@ -148,10 +148,10 @@ async function eraseWords(trx: Trx, run: Anonymisation): Promise<AnonymisationBa
 }
 
 async function eraseEvents(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
-  const place = (after as Place | null) ?? START;
+  const position = (after as LogPosition | null) ?? START;
   const { rows } = await sql<Found>`
     select id, sequence as at from event
-    where instance_id = ${run.instances[place.nth] ?? 0} and sequence > ${place.at}
+    where instance_id = ${run.instances[position.nth] ?? 0} and sequence > ${position.at}
       and id <= ${run.until.event ?? 0}
     order by sequence limit ${ROWS_AT_ONCE}`.execute(trx);
   const ids = rows.map(({ id }) => id);
@@ -161,5 +161,5 @@ async function eraseEvents(trx: Trx, run: Anonymisation, after: unknown): Promis
       where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
         and d.error is not null`.execute(trx);
   await anonymiseRows(trx, run, "event", ids);
-  return toBatch(rows, run, place);
+  return toBatch(rows, run, position);
 }

@@ -132,7 +132,7 @@ const LISTS: Readonly<Record<(typeof EXPORTED_LISTS)[number], { table: DeclaredT
 };
 
 /** The position in a list: by number, or by time and number. */
-interface Place {
+interface ListPosition {
   /** Microseconds since 1970; 0 in a list by number. */
   at: number;
   id: number;
@@ -175,11 +175,11 @@ async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenera
 async function* readPages(
   db: Db,
   table: DeclaredTable,
-  pageAfter: (place: Place) => RawBuilder<unknown>,
+  pageAfter: (position: ListPosition) => RawBuilder<unknown>,
 ): AsyncGenerator<Page> {
-  for (let place: Place = { at: -1, id: 0 }, rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
-    const { rows: found } = await sql<Page & Place>`
-      with t as (${pageAfter(place)})
+  for (let position: ListPosition = { at: -1, id: 0 }, rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
+    const { rows: found } = await sql<Page & ListPosition>`
+      with t as (${pageAfter(position)})
       select count(*) as rows, string_agg(${toJson(table)}::text, ',' order by at, id) as text,
         max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
       from t`.execute(db);
@@ -187,7 +187,7 @@ async function* readPages(
     if (!page || page.rows === 0) return;
     yield page;
     ({ rows } = page);
-    place = page;
+    position = page;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type AnonymisationStep,
   PARTS_OF_SCOPE,
 } from "./anonymisation.ts";
-import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./anonymise-table-steps.ts";
+import { CHAT_STEPS, NAME_STEPS, PERSON_STEPS } from "./anonymise-table-steps.ts";
 import { CANCEL_STEPS } from "./cancel-steps.ts";
 import { DELETE_ROW_STEPS } from "./delete-row-steps.ts";
 import { eraseMessageSteps } from "./erase-message-steps.ts";
@@ -39,7 +39,7 @@ const FILES_KEY = "files";
 /** Short, so that a stopping node does not wait long. */
 const AT_A_STRETCH_MS = 2_000;
 /** After this time no node stores a message under a cached old chat. */
-const SETTLED_AFTER_MS = 500;
+const CACHES_CLEARED_MS = 500;
 const ALL: readonly AnonymisationPart[] = ["account", "messages", "leads", "conversations"];
 
 /** Runs anonymisations in batches; after a crash the next node continues after the last batch. */
@@ -55,21 +55,21 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     marks,
     ...CANCEL_STEPS,
     ...CHAT_STEPS,
-    { name: "settling", parts: ["conversations"], beforeBatch: () => settle(deps) },
+    { name: "settling", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
     // Messages that arrived meanwhile are included.
     marks,
     ...CANCEL_STEPS,
     ...eraseMessageSteps(deps),
     ...DELETE_ROW_STEPS,
-    ...PEOPLE_STEPS,
+    ...PERSON_STEPS,
     { name: "files", parts: ["messages"], beforeBatch: () => dropFiles(deps) },
-    { name: "names", parts: ALL, beforeBatch: (run) => throwNamesAway(deps.db, run) },
+    { name: "names", parts: ALL, beforeBatch: (run) => deletePseudonyms(deps.db, run) },
   ];
 }
 
-async function settle({ engine }: PrivacyLaneDeps): Promise<void> {
+async function waitForCaches({ engine }: PrivacyLaneDeps): Promise<void> {
   engine.publish(ERASED_TOPIC, "people");
-  await sleep(SETTLED_AFTER_MS);
+  await sleep(CACHES_CLEARED_MS);
 }
 
 async function dropFiles({ engine, sweepFiles }: PrivacyLaneDeps): Promise<void> {
@@ -91,7 +91,7 @@ async function carryOn(
 ): Promise<JobResult> {
   const { request } = job.ref as { request: number };
   const pauseAt = performance.now() + AT_A_STRETCH_MS;
-  while (await takeBatch(deps, steps, request)) {
+  while (await runNextBatch(deps, steps, request)) {
     if (performance.now() > pauseAt || !deps.engine.isSafe()) return { end: "retry", at: new Date() };
   }
   await vacuum(deps.db);
@@ -99,7 +99,7 @@ async function carryOn(
 }
 
 /** One batch and the new position, in one commit. False: nothing is left to do. */
-async function takeBatch(
+async function runNextBatch(
   deps: PrivacyLaneDeps,
   steps: readonly AnonymisationStep[],
   request: number,
@@ -109,8 +109,8 @@ async function takeBatch(
   if (!found) return false;
   const { run, at } = found;
   const step = steps[at.step];
-  const isAsked = step?.parts.some((part) => run.parts.has(part)) ?? false;
-  if (step && isAsked) await step.beforeBatch?.(run, at.after);
+  const isRequested = step?.parts.some((part) => run.parts.has(part)) ?? false;
+  if (step && isRequested) await step.beforeBatch?.(run, at.after);
   const lanes = await db.transaction().execute(async (trx) => {
     const { rows } = await sql`
       select from data_request
@@ -120,7 +120,7 @@ async function takeBatch(
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
     const batch: AnonymisationBatch =
-      step?.runBatch && isAsked ? await step.runBatch(trx, run, at.after) : NOTHING;
+      step?.runBatch && isRequested ? await step.runBatch(trx, run, at.after) : NOTHING;
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
     await sql`
@@ -169,7 +169,7 @@ async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; a
   return { run, at: row.progress };
 }
 
-async function throwNamesAway(db: Db, { request }: Anonymisation): Promise<void> {
+async function deletePseudonyms(db: Db, { request }: Anonymisation): Promise<void> {
   await db.deleteFrom("surrogate").where("request", "=", request).execute();
 }
 

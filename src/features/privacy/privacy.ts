@@ -14,13 +14,13 @@ export interface PrivacyDeps {
 }
 
 /** The caller waits, at most 5 s. */
-const ANSWER_AFTER_MS = 4_000;
+const RESPONSE_AFTER_MS = 4_000;
 const LOOK_EVERY_MS = 50;
 
 /** Export and anonymisation of an account's data. */
 export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof privacyContract> {
   return {
-    exportData: (call) => exportAccount(db, call),
+    exportData: (request) => exportAccount(db, request),
 
     async anonymizeData({ input: { scope }, signal, ...by }) {
       const { account_id, user_id } = requireUser(by.caller);
@@ -49,7 +49,7 @@ export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof pr
 }
 
 async function waitForRequest(db: Db, id: number, signal: AbortSignal) {
-  const giveUpAt = performance.now() + ANSWER_AFTER_MS;
+  const giveUpAt = performance.now() + RESPONSE_AFTER_MS;
   for (;;) {
     const request = await db
       .selectFrom("data_request")

@@ -47,14 +47,14 @@ export async function requestErasure(db: Db, erasure: Omit<ErasureRequest, "unti
   const { account_id, scope } = erasure;
   return db.transaction().execute(async (trx) => {
     const until = await readLastRows(trx);
-    const asked = await queueErasure(trx, { ...erasure, until });
+    const queued = await queueErasure(trx, { ...erasure, until });
     await trx
       .insertInto("erasure_log")
-      .values({ account_id, scope, subject: JSON.stringify({ request: asked.id, until }) })
+      .values({ account_id, scope, subject: JSON.stringify({ request: queued.id, until }) })
       .execute();
-    const target = { type: "data_request", id: asked.id };
+    const target = { type: "data_request", id: queued.id };
     await recordAudit(trx, { by, action: "data.anonymize", target, account_id, fields: [scope] });
-    return asked;
+    return queued;
   });
 }
 

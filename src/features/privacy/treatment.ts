@@ -12,7 +12,7 @@ export interface AnonymisationRequest {
 /** How a personal column is treated when one of its parts is requested. */
 export interface Treatment {
   readonly parts: readonly AnonymisationPart[];
-  readonly to: (column: string, asked: AnonymisationRequest) => RawBuilder<unknown>;
+  readonly to: (column: string, request: AnonymisationRequest) => RawBuilder<unknown>;
 }
 
 /** The personal data in a table, column by column. */
@@ -31,13 +31,13 @@ export interface TablePersonalData {
 /** The assignments of the update statement. */
 export function assignments(
   data: TablePersonalData,
-  asked: AnonymisationRequest,
+  request: AnonymisationRequest,
 ): RawBuilder<unknown> | undefined {
   const changed = Object.entries(data.personal ?? {}).filter(([, { parts }]) =>
-    parts.some((part) => asked.parts.has(part)),
+    parts.some((part) => request.parts.has(part)),
   );
   if (changed.length === 0) return undefined;
-  return sql.join(changed.map(([column, { to }]) => sql`${sql.ref(column)} = ${to(column, asked)}`));
+  return sql.join(changed.map(([column, { to }]) => sql`${sql.ref(column)} = ${to(column, request)}`));
 }
 
 /** Sets the column to null. */
@@ -128,7 +128,7 @@ export const EVENT_BODY_TREATMENT: Treatment = {
   to: (column, { parts }) => {
     const body = sql`convert_from(${sql.ref(column)}, 'UTF8')::json`;
     if (!parts.has("messages")) return renamed(body);
-    const kept = [
+    const retained = [
       "event_id",
       "event",
       "tenant_id",
@@ -138,7 +138,9 @@ export const EVENT_BODY_TREATMENT: Treatment = {
       "version",
       "sequence",
     ];
-    const fields = [...kept, "account_id"].map((name) => sql`${sql.lit(name)}, ${body} -> ${sql.lit(name)}`);
+    const fields = [...retained, "account_id"].map(
+      (name) => sql`${sql.lit(name)}, ${body} -> ${sql.lit(name)}`,
+    );
     return sql`convert_to(json_build_object(${sql.join(fields)},
       'instance', json_build_object('id', instance_id, 'name', '', 'phone', null, 'metadata', '{}'::json),
       'data', json_build_object('anonymized', true))::text, 'UTF8')`;

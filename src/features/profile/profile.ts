@@ -59,9 +59,9 @@ async function readPhoto(
   input: InputOf<typeof profileContract.setProfilePhoto>,
 ): Promise<Uint8Array | null> {
   const field = (["file", "url", "base64"] as const).find((name) => input[name] != null);
-  const given = field && input[field];
-  if (field && given != null)
-    return toSquareImage(await readPicture(deps, { instance_id: input.id }, field, given), field);
+  const photo = field && input[field];
+  if (field && photo != null)
+    return toSquareImage(await readPicture(deps, { instance_id: input.id }, field, photo), field);
   if (input.url === null || input.base64 === null) return null;
   throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
 }

@@ -15,10 +15,10 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
   function contentOf(page: GuidePage): Promise<string> {
     const known = rendered.get(page);
     if (known) return known;
-    const fresh = render(folder, page);
-    rendered.set(page, fresh);
-    fresh.catch(() => rendered.delete(page));
-    return fresh;
+    const rendering = render(folder, page);
+    rendered.set(page, rendering);
+    rendering.catch(() => rendered.delete(page));
+    return rendering;
   }
 
   async function readSections(): Promise<GuideSection[]> {

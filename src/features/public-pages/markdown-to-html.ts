@@ -12,9 +12,9 @@ export function markdownToHtml(markdown: string, file = "README.md"): string {
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
       image: ({ text }) => escapeHtml(text),
       link(token) {
-        const words = this.parser.parseInline(token.tokens);
+        const text = this.parser.parseInline(token.tokens);
         const href = resolveLink(file, token.href);
-        return href === undefined ? words : `<a href="${escapeHtml(href)}">${words}</a>`;
+        return href === undefined ? text : `<a href="${escapeHtml(href)}">${text}</a>`;
       },
       heading(token) {
         const id = headingId(token.text, ids);
@@ -58,13 +58,13 @@ function resolveLink(file: string, href: string): string | undefined {
   return /^(https:\/\/|#|\/)/.test(href) ? href : resolveGuideLink(file, href);
 }
 
-function headingId(text: string, taken: Map<string, number>): string {
+function headingId(text: string, usedIds: Map<string, number>): string {
   const plain = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s-]/gu, "")
     .trim()
     .replace(/\s+/g, "-");
-  const count = taken.get(plain) ?? 0;
-  taken.set(plain, count + 1);
+  const count = usedIds.get(plain) ?? 0;
+  usedIds.set(plain, count + 1);
   return count === 0 ? plain : `${plain}-${count}`;
 }

@@ -24,7 +24,7 @@ interface Description {
 }
 
 /** Response values that later requests need, by operation: the variable and the path of its value. */
-const KEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const SAVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { token: "answer.token" },
   createInstance: { instance_id: "answer.data.id", api_key: "answer.data.api_key" },
 };
@@ -86,9 +86,9 @@ function formOf({ requestBody }: Operation): Json {
 
 /** Scripts that run after the response. */
 function eventsOf({ operationId }: Operation): Json[] {
-  const kept = Object.hasOwn(KEPT, operationId) ? KEPT[operationId] : undefined;
-  if (!kept) return [];
-  const lines = Object.entries(kept).map(
+  const saved = Object.hasOwn(SAVED, operationId) ? SAVED[operationId] : undefined;
+  if (!saved) return [];
+  const lines = Object.entries(saved).map(
     ([name, from]) => `  pm.collectionVariables.set("${name}", ${from});`,
   );
   const exec = ["if (pm.response.code === 200) {", "  const answer = pm.response.json();", ...lines, "}"];

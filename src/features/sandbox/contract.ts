@@ -5,11 +5,11 @@ import { boundedText, coercedText, trimmedText } from "../../platform/text/bound
 import { instanceId } from "../events/contract.ts";
 
 const digits = coercedText(120)
-  .transform((given) => given.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, "").replace(/[\s().+-]/g, ""))
+  .transform((text) => text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, "").replace(/[\s().+-]/g, ""))
   .pipe(z.string().regex(/^\d{7,15}$/, "must be a phone of 7 to 15 digits"));
 
 const groupJid = coercedText(120)
-  .transform((given) => given.replace(/@g\.us$/i, ""))
+  .transform((text) => text.replace(/@g\.us$/i, ""))
   .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"));
 
 /** The largest text that a body of these routes can contain. */

@@ -42,13 +42,13 @@ export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<type
 
     async sandboxGroupParticipants({ input: { id, from, group_jid, action, participants } }) {
       const { control } = await getPairedPhone(deps, id);
-      return settle(await control.changeParticipants(groupJid(group_jid), from, action, participants));
+      return unwrap(await control.changeParticipants(groupJid(group_jid), from, action, participants));
     },
 
     async sandboxGroupSettings({ input }) {
       const { control } = await getPairedPhone(deps, input.id);
       const jid = groupJid(input.group_jid);
-      for (const change of changesIn(input)) settle(await control.changeGroup(jid, input.from, change));
+      for (const change of changesIn(input)) unwrap(await control.changeGroup(jid, input.from, change));
       return { jid };
     },
 
@@ -75,7 +75,7 @@ function withoutGaps<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
-function settle<Value>(result: OperationResult<Value>): Value {
+function unwrap<Value>(result: OperationResult<Value>): Value {
   if (result.outcome === "done") return result.value;
   throw new GatewayError(result.outcome === "refused" ? result.code : "UNAVAILABLE", result.reason);
 }

@@ -45,11 +45,11 @@ type ReportProgress = (column: string, rows: number) => void;
 export async function rotateSecrets(
   db: Db,
   box: SecretBox,
-  tell: ReportProgress = () => {},
+  onProgress: ReportProgress = () => {},
 ): Promise<SecretRotation> {
   const resealed: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
-    const count = await rotateColumn(db, box, column, tell);
+    const count = await rotateColumn(db, box, column, onProgress);
     if (count > 0) resealed[nameOf(column)] = count;
   }
   return { resealed };
@@ -59,11 +59,11 @@ async function rotateColumn(
   db: Db,
   box: SecretBox,
   column: SealedColumn,
-  tell: ReportProgress,
+  onProgress: ReportProgress,
 ): Promise<number> {
   let count = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { seen, written } = await passOver(db, box, column, tell);
+    const { seen, written } = await passOver(db, box, column, onProgress);
     count += written;
     if (seen === 0) return count;
   }
@@ -77,13 +77,13 @@ function nameOf({ table, column }: SealedColumn): string {
 }
 
 /** Once through the table in the order of its pages; a row that is written moves behind. */
-async function passOver(db: Db, box: SecretBox, column: SealedColumn, tell: ReportProgress) {
+async function passOver(db: Db, box: SecretBox, column: SealedColumn, onProgress: ReportProgress) {
   let [seen, written, after] = [0, 0, "(0,0)"];
   for (;;) {
     const rows = await readForeign(db, box, column, after);
     seen += rows.length;
     written += await reseal(db, box, column, rows);
-    tell(nameOf(column), rows.length);
+    onProgress(nameOf(column), rows.length);
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return { seen, written };
     after = last.ctid;
@@ -108,14 +108,14 @@ async function readForeign(db: Db, box: SecretBox, { table, column, key }: Seale
 
 async function reseal(db: Db, box: SecretBox, { table, column }: SealedColumn, rows: readonly SealedRow[]) {
   if (rows.length === 0) return 0;
-  const fresh = rows.map(({ key, sealed }) => {
-    const place = encryptionContextOf(table, column, ...key);
-    return box.seal(box.open(sealed, place), place);
+  const resealed = rows.map(({ key, sealed }) => {
+    const context = encryptionContextOf(table, column, ...key);
+    return box.seal(box.open(sealed, context), context);
   });
   const { numAffectedRows = 0n } = await sql`
     update ${sql.table(table)} t set ${sql.ref(column)} = x.fresh
     from unnest(${rows.map(({ ctid }) => ctid)}::tid[], ${rows.map(({ sealed }) => sealed)}::bytea[],
-      ${fresh}::bytea[]) as x (at, sealed, fresh)
+      ${resealed}::bytea[]) as x (at, sealed, fresh)
     where t.ctid = x.at and t.${sql.ref(column)} = x.sealed`.execute(db);
   return Number(numAffectedRows);
 }

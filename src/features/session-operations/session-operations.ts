@@ -15,7 +15,7 @@ export interface SessionOperationDeps {
 /** Runs an operation on an instance's live session. A refusal, also NOT_SUPPORTED, is thrown with its code. */
 export type RunSessionOperation = <Value>(
   instanceId: number,
-  call: (session: ReachableSession) => Promise<OperationResult<Value>>,
+  operation: (session: ReachableSession) => Promise<OperationResult<Value>>,
 ) => Promise<Value>;
 
 export function createSessionOperationRunner({
@@ -23,11 +23,11 @@ export function createSessionOperationRunner({
   findSession,
   timeoutMs,
 }: SessionOperationDeps): RunSessionOperation {
-  return async (instanceId, call) => {
+  return async (instanceId, operation) => {
     await requireConnected(instanceId);
     const session = await findSession(instanceId);
     if (!session) throw sessionUnreachable();
-    return unwrapOperationResult(await withTimeout(call(session), timeoutMs));
+    return unwrapOperationResult(await withTimeout(operation(session), timeoutMs));
   };
 }
 

@@ -21,7 +21,7 @@ export interface ClusterSessionFinderDeps {
         /** Creates the operations of a session on another node. */
         createRemoteSession(
           instanceId: number,
-          ask: (operation: RemoteOperation) => Promise<RemoteOperationResult>,
+          request: (operation: RemoteOperation) => Promise<RemoteOperationResult>,
         ): ReachableSession;
       }
     | undefined;
@@ -55,7 +55,7 @@ async function find(
   if (here || !remote) return here;
   const findUrl = () => findOwner(db, node, instanceId);
   if (!(await findUrl())) return undefined;
-  return remote.createRemoteSession(instanceId, (operation) => askOwner(remote, findUrl, operation));
+  return remote.createRemoteSession(instanceId, (operation) => requestOwner(remote, findUrl, operation));
 }
 
 /** Waits, because after a restart or move the row says `connected` before the session is reachable. */
@@ -77,26 +77,28 @@ async function isConnected(db: Db, instanceId: number): Promise<boolean> {
 }
 
 /** Retries once if nothing was done, since the session may have just moved. */
-async function askOwner(
+async function requestOwner(
   { client, timeoutMs }: NonNullable<ClusterSessionFinderDeps["remote"]>,
   findUrl: () => Promise<string | undefined>,
-  input: RemoteOperation,
+  { instance, name, args }: RemoteOperation,
 ): Promise<RemoteOperationResult> {
   const giveUpAt = performance.now() + timeoutMs;
+  // The field names that every version of the gateway reads.
+  const input = { instance, call: name, args };
   let reason = "No node has the session.";
   for (let attempts = 0; attempts < 2; attempts++) {
     const url = await findUrl();
     const leftMs = Math.ceil(giveUpAt - performance.now());
     if (!url || leftMs <= 0) break;
-    const answer = await client.request({ url, name: "session", input, timeoutMs: leftMs });
-    if (answer.outcome === "value") return answer;
-    if (answer.outcome === "stream") {
-      answer.body.destroy();
+    const response = await client.request({ url, name: "session", input, timeoutMs: leftMs });
+    if (response.outcome === "value") return response;
+    if (response.outcome === "stream") {
+      response.body.destroy();
       return { outcome: "unknown", reason: "The other node returned a file." };
     }
-    if (answer.outcome === "not_here") continue;
-    if (answer.executed) return { outcome: "unknown", reason: answer.reason };
-    reason = answer.reason;
+    if (response.outcome === "not_here") continue;
+    if (response.executed) return { outcome: "unknown", reason: response.reason };
+    reason = response.reason;
   }
   return { outcome: "unreachable", reason };
 }

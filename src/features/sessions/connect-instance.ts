@@ -178,15 +178,15 @@ function pairingFailed(
   { code, message, action, retry_at }: PairingErrorView,
   details: Record<string, unknown>,
 ): GatewayError {
-  const words = `${message} ${action}`;
+  const text = `${message} ${action}`;
   if (code === "rate_limited") {
     const ms = Date.parse(retry_at ?? "") - Date.now();
     const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1000) || 1);
-    return new GatewayError("RATE_LIMITED", words, { details, retryAfterSeconds });
+    return new GatewayError("RATE_LIMITED", text, { details, retryAfterSeconds });
   }
   if (code === "number_refused") {
     const fields = [{ field: "phone", issue: message }];
-    return new GatewayError("VALIDATION_ERROR", words, { details: { ...details, fields } });
+    return new GatewayError("VALIDATION_ERROR", text, { details: { ...details, fields } });
   }
-  return new GatewayError("CONNECT_FAILED", words, { details });
+  return new GatewayError("CONNECT_FAILED", text, { details });
 }

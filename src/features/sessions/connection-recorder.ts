@@ -15,7 +15,7 @@ import {
 import { hasCredential } from "./credential-store.ts";
 import { type ConnectionEvent, findStatusTransition } from "./find-status-transition.ts";
 import { toQrDataUrl } from "./qr-code-image.ts";
-import { QR_HINTS } from "./to-connection-view.ts";
+import { QR_ADVICE } from "./to-connection-view.ts";
 
 export interface ConnectionRecorder {
   /** Resolves once the session's event is stored. Rejects if this node no longer owns the lane. */
@@ -110,7 +110,7 @@ function describeQr(
   { qr, attempt, max_attempts, expires_at, reason }: Extract<ConnectionEvent, { type: "qr" }>,
   image: string,
 ): Omit<InstanceStatusChange, "status"> {
-  const hint = QR_HINTS[reason];
+  const hint = QR_ADVICE[reason];
   const data = { qr: image, qr_code: qr, expires_at, attempt, max_attempts, reason, hint };
   return {
     reason: null,

@@ -30,7 +30,7 @@ export interface CredentialStoreOptions {
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
   const { db, box, node, lane, pairingStore = createSealedPairingStore(options) } = options;
   const instance = Number(lane.key);
-  const place = encryptionContextOf("credential", "secret", instance);
+  const context = encryptionContextOf("credential", "secret", instance);
   let generation: number | undefined;
 
   async function load(): Promise<Uint8Array | undefined> {
@@ -40,7 +40,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       .where("instance_id", "=", instance)
       .executeTakeFirst();
     generation = row?.generation ?? 0;
-    return row?.secret ? Buffer.from(box.open(row.secret, place), "base64") : undefined;
+    return row?.secret ? Buffer.from(box.open(row.secret, context), "base64") : undefined;
   }
 
   async function claim() {
@@ -57,7 +57,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
     },
     async save(credentials) {
       if (generation === undefined) await load();
-      const secret = box.seal(Buffer.from(credentials).toString("base64"), place);
+      const secret = box.seal(Buffer.from(credentials).toString("base64"), context);
       const { rows } = await sql<{ generation: number }>`
         with owned as (${lockOwnedLanes(node, [lane])})
         insert into credential (instance_id, generation, secret)
@@ -119,8 +119,8 @@ async function saveRegistration(
   registration: Uint8Array,
 ): Promise<void> {
   const instance = Number(lane.key);
-  const place = encryptionContextOf("credential", "registration", instance);
-  const sealed = box.seal(Buffer.from(registration).toString("base64"), place);
+  const context = encryptionContextOf("credential", "registration", instance);
+  const sealed = box.seal(Buffer.from(registration).toString("base64"), context);
   const { rows } = await sql<{ generation: number }>`
     with owned as (${lockOwnedLanes(node, [lane])})
     insert into credential (instance_id, generation, registration)

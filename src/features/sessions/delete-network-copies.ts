@@ -26,7 +26,7 @@ export async function deleteNetworkCopies(
   if (instance?.network !== "sandbox") return;
   const { account_id } = instance;
   const sandbox = sandboxOf(account_id);
-  const forgetPhone = async (phone: string) => {
+  const deletePhoneData = async (phone: string) => {
     if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.deletePhone(phone);
   };
   let found: Copy[];
@@ -34,12 +34,12 @@ export async function deleteNetworkCopies(
     found = await findCopies(db, id);
     const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
     // A logout has removed the number from the row, but the network knows the senders of its messages.
-    for (const phone of await sandbox.deleteCopies([], written)) await forgetPhone(phone);
+    for (const phone of await sandbox.deleteCopies([], written)) await deletePhoneData(phone);
     const ids = found.map((copy) => copy.id);
     await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
     await sql`delete from message where id = any(${ids}::bigint[])`.execute(db);
   } while (found.length === ROWS_AT_ONCE);
-  if (instance.phone !== null) await forgetPhone(instance.phone);
+  if (instance.phone !== null) await deletePhoneData(instance.phone);
 }
 
 interface Copy {

@@ -33,7 +33,7 @@ export async function removeInstance(
 
 /** Checks the fence, and locks the lane until the commit. */
 async function lockAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
-  const held = await trx
+  const locked = await trx
     .selectFrom("lane")
     .select("id")
     .where("id", "=", lane.id)
@@ -41,7 +41,7 @@ async function lockAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
     .where("epoch", "=", lane.epoch)
     .forUpdate()
     .execute();
-  return held.length > 0;
+  return locked.length > 0;
 }
 
 /**

@@ -76,11 +76,11 @@ async function runLogout(
   const lanes = await db.transaction().execute((trx) => recordLogout(trx, engine.node.id, job));
   if (!lanes) {
     engine.markLaneLost(job.lane.id);
-    return { end: "settled" };
+    return { end: "committed" };
   }
   engine.wake(lanes);
   engine.publish("instance", job.lane.key);
-  return { end: "settled", deleted: true };
+  return { end: "committed", deleted: true };
 }
 
 async function runDelete(
@@ -94,11 +94,11 @@ async function runDelete(
   const lanes = await removeInstance(deps, engine.node.id, lane);
   if (!lanes) {
     engine.markLaneLost(lane.id);
-    return { end: "settled" };
+    return { end: "committed" };
   }
   engine.wake(lanes, { changed: true });
   engine.publish("instance", lane.key);
-  return { end: "settled", deleted: true };
+  return { end: "committed", deleted: true };
 }
 
 /** Best effort with a timeout: an unreachable integration later finds that the instance no longer exists. */

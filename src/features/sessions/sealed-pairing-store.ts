@@ -42,7 +42,7 @@ interface CommitRequest {
 }
 
 /** Far longer than the network redelivers a message. */
-const LETTER_DAYS = 30;
+const JOURNAL_DAYS = 30;
 
 export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
   const loader = createBatchLoader<ReadKeysRequest, Map<string, string>>({
@@ -54,7 +54,7 @@ export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOp
   return {
     read: ({ lane, generation }, kind, ids) =>
       loader.load({ instance: Number(lane.key), generation, kind, ids }),
-    readJournal: (claim, ids) => readLetters(db, box, claim, ids),
+    readJournal: (claim, ids) => readEntries(db, box, claim, ids),
     commit: (claim, change) => writer.write({ claim, change }),
   };
 }
@@ -64,26 +64,26 @@ async function readAll(
   box: SecretBox,
   reads: readonly ReadKeysRequest[],
 ): Promise<Map<string, string>[]> {
-  const wanted = reads.flatMap(({ instance, generation, kind, ids }, read) =>
+  const requests = reads.flatMap(({ instance, generation, kind, ids }, read) =>
     ids.map((id) => ({ read, instance, generation, kind, id })),
   );
   const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`${PREPARED_STATEMENT}
     select w.read, k.id, k.secret
     from (
-      select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w
-        (read integer, instance bigint, generation bigint, kind text, id text) ${rowCountHint(wanted)}
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as w
+        (read integer, instance bigint, generation bigint, kind text, id text) ${rowCountHint(requests)}
     ) w join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
       and k.kind = w.kind and k.id = w.id`.execute(db);
   const found = reads.map(() => new Map<string, string>());
   for (const { read, id, secret } of rows) {
     const { instance = 0, generation = 0, kind = "" } = reads[read] ?? {};
-    const place = encryptionContextOf("pairing_key", "secret", instance, generation, kind, id);
-    found[read]?.set(id, box.open(secret, place));
+    const context = encryptionContextOf("pairing_key", "secret", instance, generation, kind, id);
+    found[read]?.set(id, box.open(secret, context));
   }
   return found;
 }
 
-async function readLetters(
+async function readEntries(
   db: Db,
   box: SecretBox,
   { lane, generation }: OwnedPairing,
@@ -107,7 +107,7 @@ async function readLetters(
 async function removeOld(db: Db, instance: number, generation: number): Promise<void> {
   await sql`
     delete from journal_entry where instance_id = ${instance}
-      and (generation < ${generation} or created_at < now() - make_interval(days => ${LETTER_DAYS}))`.execute(
+      and (generation < ${generation} or created_at < now() - make_interval(days => ${JOURNAL_DAYS}))`.execute(
     db,
   );
 }
@@ -163,8 +163,8 @@ async function commitAll(
     ),
     ${writesOf(pairings, box)}
     select nth from claim`.execute(db);
-  const kept = new Set(rows.flatMap(({ nth }) => (pairings[nth] ? [claimKey(pairings[nth].claim)] : [])));
-  return commits.map(({ claim }) => kept.has(claimKey(claim)));
+  const stored = new Set(rows.flatMap(({ nth }) => (pairings[nth] ? [claimKey(pairings[nth].claim)] : [])));
+  return commits.map(({ claim }) => stored.has(claimKey(claim)));
 }
 
 /** The prefix of the primary key of a pairing's rows. */
@@ -177,7 +177,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
   const entries = pairings.flatMap(({ change }, nth) =>
     change.journal_entries.map((entry) => ({ nth, ...entry })),
   );
-  const forgotten = pairings.flatMap(({ change }, nth) =>
+  const deleted = pairings.flatMap(({ change }, nth) =>
     change.deleted_journal_ids.map((id) => ({ nth, id })),
   );
   const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
@@ -218,7 +218,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
     forgotten as (
       delete from journal_entry using (
         select claim.instance, claim.generation, f.id
-        from unnest(${forgotten.map(({ nth }) => nth)}::integer[], ${forgotten.map(({ id }) => id)}::text[])
+        from unnest(${deleted.map(({ nth }) => nth)}::integer[], ${deleted.map(({ id }) => id)}::text[])
           as f (nth, id)
         join claim on claim.nth = f.nth
       ) as old

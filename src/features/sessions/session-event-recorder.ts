@@ -121,7 +121,7 @@ async function recordAddressedChange(
   reported: MessageChange,
 ): Promise<void> {
   const { id } = instance;
-  await conversations.learnPair(instance, reported.chat, reported.by);
+  await conversations.linkIdentity(instance, reported.chat, reported.by);
   const change = { ...reported, by: await conversations.identify(id, reported.by) };
   const isOfIgnored = isGroupJid(reported.chat) && (await live.get(id)).ignore_groups;
   await conversations.withCurrentAddress(id, reported.chat, (chat) =>

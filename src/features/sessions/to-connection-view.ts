@@ -34,7 +34,7 @@ export function toConnectionView(row: InstanceRow) {
     attempts: row.reconnect_attempts,
     new_chats_locked_until: newChatsLockOf(row),
     pairing_error: toPairingErrorView(row),
-    ...toHint(row),
+    ...toAdvice(row),
     attention: attentionOf(row),
   };
 }
@@ -45,15 +45,15 @@ export function toPairingErrorView({ pairing_error }: InstanceRow): PairingError
 }
 
 /** Advice for the person who scans the QR. */
-export const QR_HINTS: Record<QrReason, string | null> = {
+export const QR_ADVICE: Record<QrReason, string | null> = {
   new: null,
   refreshed:
     "WhatsApp has replaced the QR code while it was scanned. Scan the new code once more with the same phone.",
 };
 
-function toHint(row: InstanceRow) {
+function toAdvice(row: InstanceRow) {
   const qr_reason = hasPairing(row) ? row.qr_reason : null;
-  return { qr_reason, hint: qr_reason && QR_HINTS[qr_reason] };
+  return { qr_reason, hint: qr_reason && QR_ADVICE[qr_reason] };
 }
 
 /** The current QR or pairing code; all fields are null if there is none. */
@@ -67,7 +67,7 @@ export async function toPairingView(row: InstanceRow) {
     expires_at: isWaiting ? row.qr_expires_at : null,
     attempt: isWaiting ? row.qr_attempt : null,
     max_attempts: isWaiting ? row.qr_max_attempts : null,
-    ...toHint(row),
+    ...toAdvice(row),
     pairing_error: toPairingErrorView(row),
   };
 }

@@ -165,12 +165,13 @@ type Content = readonly [type: string, content: Record<string, unknown>];
 function contentOf(message: RecordedMessage, baseUrl: string): Content {
   const { text, caption, media, location, contacts } = message;
   if (media) return mediaContent(media, caption, baseUrl);
-  const [card] = contacts ?? [];
-  if (card) return ["contactMessage", { contactMessage: { displayName: card.name, vcard: card.vcard } }];
+  const [contact] = contacts ?? [];
+  if (contact)
+    return ["contactMessage", { contactMessage: { displayName: contact.name, vcard: contact.vcard } }];
   if (location) {
     const { latitude, longitude, name, address } = location;
-    const place = { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
-    return ["locationMessage", { locationMessage: place }];
+    const position = { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
+    return ["locationMessage", { locationMessage: position }];
   }
   return text === null ? ["unknown", {}] : ["conversation", { conversation: text }];
 }

@@ -187,8 +187,8 @@ function contentOf(
   }
   if (location)
     return { ...location, degreesLatitude: location.latitude, degreesLongitude: location.longitude };
-  const [card] = contacts ?? [];
-  if (card) return { displayName: card.name, vcard: card.vcard };
+  const [contact] = contacts ?? [];
+  if (contact) return { displayName: contact.name, vcard: contact.vcard };
   if (!quoted) return text ?? "";
   const participant = quoted.from_me ? ownJid(event) : (quoted.sender ?? chatOf(event.data));
   const quotedMessage = { conversation: quoted.text ?? "" };

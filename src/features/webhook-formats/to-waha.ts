@@ -200,8 +200,8 @@ function actionPayload(event: RecordedEvent, by: RecordedPerson | undefined) {
 
 function editPayload(event: RecordedEvent) {
   const { by, text, message_id } = event.data;
-  const words = { body: text, hasMedia: false, editedMessageId: message_id, _data: {} };
-  return { ...actionPayload(event, by), ...words };
+  const edited = { body: text, hasMedia: false, editedMessageId: message_id, _data: {} };
+  return { ...actionPayload(event, by), ...edited };
 }
 
 function deletionPayload(event: RecordedEvent) {

@@ -57,10 +57,10 @@ async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): P
   }
   return db.transaction().execute(async (trx) => {
     const recorded = await writeAttempts(trx, node, records);
-    const kept = records.filter((_, index) => recorded[index]?.isOwned);
+    const owned = records.filter((_, index) => recorded[index]?.isOwned);
     const wake = await recordEvents(
       trx,
-      kept.flatMap((record) => record.reports),
+      owned.flatMap((record) => record.reports),
     );
     return recorded.map((one) => (one.isOwned ? { ...one, wake } : one));
   });
@@ -88,7 +88,7 @@ async function writeAttempts(
       select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
       from input i join owned o on o.id = i.lane
     ),
-    ${logTries}, ${settleJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
+    ${logTries}, ${finishJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
     select ours.ord, seen.change from ours left join seen on seen.ord = ours.ord`.execute(db);
   const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
   return records.map((_, ord) => {
@@ -106,7 +106,7 @@ const logTries = sql`logged as (
 )`;
 
 /** A manual success also ends the automatic retries: their job has the same position in the lane. */
-const settleJobs = sql`again as (
+const finishJobs = sql`again as (
   update job j set run_at = o.next_retry_at, attempts = o.attempt, grp = coalesce(o."parkedGroup", j.grp)
   from ours o
   where j.id = o.job_id and o.next_retry_at is not null

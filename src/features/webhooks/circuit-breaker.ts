@@ -23,7 +23,7 @@ export function createCircuitBreakers(): CircuitBreakers {
 
   return {
     pauseAfter(tried, beganAt) {
-      const { outcome, verdict } = tried;
+      const { outcome, decision: verdict } = tried;
       const sample = {
         success: isSuccess(outcome),
         weight: failureWeightOf(outcome),
@@ -75,8 +75,8 @@ export class CircuitBreaker {
     // An attempt that began before the pause is not a probe.
     if (sample.success || !this.#isFailing() || (this.#pauseMs > 0 && sample.beganAt < this.#pausedAt))
       return undefined;
-    const wantedMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2;
-    this.#pauseMs = Math.min(wantedMs, sample.longestPauseMs ?? LONGEST_PAUSE_MS, LONGEST_PAUSE_MS);
+    const nextMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2;
+    this.#pauseMs = Math.min(nextMs, sample.longestPauseMs ?? LONGEST_PAUSE_MS, LONGEST_PAUSE_MS);
     this.#pausedAt = sample.at;
     return this.#pauseMs;
   }

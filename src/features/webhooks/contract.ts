@@ -57,11 +57,11 @@ const changedSecret = secretText.refine(
 );
 
 /** The names of event tags in another gateway. */
-const PEER_TRAITS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
-const trait = z.union(
+const PEER_TAGS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
+const eventTag = z.union(
   [
     z.enum(["sent_by_api", "from_me", "groups"]),
-    z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
+    z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((alias) => PEER_TAGS[alias]),
   ],
   unionErrorMessage("must be sent_by_api, from_me or groups"),
 );
@@ -84,7 +84,7 @@ const webhookFields = {
   secret: changedSecret,
   headers: customHeaders,
   exclude: z
-    .array(trait)
+    .array(eventTag)
     .max(6)
     .describe("Skips events of messages sent by the API, of own messages, or of groups."),
   ordering: z

@@ -27,12 +27,12 @@ export function decideAttempt(
   const isGone = outcome.outcome === "response" && outcome.status === 410;
   const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
   if (isGone || attempt >= allowed) return { decision: "failed", reason: describeFailure(outcome), isGone };
-  const askedMs = readRetryAfterMs(outcome);
-  if (askedMs === undefined)
+  const requestedMs = readRetryAfterMs(outcome);
+  if (requestedMs === undefined)
     return { decision: "retry", delayMs: retryDelayMs(plan.scheduleMs, attempt, random), pauseLane: false };
   return {
     decision: "retry",
-    delayMs: requestedDelayMs(plan.scheduleMs, attempt, askedMs),
+    delayMs: requestedDelayMs(plan.scheduleMs, attempt, requestedMs),
     pauseLane: true,
   };
 }

@@ -95,6 +95,6 @@ function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
   const text = body.toString("latin1");
   const shown = secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
-    .reduce((rest, secret) => rest.replaceAll(secret, "****"), text);
+    .reduce((masked, secret) => masked.replaceAll(secret, "****"), text);
   return shown === text ? body : Buffer.from(shown, "latin1");
 }

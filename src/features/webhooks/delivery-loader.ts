@@ -82,9 +82,9 @@ async function loadDeliveries(
   return refs.map((_, index) => byOrd.get(index + 1));
 }
 
-function isReported(whose: ReturnType<typeof sql>) {
+function isReported(owner: ReturnType<typeof sql>) {
   return sql`exists (
-    select from webhook where ${whose} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
+    select from webhook where ${owner} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
 }
 
 function toLoaded(row: Row, box: SecretBox): LoadedDelivery {

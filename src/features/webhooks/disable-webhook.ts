@@ -57,9 +57,9 @@ async function warn(trx: Trx): Promise<number[]> {
   if (failing.length === 0) return [];
   const ids = failing.map((row) => row.id);
   await trx.updateTable("webhook").set({ warned_at: sql<Date>`now()` }).where("id", "in", ids).execute();
-  const words = "No delivery has succeeded for a day. After five days the webhook is disabled.";
+  const text = "No delivery has succeeded for a day. After five days the webhook is disabled.";
   const notices = failing.flatMap(({ instance_id, ...row }) =>
-    instance_id === null ? [] : [webhookNotice(instance_id, row, "endpoint_failing", words)],
+    instance_id === null ? [] : [webhookNotice(instance_id, row, "endpoint_failing", text)],
   );
   return recordEvents(trx, notices);
 }

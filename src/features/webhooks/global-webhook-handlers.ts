@@ -51,8 +51,8 @@ async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: Glob
   const before = await findGlobal(trx);
   const row = before ?? (await insertGlobal(trx, box));
   const url = change.url ?? row.url;
-  const isWanted = enabled ?? (change.url !== undefined || row.is_active);
-  const saved = await changeWebhook(trx, box, row, { ...change, is_active: isWanted && url !== "" });
+  const isActive = enabled ?? (change.url !== undefined || row.is_active);
+  const saved = await changeWebhook(trx, box, row, { ...change, is_active: isActive && url !== "" });
   return { row: saved, isNew: before === undefined };
 }
 

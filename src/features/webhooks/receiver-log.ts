@@ -27,9 +27,9 @@ export function createReceiverLog(log: Pick<Log, "warn" | "info">) {
 
   return (change: ReceiverChange | null, record: AttemptRecord): void => {
     const { webhook_id, webhook_name: name, instance_id, event_id, url, status_code, error } = record;
-    const line = { webhook_id, name, instance_id, event_id, url };
+    const fields = { webhook_id, name, instance_id, event_id, url };
     if (change === "failing")
-      warn({ ...line, status: status_code, error, recommended_action: failureAdvice(record) });
-    if (change === "recovered") inform(line);
+      warn({ ...fields, status: status_code, error, recommended_action: failureAdvice(record) });
+    if (change === "recovered") inform(fields);
   };
 }

@@ -66,13 +66,13 @@ async function lockWebhooksFor(
   { instance_id, event, traits }: StoredEvent,
   only: number | undefined,
 ): Promise<SubscribedWebhook[]> {
-  const wants = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
+  const isSubscribed = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
     and (w.instance_id is null or i.webhook_enabled)`;
   const { rows } = await sql<SubscribedWebhook>`
     select w.id, coalesce(w.lane, i.global_lane) as lane
     from webhook w join instance i on i.id = ${instance_id}
     where (w.instance_id = i.id or w.instance_id is null) and w.is_active
-      and ${only === undefined ? wants : sql`w.id = ${only}`}
+      and ${only === undefined ? isSubscribed : sql`w.id = ${only}`}
     order by w.id for no key update of w`.execute(trx);
   return rows;
 }

@@ -46,7 +46,7 @@ export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undef
 
 /** Inserts a webhook and its lane; the caller has locked the instance. */
 export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
-  await requireRoom(trx, webhook.instance_id);
+  await requireWebhookQuota(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
   const lane = await addLane(trx, "webhook", String(id));
   const { url, events, secret, headers, format_token, ...columns } = webhook;
@@ -75,9 +75,9 @@ export async function nextWebhookId(trx: Trx): Promise<number> {
 
 /** The events that a webhook of this format receives. Throws for a name without counterpart in the format. */
 function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
-  const asked = events.filter((name) => !name.endsWith("*"));
-  const known = supportedEvents(format, asked);
-  const lacking = asked.find((name) => !known.includes(name));
+  const named = events.filter((name) => !name.endsWith("*"));
+  const known = supportedEvents(format, named);
+  const lacking = named.find((name) => !known.includes(name));
   if (lacking !== undefined)
     throw invalidField("events", `${lacking} is not supported by the format ${format}`);
   const names = supportedEvents(format, expandEvents(events));
@@ -91,7 +91,7 @@ function sealToken(box: SecretBox, id: number, token: string | null | undefined)
     : box.seal(token, webhookEncryptionContext("format_token", id));
 }
 
-async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
+async function requireWebhookQuota(trx: Trx, instanceId: number): Promise<void> {
   const there = await selectWebhooks(trx, instanceId).limit(MAX_WEBHOOKS_PER_INSTANCE).execute();
   if (there.length < MAX_WEBHOOKS_PER_INSTANCE) return;
   throw new GatewayError(
@@ -153,7 +153,7 @@ export async function changeWebhook(
       ...filterOf(row, change),
       ...(format_token !== undefined &&
         format_token !== SECRET_MASK && { format_token: sealToken(box, row.id, format_token) }),
-      ...(headers && { headers: sealHeaders(box, row.id, keepMasked(headers, row, box)) }),
+      ...(headers && { headers: sealHeaders(box, row.id, withoutMasks(headers, row, box)) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
       ...(isOtherReceiver && { ...addressColumns(box, row.id, url), ...HEALTHY }),
       ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
@@ -176,16 +176,17 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
     );
   const masked = Object.entries(headers ?? {}).find(([, value]) => value === SECRET_MASK);
   if (masked) throw invalidField(`headers.${masked[0]}`, "must be sent again when the address changes");
-  const isKept = row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
-  if (isKept)
+  const isUnchanged =
+    row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
+  if (isUnchanged)
     throw invalidField("format_token", "must be sent again when the address changes; send null for none");
 }
 
 /** The filter depends on the format, so that events without a counterpart are not queued. */
 function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
   if (!events && !format) return {};
-  const wanted = events ?? row.events;
-  return { events: wanted, event_names: namesFor(format ?? row.format, wanted) };
+  const filter = events ?? row.events;
+  return { events: filter, event_names: namesFor(format ?? row.format, filter) };
 }
 
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
@@ -197,20 +198,24 @@ export function createsSecret({ secret, rotate_secret }: SecretChange): boolean 
 
 function newSecretOf(change: SecretChange): string | undefined {
   if (!createsSecret(change)) return undefined;
-  const given = change.secret;
-  return given === undefined || isMaskedSecret(given) ? createWebhookSecret() : given;
+  const requested = change.secret;
+  return requested === undefined || isMaskedSecret(requested) ? createWebhookSecret() : requested;
 }
 
-function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretBox): Record<string, string> {
-  const before = Object.values(given).includes(SECRET_MASK) ? openHeaders(row, box) : {};
-  const kept = Object.entries(given).map(([name, value]) => {
+function withoutMasks(
+  requested: Record<string, string>,
+  row: WebhookRow,
+  box: SecretBox,
+): Record<string, string> {
+  const before = Object.values(requested).includes(SECRET_MASK) ? openHeaders(row, box) : {};
+  const merged = Object.entries(requested).map(([name, value]) => {
     if (value !== SECRET_MASK) return [name, value];
     const known = before[name];
     if (known === undefined)
       throw invalidField(`headers.${name}`, "is masked, but no value is stored; send the value itself");
     return [name, known];
   });
-  return Object.fromEntries(kept) as Record<string, string>;
+  return Object.fromEntries(merged) as Record<string, string>;
 }
 
 /** The old secret also signs for a while; the same secret again is no change. */

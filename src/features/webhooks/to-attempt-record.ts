@@ -16,19 +16,19 @@ export interface CompletedAttempt {
   outcome: FetchOutcome;
   /** Number of the attempt, from 1. */
   attempt: number;
-  verdict: AttemptDecision;
+  decision: AttemptDecision;
 }
 
 /** After this many failures, other events of the chat no longer wait for the event. */
 const PARK_AFTER_FAILURES = 3;
-const KEEP_OF_RESPONSE_BYTES = 4096;
+const SHOWN_RESPONSE_BYTES = 4096;
 
 /** The record of an attempt. A failed manual attempt does not affect the automatic retries. */
-export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
-  const { job, loaded, outcome, attempt, verdict } = tried;
+export function toAttemptRecord(completed: CompletedAttempt): AttemptRecord {
+  const { job, loaded, outcome, attempt, decision } = completed;
   const { event, webhook } = loaded;
   const { trigger } = job.ref as DeliveryRef;
-  const retryAfterMs = trigger === "auto" && verdict.decision === "retry" ? verdict.delayMs : null;
+  const retryAfterMs = trigger === "auto" && decision.decision === "retry" ? decision.delayMs : null;
   const isParked = retryAfterMs !== null && attempt >= PARK_AFTER_FAILURES && webhook.ordering === "chat";
   return {
     lane: job.lane,
@@ -46,10 +46,10 @@ export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
     attempt,
     trigger,
     ...describeAttempt(outcome),
-    status: statusAfter(verdict, job.ref as DeliveryRef, isParked),
+    status: statusAfter(decision, job.ref as DeliveryRef, isParked),
     retry_after_ms: retryAfterMs,
     parkedGroup: isParked ? singleJobGroup(job.id) : null,
-    reports: loaded.isReported ? report(tried, retryAfterMs) : [],
+    reports: loaded.isReported ? report(completed, retryAfterMs) : [],
   };
 }
 
@@ -67,15 +67,15 @@ function statusAfter(
 /** The columns of a log row that describe the HTTP attempt. */
 export function describeAttempt(outcome: FetchOutcome) {
   const success = isSuccess(outcome);
-  const answered = outcome.outcome === "response";
+  const hasResponse = outcome.outcome === "response";
   return {
     success,
-    status_code: answered ? outcome.status : null,
+    status_code: hasResponse ? outcome.status : null,
     error: success ? null : describeFailure(outcome),
-    error_class: success ? null : answered ? "status" : outcome.failure,
+    error_class: success ? null : hasResponse ? "status" : outcome.failure,
     duration_ms: Math.round(outcome.durationMs),
-    response_body: answered
-      ? cleanText(outcome.body.subarray(0, KEEP_OF_RESPONSE_BYTES).toString("utf8"))
+    response_body: hasResponse
+      ? cleanText(outcome.body.subarray(0, SHOWN_RESPONSE_BYTES).toString("utf8"))
       : null,
   };
 }

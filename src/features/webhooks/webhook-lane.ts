@@ -39,13 +39,13 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
     if (!body) return discard(db, ref, "The event has no counterpart in the format of the webhook.");
     const beganAt = performance.now();
     faultPoint("delivery:before-connect");
-    const tried = await tryOnce(options, job, loaded, body);
+    const completed = await attemptDelivery(options, job, loaded, body);
     faultPoint("delivery:after-response");
-    await record(tried);
+    await record(completed);
     return {
-      end: "settled",
-      isHealthy: isSuccess(tried.outcome),
-      pauseLaneMs: breakers.pauseAfter(tried, beganAt),
+      end: "committed",
+      isHealthy: isSuccess(completed.outcome),
+      pauseLaneMs: breakers.pauseAfter(completed, beganAt),
     };
   }
 
@@ -69,7 +69,7 @@ function bodyOf(
   return formatEventBody(event.body, format, { url, token: openToken(webhook, box), baseUrl });
 }
 
-async function tryOnce(
+async function attemptDelivery(
   options: WebhookLaneOptions,
   job: Job,
   loaded: LoadedDelivery,
@@ -79,7 +79,7 @@ async function tryOnce(
   const attempt = loaded.delivery.attempts + 1;
   const outcome = await deliverWebhook(options, { ...loaded, body, attempt });
   const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
-  return { job, loaded, outcome, attempt, verdict: decideAttempt(outcome, attempt, plan) };
+  return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
 }
 
 /** Records an attempt and all its effects. */
@@ -87,9 +87,9 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
 
-  return async (tried: CompletedAttempt): Promise<void> => {
-    const { job, loaded, verdict } = tried;
-    const record = toAttemptRecord(tried);
+  return async (completed: CompletedAttempt): Promise<void> => {
+    const { job, loaded, decision } = completed;
+    const record = toAttemptRecord(completed);
     const recorded = await retryUntilCommitted(engine, job.lane, () => writer.write(record));
     faultPoint("delivery:after-commit");
     if (recorded.isOwned) {
@@ -98,8 +98,8 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
     } else engine.markLaneLost(job.lane.id);
     // A success has ended the automatic retries, for which other deliveries of the chat may wait.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";
-    if (isManual && verdict.decision === "delivered") engine.wake([job.lane.id], { changed: true });
-    if (verdict.decision === "failed" && verdict.isGone) {
+    if (isManual && decision.decision === "delivered") engine.wake([job.lane.id], { changed: true });
+    if (decision.decision === "failed" && decision.isGone) {
       const { webhook, event } = loaded;
       engine.wake(
         await disableWebhook(db, webhook.id, event.instance_id, "The receiver responded with 410."),

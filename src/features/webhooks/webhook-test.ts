@@ -24,7 +24,7 @@ export function createWebhookTest(deps: WebhookTestDeps) {
     allow(row.id);
     const webhook = { ...row, url: openUrl(row, deps.box) };
     const event = await recordTestEvent(deps.db, webhook, instanceId);
-    const tried = describeAttempt(
+    const described = describeAttempt(
       await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),
     );
     const log = await deps.db
@@ -40,14 +40,14 @@ export function createWebhookTest(deps: WebhookTestDeps) {
         url: maskUrl(webhook.url),
         attempt: 1,
         trigger: "test",
-        ...tried,
+        ...described,
       })
       .returning("id")
       .executeTakeFirstOrThrow();
-    const { success, status_code, duration_ms, error } = tried;
+    const { success, status_code, duration_ms, error } = described;
     const result = { success, status_code, duration_ms, error, event_id: event.event_id, log_id: log.id };
     if (success) return result;
-    const message = `The test event was not delivered. ${error} ${failureAdvice(tried)}`;
+    const message = `The test event was not delivered. ${error} ${failureAdvice(described)}`;
     throw new GatewayError("SEND_FAILED", message, { details: result });
   };
 }

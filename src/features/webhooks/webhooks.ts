@@ -59,7 +59,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
         await recordAudit(trx, entryOf(by, "webhook.create", added, input));
         return added;
       });
-      forgetLane(engine, row.lane);
+      wakeLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: true });
     },
 
@@ -71,7 +71,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });
-      forgetLane(engine, row.lane);
+      wakeLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
@@ -89,7 +89,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
         return found;
       });
       await discardQueued(db, row);
-      forgetLane(engine, row.lane);
+      wakeLane(engine, row.lane);
       return { id: webhookId };
     },
 
@@ -101,7 +101,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });
-      forgetLane(engine, row.lane);
+      wakeLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
@@ -128,7 +128,7 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
   return {
     async recoverWebhook({ input }) {
       const { queued, lane } = await recoverDeliveries(db, input);
-      forgetLane(engine, lane);
+      wakeLane(engine, lane);
       return { queued };
     },
 
@@ -145,6 +145,6 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
 }
 
 /** Invalidates the cache of the lane's owner after a change. */
-function forgetLane(engine: Engine, lane: number | null): void {
+function wakeLane(engine: Engine, lane: number | null): void {
   engine.wake(lane === null ? [] : [lane], { changed: true });
 }

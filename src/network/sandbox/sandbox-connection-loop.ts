@@ -51,7 +51,7 @@ export class SandboxConnectionLoop {
       instance_id,
       timing,
       log,
-      reportDurably: (event) => this.#tell(event),
+      reportDurably: (event) => this.#reportUntilStored(event),
     });
     this.#ended = this.#run(after);
   }
@@ -120,26 +120,26 @@ export class SandboxConnectionLoop {
       account_id: this.#account,
       timing: this.#runtime.timing,
       phone: this.#pairingPhone,
-      report: (event) => this.#tell(event),
+      report: (event) => this.#reportUntilStored(event),
       waitForScan: (pairing, ms) => this.#waitForScan(pairing, ms),
       isStopped: () => this.#isStopped(),
     }).finally(() => {
       this.#isPairing = false;
     });
-    if (token !== undefined) return this.#keep(token);
-    await this.#tell({ type: "qr_expired" });
+    if (token !== undefined) return this.#storePairing(token);
+    await this.#reportUntilStored({ type: "qr_expired" });
     return "end";
   }
 
   // Stores the identity before any report that the device is paired.
-  async #keep(token: string): Promise<Next> {
+  async #storePairing(token: string): Promise<Next> {
     try {
       await this.#credentials.save(credentialsOf(token));
       return "again";
     } catch (error) {
       this.#runtime.log?.warn({ err: error }, "sandbox: the new pairing could not be stored");
       await resultWithin(unlinkDevice(this.#runtime.pool, token), this.#runtime.timing.closeMs);
-      await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
+      await this.#reportUntilStored({ type: "disconnected", reason: "closed", will_retry: false });
       return "end";
     }
   }
@@ -168,9 +168,9 @@ export class SandboxConnectionLoop {
       return "end";
     }
     const login = { token, account_id: this.#account, session, host: this.#runtime.host.id };
-    const answer = await logIn(this.#runtime.pool, login).finally(leave);
-    if (answer.state === "open") return this.#stayOnline(answer.me, session);
-    return this.#afterClose(answer.state);
+    const outcome = await logIn(this.#runtime.pool, login).finally(leave);
+    if (outcome.state === "open") return this.#stayOnline(outcome.me, session);
+    return this.#afterClose(outcome.state);
   }
 
   async #stayOnline(me: LoggedInDevice, session: string): Promise<Next> {
@@ -179,7 +179,7 @@ export class SandboxConnectionLoop {
     // Notifies a replaced session of this process.
     this.#runtime.wakeups.device(me.device);
     if (this.#isStopped()) await connection.close();
-    await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
+    await this.#reportUntilStored({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
     this.#runtime.attach(connection);
     connection.poll();
     const reason = await connection.closed;
@@ -190,17 +190,17 @@ export class SandboxConnectionLoop {
   async #afterClose(reason: CloseReason): Promise<Next> {
     switch (reason) {
       case "lost":
-        await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry: true });
+        await this.#reportUntilStored({ type: "disconnected", reason: "connection_lost", will_retry: true });
         return "later";
       case "replaced":
-        await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
+        await this.#reportUntilStored({ type: "disconnected", reason: "replaced", will_retry: false });
         return "end";
       case "unlinked":
         await resultWithin(this.#credentials.erase(), this.#runtime.timing.closeMs);
-        await this.#tell({ type: "logged_out", reason: "unlinked" });
+        await this.#reportUntilStored({ type: "logged_out", reason: "unlinked" });
         return "end";
       case "banned":
-        await this.#tell({ type: "banned", reason: "banned" });
+        await this.#reportUntilStored({ type: "banned", reason: "banned" });
         return "end";
       case "closed":
         return "end";
@@ -208,7 +208,7 @@ export class SandboxConnectionLoop {
   }
 
   // The gateway must learn the session's state, so a failed report is repeated.
-  async #tell(event: NetworkEvent): Promise<void> {
+  async #reportUntilStored(event: NetworkEvent): Promise<void> {
     while (!this.#isStopped()) {
       try {
         return await this.#report(event);

@@ -25,7 +25,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
   ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
   const post = async (phone: string, { chat, writer }: ActorContext, entry: InboxEntry): Promise<boolean> => {
-    const devices = await postInboxEntry(network, { phone, chat, letter: entry, writer: writer.phone });
+    const devices = await postInboxEntry(network, { phone, chat, entry, writer: writer.phone });
     for (const device of devices) wakeupBusOf(pool).device(device);
     return devices.length > 0;
   };

@@ -55,7 +55,7 @@ export class SandboxSession implements Session {
   readonly #runtime: SandboxRuntime;
   readonly #options: OpenSessionOptions;
   readonly #network: SandboxNetwork<Pool>;
-  readonly #ask: RunOperation;
+  readonly #run: RunOperation;
   readonly #connectionLoops: SessionSupervisor<SandboxConnectionLoop>;
 
   constructor(runtime: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
@@ -66,11 +66,11 @@ export class SandboxSession implements Session {
       options,
       (pairingPhone, after) => new SandboxConnectionLoop(runtime, options, pairingPhone, after),
     );
-    this.#ask = createOperationRunner(this.#network, () => this.#connection);
-    this.contacts = contactOperations(this.#ask, pictureUrl);
-    this.chats = chatOperations(this.#ask);
-    this.profile = profileOperations(this.#ask, pictureUrl);
-    this.groups = groupOperations(this.#ask);
+    this.#run = createOperationRunner(this.#network, () => this.#connection);
+    this.contacts = contactOperations(this.#run, pictureUrl);
+    this.chats = chatOperations(this.#run);
+    this.profile = profileOperations(this.#run, pictureUrl);
+    this.groups = groupOperations(this.#run);
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
@@ -96,10 +96,10 @@ export class SandboxSession implements Session {
       throw new Error("A media message needs its bytes.");
     }
     try {
-      const kept = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
-      const result = await connection.request(sendRequest(this.#way(connection, to), kept, id));
-      const isFile = result.outcome === "accepted" && kept.kind === "media";
-      return isFile ? { ...result, media_ref: kept.ref } : result;
+      const stored = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
+      const result = await connection.request(sendRequest(this.#requestContext(connection, to), stored, id));
+      const isFile = result.outcome === "accepted" && stored.kind === "media";
+      return isFile ? { ...result, media_ref: stored.ref } : result;
     } catch (error) {
       // Before the statement that sends the message, only the network's database can fail.
       return { outcome: "not_sent", reason: String(error), is_offline: true };
@@ -125,8 +125,8 @@ export class SandboxSession implements Session {
     const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
     try {
       const reading = { device: me.device, session, me: me.phone, chat, messages };
-      const { isOpen, told } = await recordReadReceipt(this.#runtime.pool, reading);
-      for (const device of told) this.#runtime.wakeups.device(device);
+      const { isOpen, notified } = await recordReadReceipt(this.#runtime.pool, reading);
+      for (const device of notified) this.#runtime.wakeups.device(device);
       return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
     } catch (error) {
       return failedResult(error);
@@ -148,19 +148,19 @@ export class SandboxSession implements Session {
   }
 
   rejectCall(call_id: string, from: Jid): Promise<OperationResult<null>> {
-    return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => succeeded(null));
+    return this.#run({ action: "reject_call", chat: from, target_id: call_id }, async () => succeeded(null));
   }
 
   get #connection(): SandboxConnection | undefined {
     return this.#connectionLoops.current?.connection;
   }
 
-  async #act(to: Jid, arrival: (transport: RequestContext) => SandboxRequest): Promise<SendResult> {
+  async #act(to: Jid, toRequest: (transport: RequestContext) => SandboxRequest): Promise<SendResult> {
     const connection = this.#connection;
-    return connection ? connection.request(arrival(this.#way(connection, to))) : NOT_CONNECTED;
+    return connection ? connection.request(toRequest(this.#requestContext(connection, to))) : NOT_CONNECTED;
   }
 
-  #way({ me, session }: SandboxConnection, to: Jid): RequestContext {
+  #requestContext({ me, session }: SandboxConnection, to: Jid): RequestContext {
     return { me, session, to, timing: this.#runtime.timing };
   }
 }

@@ -64,9 +64,9 @@ export function createSessionTransport(
     // The types of Node's own `fetch` belong to another version of undici.
     options: { dispatcher: guarded(LIBRARY_BYTES) } as object,
     async fetchFile(url) {
-      const answer = await request(url, { dispatcher: files, headersTimeout: FILE_HEADERS_MS });
+      const response = await request(url, { dispatcher: files, headersTimeout: FILE_HEADERS_MS });
       // Cutting an unread response emits an error, which must not end the process.
-      return { status: answer.statusCode, body: answer.body.on("error", () => {}) };
+      return { status: response.statusCode, body: response.body.on("error", () => {}) };
     },
   };
 }

@@ -49,7 +49,7 @@ export class WhatsAppConnectionLoop {
   #isPairing = false;
   #isOver = false;
   #shownCodes = 0;
-  #tries = 0;
+  #attempts = 0;
 
   constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
@@ -127,10 +127,10 @@ export class WhatsAppConnectionLoop {
     try {
       const library = await this.#options.loadBaileys();
       fault = "credentials_unreadable";
-      const kept = await this.#options.credentials.load();
+      const stored = await this.#options.credentials.load();
       if (this.#isStopped()) return "end";
-      this.#isPairing = !kept;
-      const creds = kept && library.readCredentials(kept);
+      this.#isPairing = !stored;
+      const creds = stored && library.readCredentials(stored);
       fault = "session_failed";
       const next = creds ? await this.#logIn(library, creds) : await this.#pair(library);
       this.#failures.reset();
@@ -161,11 +161,11 @@ export class WhatsAppConnectionLoop {
     this.#ceremony = undefined;
     switch (result.end) {
       case "paired":
-        this.#tries = 0;
+        this.#attempts = 0;
         this.#caches = this.#runtime.caches.forSession();
         return "at_once";
       case "failed":
-        return this.#tellFailed(result.error);
+        return this.#reportFailed(result.error);
       case "closed":
         return this.#afterPairing(result.shown, result.socketClose);
     }
@@ -176,10 +176,10 @@ export class WhatsAppConnectionLoop {
     const { pairingAttempts, codes } = this.#runtime.timing;
     if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
     const hasShown = shown > this.#shownCodes;
-    this.#tries = hasShown ? 1 : this.#tries + 1;
+    this.#attempts = hasShown ? 1 : this.#attempts + 1;
     this.#shownCodes = shown;
     const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
-    const will_retry = this.#tries < pairingAttempts && !isLast;
+    const will_retry = this.#attempts < pairingAttempts && !isLast;
     const error = will_retry ? undefined : pairingError("connection_failed");
     // A shown QR or code ends with its connection.
     if (hasShown || !will_retry) {
@@ -188,7 +188,7 @@ export class WhatsAppConnectionLoop {
     return will_retry ? "later" : "end";
   }
 
-  async #tellFailed(error: PairingError): Promise<Next> {
+  async #reportFailed(error: PairingError): Promise<Next> {
     const isExpired = error.code === "qr_expired" || error.code === "code_expired";
     const failed = { reason: "pairing_failed", will_retry: false, detail: error.message } as const;
     await this.#report(
@@ -236,7 +236,7 @@ export class WhatsAppConnectionLoop {
     await this.#report({ type: "connected", me: connection.me, platform: connection.platform });
     await connection.closed;
     this.#connection = undefined;
-    if (performance.now() - since > this.#runtime.timing.stableAfterMs) this.#tries = 0;
+    if (performance.now() - since > this.#runtime.timing.stableAfterMs) this.#attempts = 0;
   }
 
   async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
@@ -257,8 +257,8 @@ export class WhatsAppConnectionLoop {
     }
     if (follow === "outdated") return this.#afterRefusal(version);
     const will_retry = follow !== "replaced";
-    if (will_retry) this.#tries++;
-    const reported = `${detail} (${code}), try ${this.#tries}`;
+    if (will_retry) this.#attempts++;
+    const reported = `${detail} (${code}), try ${this.#attempts}`;
     await this.#report({
       type: "disconnected",
       reason: DISCONNECT_REASONS[follow],
@@ -297,7 +297,7 @@ export class WhatsAppConnectionLoop {
   #backoffMs(): number {
     const { backoffMs, backoffMaxMs } = this.#runtime.timing;
     // A user waits for the pairing.
-    const tries = this.#isPairing ? 0 : this.#tries;
+    const tries = this.#isPairing ? 0 : this.#attempts;
     return Math.random() * Math.min(backoffMaxMs, backoffMs * 2 ** tries);
   }
 

@@ -47,7 +47,7 @@ export type SettingsCheck = (values: Partial<Settings>) => string[];
 export function readConfig(env: Env, ...checks: readonly SettingsCheck[]): Config {
   const { values, problems } = readSettings(env);
   problems.push(...unknownNames(env), ...contradictions(values), ...checks.flatMap((check) => check(values)));
-  const origin = given(env, CLIENT_VERSION_ORIGIN);
+  const origin = settingOf(env, CLIENT_VERSION_ORIGIN);
   if (origin !== undefined && !(URL.canParse(origin) && isLoopbackUrl(origin))) {
     problems.push(`${CLIENT_VERSION_ORIGIN} must be an address of this machine`);
   }
@@ -62,8 +62,8 @@ export function readConfig(env: Env, ...checks: readonly SettingsCheck[]): Confi
     sandbox: settings.sandbox ?? (isReachedFromElsewhere(settings.baseUrl) ? "owner" : "on"),
     allowedHosts: allowedHostsOf(settings),
     localTargets: localTargetsOf(settings),
-    faultPoint: given(env, FAULT_POINT),
-    clientVersionOrigin: given(env, CLIENT_VERSION_ORIGIN),
+    faultPoint: settingOf(env, FAULT_POINT),
+    clientVersionOrigin: settingOf(env, CLIENT_VERSION_ORIGIN),
     production: env.NODE_ENV === "production",
   };
 }
@@ -105,7 +105,9 @@ function readSettings(env: Env): { values: Partial<Settings>; problems: string[]
   const problems: string[] = [];
   for (const { key, env: name, alias } of listSettings()) {
     const schema: z.ZodType = SETTINGS.shape[key as keyof typeof SETTINGS.shape];
-    const read = schema.safeParse(given(env, name) ?? (alias === undefined ? undefined : given(env, alias)));
+    const read = schema.safeParse(
+      settingOf(env, name) ?? (alias === undefined ? undefined : settingOf(env, alias)),
+    );
     if (read.success) {
       values[key] = read.data;
     } else {
@@ -115,7 +117,7 @@ function readSettings(env: Env): { values: Partial<Settings>; problems: string[]
   return { values: values as Partial<Settings>, problems };
 }
 
-function given(env: Env, name: string): string | undefined {
+function settingOf(env: Env, name: string): string | undefined {
   const text = env[name]?.trim();
   const isServiceLink = name === "WAYGATE_PORT" && text?.startsWith("tcp://");
   return text === "" || isServiceLink ? undefined : text;
@@ -126,7 +128,7 @@ function unknownNames(env: Env): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith("WAYGATE_") && !known.has(name) && !SERVICE_LINK.test(name))
     .filter(
-      (name) => !FOR_TESTS.includes(name) || (env.NODE_ENV !== "test" && given(env, name) !== undefined),
+      (name) => !FOR_TESTS.includes(name) || (env.NODE_ENV !== "test" && settingOf(env, name) !== undefined),
     )
     .map((name) =>
       FOR_TESTS.includes(name)

@@ -52,7 +52,7 @@ export async function findGeneratedKey(
   dataDir: string,
   name: "secret-key" | "backup-key",
 ): Promise<string | undefined> {
-  return readKept(join(dataDir, name));
+  return readStored(join(dataDir, name));
 }
 
 async function makeDirectory(path: string): Promise<string> {
@@ -66,8 +66,8 @@ async function makeDirectory(path: string): Promise<string> {
 
 /** A small file that is created once, atomically, and never changed. */
 async function readOrMake(path: string, make: () => string): Promise<string> {
-  const kept = await readKept(path);
-  if (kept !== undefined) return kept;
+  const stored = await readStored(path);
+  if (stored !== undefined) return stored;
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
   try {
     const file = await open(draft, "wx", 0o600);
@@ -78,10 +78,10 @@ async function readOrMake(path: string, make: () => string): Promise<string> {
   } finally {
     await rm(draft, { force: true });
   }
-  return (await readKept(path)) ?? make();
+  return (await readStored(path)) ?? make();
 }
 
-async function readKept(path: string): Promise<string | undefined> {
+async function readStored(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw new Error(`${path} cannot be read (${codeOf(error)}); give this user the right to read it.`);

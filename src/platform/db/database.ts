@@ -95,8 +95,8 @@ async function closePool(db: Db, pool: pg.Pool): Promise<void> {
 }
 
 // 25P03: the server ended an idle transaction of ours. 53300: it has no free connection.
-const AWAY_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
-const AWAY_SYSTEM_CODES = new Set([
+const UNAVAILABLE_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
+const UNAVAILABLE_SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
@@ -108,7 +108,7 @@ const AWAY_SYSTEM_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
 ]);
-const AWAY_SENTENCES = [
+const UNAVAILABLE_MESSAGES = [
   "Connection terminated",
   "timeout exceeded when trying to connect",
   "timeout expired",
@@ -121,8 +121,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (AWAY_STATES.test(code) || AWAY_SYSTEM_CODES.has(code)) return true;
-  if (AWAY_SENTENCES.some((sentence) => error.message.startsWith(sentence))) return true;
+  if (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_CODES.has(code)) return true;
+  if (UNAVAILABLE_MESSAGES.some((sentence) => error.message.startsWith(sentence))) return true;
   return error.cause !== undefined && isDatabaseUnavailable(error.cause);
 }
 

@@ -1,7 +1,7 @@
 import { type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import type pg from "pg";
 
-const MARK = "/* kept */";
+const MARKER = "/* kept */";
 /** Longest offset of the mark in a statement. */
 const MARK_WITHIN = 20;
 /**
@@ -15,7 +15,7 @@ const PLANS_LAST_MS = { first: 1_000, longest: 10_000 };
  * Marks a statement that runs for every message: each connection prepares it now and then instead of every
  * time, because planning takes longer than running. Use it only for fixed text that finds rows by key.
  */
-export const PREPARED_STATEMENT = sql.raw<never>(`${MARK} `);
+export const PREPARED_STATEMENT = sql.raw<never>(`${MARKER} `);
 
 /**
  * Append to a select from a list of rows given as JSON. PostgreSQL assumes a hundred rows in any such list
@@ -32,10 +32,10 @@ export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect();
-      const keeper = clients.get(client) ?? new PreparedStatementClient(client, names);
-      clients.set(client, keeper);
-      await keeper.freshen();
-      return keeper;
+      const prepared = clients.get(client) ?? new PreparedStatementClient(client, names);
+      clients.set(client, prepared);
+      await prepared.freshen();
+      return prepared;
     },
     end: () => pool.end(),
   };
@@ -47,7 +47,7 @@ class StatementNames {
   #made = 0;
 
   of(text: string): string | undefined {
-    if (!text.slice(0, MARK_WITHIN).includes(MARK)) return undefined;
+    if (!text.slice(0, MARK_WITHIN).includes(MARKER)) return undefined;
     return this.#names.get(text) ?? (this.#names.size < MOST_TEXTS ? this.renew(text) : undefined);
   }
 

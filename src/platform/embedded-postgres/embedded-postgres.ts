@@ -92,7 +92,7 @@ async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries):
     try {
       return await launchPatiently(home, binaries, port);
     } catch (error) {
-      if (!says(error, "could not bind")) throw error;
+      if (!hasMessage(error, "could not bind")) throw error;
     }
   }
   throw new Error("No port is free on 127.0.0.1.");
@@ -108,13 +108,13 @@ async function launchPatiently(
     try {
       return await launchPostmaster(home, binaries, port);
     } catch (error) {
-      if (!says(error, "pre-existing shared memory") || performance.now() > until) throw error;
+      if (!hasMessage(error, "pre-existing shared memory") || performance.now() > until) throw error;
     }
   }
 }
 
-function says(error: unknown, words: string): boolean {
-  return error instanceof Error && error.message.includes(words);
+function hasMessage(error: unknown, text: string): boolean {
+  return error instanceof Error && error.message.includes(text);
 }
 
 function urlOf(password: string, port: number): string {

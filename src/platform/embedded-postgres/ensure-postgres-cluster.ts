@@ -49,7 +49,7 @@ async function makeCluster(home: PostgresHome, binaries: PostgresBinaries, sync:
     await writeFile(password, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
     await give(home, data, password);
     await runInitdb(home, binaries, data, password, sync);
-    await takeBack(home, password);
+    await reclaimOwnership(home, password);
     await rename(draft, home.path);
     if (sync) await syncDirectory(dirname(home.path));
   } finally {
@@ -61,7 +61,7 @@ async function give({ runner }: PostgresHome, ...paths: string[]): Promise<void>
   if (runner !== undefined) for (const path of paths) await chown(path, runner.uid, runner.gid);
 }
 
-async function takeBack({ runner }: PostgresHome, path: string): Promise<void> {
+async function reclaimOwnership({ runner }: PostgresHome, path: string): Promise<void> {
   if (runner !== undefined) await chown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
 }
 

@@ -28,7 +28,7 @@ export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
   const outsidePath = sharedHomeOf(dataDir);
   const outside = describeHome(outsidePath, await findPostgresOsUser(join(outsidePath, "data")));
   if (await isPresent(outside.data)) return outside;
-  const barrier = await openWay(dataDir, inside.runner);
+  const barrier = await makeTraversable(dataDir, inside.runner);
   if (barrier === undefined) return inside;
   if (await isPresent(inside.data)) {
     throw new Error(
@@ -78,7 +78,7 @@ async function refuseForeignPointer(dataDir: string, runner: PostgresOsUser | un
   );
 }
 
-async function openWay(dataDir: string, runner: PostgresOsUser): Promise<string | undefined> {
+async function makeTraversable(dataDir: string, runner: PostgresOsUser): Promise<string | undefined> {
   const barrier = await findInaccessibleDirectory(dataDir, runner);
   if (barrier !== dataDir) return barrier;
   const { uid, mode } = await stat(dataDir);

@@ -50,11 +50,11 @@ export async function writePostgresConfig(
 ): Promise<void> {
   const settings = { ...SETTINGS, ...(major >= 18 ? { io_method: "sync" } : {}), ...more };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
-  const head =
+  const header =
     "# Written by Waygate at every start. Your own settings go into postgresql.local.conf in this directory.";
   await writeReadable(
     `${home.config}.new`,
-    [head, ...lines, "include 'postgresql.local.conf'", ""].join("\n"),
+    [header, ...lines, "include 'postgresql.local.conf'", ""].join("\n"),
   );
   await rename(`${home.config}.new`, home.config);
   const local = join(home.path, "postgresql.local.conf");

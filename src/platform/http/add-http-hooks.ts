@@ -15,7 +15,7 @@ declare module "fastify" {
     /** The caller, once known. */
     caller: Caller | undefined;
     /** The database error of the caller's check, on a route whose body decides the response. */
-    databaseAway: unknown;
+    databaseError: unknown;
     /** Code of the error, if there is one. */
     refusal: string | undefined;
     /** The raw JSON body, on routes that need it. */
@@ -36,7 +36,7 @@ const NOT_BY_THE_CALLER = new Set(["INTERNAL", "UNAVAILABLE", "STORAGE_FULL"]);
 
 export interface HttpHooksOptions {
   log: Log;
-  onResponse: (answered: CompletedRequest) => void;
+  onResponse: (completed: CompletedRequest) => void;
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
   loadShedder: LoadShedder;
@@ -47,18 +47,18 @@ export interface HttpHooksOptions {
 /** Applies to every request: its id, the security headers, one log line, errors in one shape. */
 export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): void {
   app.decorateRequest("caller", undefined);
-  app.decorateRequest("databaseAway", undefined);
+  app.decorateRequest("databaseError", undefined);
   app.decorateRequest("refusal", undefined);
   app.decorateRequest("bytes", undefined);
-  const noteRefusal = createRejectedRequestLog({ log: options.log });
+  const logRefusal = createRejectedRequestLog({ log: options.log });
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
-    reportAnswer(request, reply, options, noteRefusal);
+    reportResponse(request, reply, options, logRefusal);
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
     const { isNeverShed, isExpected } = request.routeOptions.config;
-    if (!isNeverShed && !isExpected?.(request)) requireCalm(options.loadShedder);
+    if (!isNeverShed && !isExpected?.(request)) requireCapacity(options.loadShedder);
   });
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");
@@ -67,8 +67,8 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
   app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
 }
 
-function requireCalm(pressure: LoadShedder): void {
-  if (!pressure.admits()) throw overloadedError("The gateway is overloaded. Try again in a moment.");
+function requireCapacity(loadShedder: LoadShedder): void {
+  if (!loadShedder.admits()) throw overloadedError("The gateway is overloaded. Try again in a moment.");
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -80,11 +80,11 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-function reportAnswer(
+function reportResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   { log, onResponse }: HttpHooksOptions,
-  noteRefusal: LogRejectedRequest,
+  logRefusal: LogRejectedRequest,
 ): void {
   const startedAt = performance.now();
   reply.raw.once("close", () => {
@@ -94,9 +94,9 @@ function reportAnswer(
     const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
     const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
     const { ip, refusal: code } = request;
-    const asked = { method, route, status, code, request_id, account_id, ip: anonymiseIp(ip) };
-    log.info({ ...asked, duration_ms }, "request");
-    if (isRefusedCaller(status, caller)) noteRefusal(asked);
+    const entry = { method, route, status, code, request_id, account_id, ip: anonymiseIp(ip) };
+    log.info({ ...entry, duration_ms }, "request");
+    if (isRefusedCaller(status, caller)) logRefusal(entry);
     const instance_id = instanceOf(request, route);
     onResponse({
       method,
@@ -170,8 +170,8 @@ const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-a
 /** Whether a browser requests a missing page; the API itself always returns JSON. */
 function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequest): boolean {
   const isPage = code === "ROUTE_NOT_FOUND" || (code === "NOT_FOUND" && url.startsWith("/docs/"));
-  const isCall = url.startsWith("/api/");
-  return isPage && !isCall && method === "GET" && (headers.accept ?? "").includes("text/html");
+  const isApi = url.startsWith("/api/");
+  return isPage && !isApi && method === "GET" && (headers.accept ?? "").includes("text/html");
 }
 
 function sendNotFoundPage(reply: FastifyReply, page: string): void {

@@ -36,11 +36,11 @@ export function addRoute(
   const [method = "", url = ""] = route.http.split(" ");
   const write = createResponseSerializer(name, route, options.strictOutput);
   const read = createInputReader(route);
-  const isEndless = route.raw === "text/event-stream";
+  const isStream = route.raw === "text/event-stream";
   app.route({
     method: method as HTTPMethods,
     url,
-    exposeHeadRoute: method === "GET" && !isEndless,
+    exposeHeadRoute: method === "GET" && !isStream,
     bodyLimit: bodyLimitOf(route, options),
     config: {
       keepBytes: route.signed ?? false,
@@ -48,26 +48,26 @@ export function addRoute(
       ...bodyLimitValuesOf(route),
     },
     onRequest: async (request, reply) => {
-      await settleCaller(route, request, reply, options.authorise);
+      await identifyRequest(route, request, reply, options.authorise);
     },
     handler: async (request, reply) => {
       const work = async (spool: UploadSpool) => {
         const readBody = () => read(request, spool);
-        if (request.databaseAway) throw await refuseAway(route, request, readBody);
-        return handler(await toCall(route, request, reply, readBody, options));
+        if (request.databaseError) throw await refuseUnavailable(route, request, readBody);
+        return handler(await toHandlerRequest(route, request, reply, readBody, options));
       };
-      const answer = await options.bodyMemory
+      const result = await options.bodyMemory
         .runReserved(request, () => withSpool(options.scratchDir, work))
         .catch((error) => {
           throw explainRefusal(route, request, error);
         });
-      if (answer instanceof RawResponse) {
+      if (result instanceof RawResponse) {
         const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
-        if (isEndless && answer.body instanceof Readable)
-          options.longLivedResponses.add(answer.body, isWelcome);
-        return sendRaw(reply, answer);
+        if (isStream && result.body instanceof Readable)
+          options.longLivedResponses.add(result.body, isWelcome);
+        return sendRaw(reply, result);
       }
-      const { status, headers, body } = write(answer);
+      const { status, headers, body } = write(result);
       return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
     },
   });
@@ -90,8 +90,8 @@ function explainRefusal(route: Route, request: FastifyRequest, error: unknown): 
   const parts = { query: query as Record<string, unknown>, body };
   const refusal = nameFieldsAsSent(error, route, sentFields(route, parts));
   const isOfPath = Object.hasOwn(params as object, firstField(refusal));
-  const takesBody = !/^(GET|DELETE) /.test(route.http);
-  if (!takesBody || isOfPath || !isEmptyBody(request) || Object.keys(parts.query).length > 0) return refusal;
+  const hasBody = !/^(GET|DELETE) /.test(route.http);
+  if (!hasBody || isOfPath || !isEmptyBody(request) || Object.keys(parts.query).length > 0) return refusal;
   const { details, cause } = refusal;
   const sentence = `The request has no body. ${refusal.message}`;
   return new GatewayError("VALIDATION_ERROR", sentence, { ...(details && { details }), cause });
@@ -108,7 +108,7 @@ type ReadBody = () => Promise<InputOf<Route>>;
  * While the database is unavailable no caller can be identified. A route that can return 202 then reads its
  * body to choose its error.
  */
-async function settleCaller(
+async function identifyRequest(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -118,19 +118,19 @@ async function settleCaller(
     request.caller = await identifyCaller(route, request, reply, authorise);
   } catch (error) {
     if (!route.accepted?.isRequested || !isDatabaseUnavailable(error)) throw error;
-    request.databaseAway = error;
+    request.databaseError = error;
   }
 }
 
-async function refuseAway(route: Route, request: FastifyRequest, read: ReadBody): Promise<unknown> {
-  const cause = request.databaseAway;
+async function refuseUnavailable(route: Route, request: FastifyRequest, read: ReadBody): Promise<unknown> {
+  const cause = request.databaseError;
   const input = await read().catch(() => undefined);
   if (!input || !route.accepted?.isRequested?.(input as Record<string, unknown>)) return cause;
   const sentence = "The queue cannot be reached now. Try again in a moment.";
   return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
 }
 
-async function toCall(
+async function toHandlerRequest(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -138,9 +138,9 @@ async function toCall(
   { log, bodyMemory }: Pick<AddRouteOptions, "log" | "bodyMemory">,
 ): Promise<HandlerRequest<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort();
+    if (!reply.raw.writableFinished) disconnected.abort();
   });
   const idempotencyKey = route.idempotent
     ? readIdempotencyKey(request.headers["idempotency-key"])
@@ -156,7 +156,7 @@ async function toCall(
       if (!bodyMemory.reserveMore(request, bytes))
         throw overloadedError("Too many large files are under way. Try again soon.");
     },
-    signal: gone.signal,
+    signal: disconnected.signal,
     headers: withoutCredentials(request.headers),
     get log() {
       return log.child({ request_id: request.id });

@@ -7,8 +7,8 @@ export function createAllowedMethods(contract: Contract): (path: string) => stri
     return { method, parts: partsOf(path) };
   });
   return (path) => {
-    const given = partsOf(path);
-    const methods = rows.filter(({ parts }) => isAt(parts, given)).map(({ method }) => method);
+    const requested = partsOf(path);
+    const methods = rows.filter(({ parts }) => isAt(parts, requested)).map(({ method }) => method);
     return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
   };
 }
@@ -18,9 +18,9 @@ function partsOf(path: string): string[] {
 }
 
 /** A part such as `:id` matches any non-empty text. */
-function isAt(parts: readonly string[], given: readonly string[]): boolean {
+function isAt(parts: readonly string[], requested: readonly string[]): boolean {
   return (
-    parts.length === given.length &&
-    parts.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]))
+    parts.length === requested.length &&
+    parts.every((part, at) => (part.startsWith(":") ? requested[at] !== "" : part === requested[at]))
   );
 }

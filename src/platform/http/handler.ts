@@ -79,7 +79,7 @@ export interface HandlerRequest<R extends Route> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export type Handler<R extends Route> = (call: HandlerRequest<R>) => Promise<HandlerResult<R>>;
+export type Handler<R extends Route> = (request: HandlerRequest<R>) => Promise<HandlerResult<R>>;
 
 /** One handler per route: a missing one does not compile. */
 export type Handlers<C extends Contract> = { readonly [Name in keyof C]: Handler<C[Name]> };

@@ -63,7 +63,7 @@ export interface HttpServerOptions<C extends Contract> {
   loadGauges?: readonly LoadGauge[];
   /** What other nodes may request from this one; absent: nothing. */
   nodeRpc?: NodeRpcRouteOptions | undefined;
-  onResponse?: (answered: CompletedRequest) => void;
+  onResponse?: (completed: CompletedRequest) => void;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string;
   /** Counts a wrong credential on a route outside the contract; throws RATE_LIMITED. */
@@ -92,12 +92,12 @@ export async function createHttpServer<C extends Contract>(
     longLivedResponses.closeAll();
     connections.closeUnused();
   });
-  const arriving = limitPendingBodies(app);
+  const pending = limitPendingBodies(app);
   const requests: LoadGauge = {
     label: "requests",
     limit: options.maxRequests ?? 0,
     // An arriving body is no work yet and has its own limit.
-    read: () => connections.requests() - longLivedResponses.count() - arriving.count(),
+    read: () => connections.requests() - longLivedResponses.count() - pending.count(),
   };
   const bodyMemory = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
@@ -108,9 +108,9 @@ export async function createHttpServer<C extends Contract>(
     isClosing: () => isClosing,
     notFoundPage: options.notFoundPage,
     loadShedder: createLoadShedder([requests, ...(options.loadGauges ?? [])], log),
-    onResponse: (answered) => {
-      metrics?.observe(answered);
-      options.onResponse?.(answered);
+    onResponse: (completed) => {
+      metrics?.observe(completed);
+      options.onResponse?.(completed);
     },
   });
   for (const [name, route] of Object.entries(contract)) {
@@ -166,14 +166,18 @@ function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Han
   return handler;
 }
 
-function addMetricsRoute(app: FastifyInstance, metrics: Metrics, countStranger: CountUnauthenticated): void {
+function addMetricsRoute(
+  app: FastifyInstance,
+  metrics: Metrics,
+  countUnauthenticated: CountUnauthenticated,
+): void {
   const isExpected = (request: FastifyRequest) => {
     const credential = readCredential(request.raw.rawHeaders);
     return credential !== undefined && metrics.isToken(credential.value);
   };
   app.get("/metrics", { config: { isExpected } }, async (request, reply) => {
     if (!isExpected(request)) {
-      countStranger(request.ip);
+      countUnauthenticated(request.ip);
       if (!readCredential(request.raw.rawHeaders))
         throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
       throw new GatewayError("INVALID_TOKEN", "The metrics token is wrong.");

@@ -45,11 +45,20 @@ export async function identifyCaller(
   const credential = readCredential(request.raw.rawHeaders);
   const responseHeaders: Record<string, string> = {};
   const pathToken = route.pathToken && toPathToken(request.params as Fields);
-  const asked: AuthoriseRequest = { credential, pathToken, ip: request.ip, responseHeaders, isRecheck };
+  const authorisation: AuthoriseRequest = {
+    credential,
+    pathToken,
+    ip: request.ip,
+    responseHeaders,
+    isRecheck,
+  };
   try {
-    if (route.access === "public") return await identifyOnPublic(route, asked, authorise);
+    if (route.access === "public") return await identifyOnPublic(route, authorisation, authorise);
     const instanceId = route.access === "instance" ? toInstanceId(request.params as Fields) : undefined;
-    return await authorise(route, instanceId === undefined ? asked : { ...asked, instanceId });
+    return await authorise(
+      route,
+      instanceId === undefined ? authorisation : { ...authorisation, instanceId },
+    );
   } finally {
     if (!isRecheck) reply.headers(responseHeaders);
   }
@@ -58,14 +67,14 @@ export async function identifyCaller(
 /** A public route may return more to an operator; every other caller is an ordinary public one. */
 async function identifyOnPublic(
   route: Route,
-  asked: AuthoriseRequest,
+  authorisation: AuthoriseRequest,
   authorise: Authorise,
 ): Promise<Caller> {
-  if (asked.credential?.kind !== "admin" || route.pathToken) return authorise(route, asked);
+  if (authorisation.credential?.kind !== "admin" || route.pathToken) return authorise(route, authorisation);
   try {
-    return await authorise({ ...route, access: "admin" }, asked);
+    return await authorise({ ...route, access: "admin" }, authorisation);
   } catch (error) {
-    if (error instanceof GatewayError) return authorise(route, asked);
+    if (error instanceof GatewayError) return authorise(route, authorisation);
     throw error;
   }
 }

@@ -17,7 +17,7 @@ export interface LoadShedder {
 }
 
 /** A gauge must fall to this fraction of its limit, so that the result does not flip with every request. */
-const CALM_AT = 0.8;
+const RECOVERED_AT = 0.8;
 
 /** Reads the gauges at every call, and logs each change of the result. */
 export function createLoadShedder(
@@ -33,7 +33,7 @@ export function createLoadShedder(
     if (!high.has(gauge) && value >= limit) {
       high.add(gauge);
       log.warn({ name: label, count: value, limit }, "overloaded: new requests are rejected");
-    } else if (high.has(gauge) && value <= limit * CALM_AT) {
+    } else if (high.has(gauge) && value <= limit * RECOVERED_AT) {
       high.delete(gauge);
       log.info({ name: label, count: value, limit }, "no longer overloaded");
     }
@@ -47,11 +47,12 @@ export function createLoadShedder(
   };
 }
 
-const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
+const RETRY_AFTER_SECONDS = { least: 2, spread: 4 };
 
 /** A temporary rejection; random retry times keep clients from returning in the same second. */
 export function overloadedError(message: string): GatewayError {
-  const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
+  const retryAfterSeconds =
+    RETRY_AFTER_SECONDS.least + Math.floor(Math.random() * RETRY_AFTER_SECONDS.spread);
   return new GatewayError("UNAVAILABLE", message, { retryAfterSeconds });
 }
 

@@ -38,14 +38,14 @@ export async function streamResponseBody(
 
 async function readWhile(
   body: Readable,
-  take: (chunk: Buffer, bytes: number) => boolean | Promise<boolean>,
+  onChunk: (chunk: Buffer, bytes: number) => boolean | Promise<boolean>,
 ): Promise<"whole" | "cut"> {
   let bytes = 0;
   // Destroying an unfinished body emits an error that needs a listener.
   body.on("error", () => {});
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (!(await take(chunk, bytes))) {
+    if (!(await onChunk(chunk, bytes))) {
       return "cut";
     }
   }

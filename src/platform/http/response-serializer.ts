@@ -21,12 +21,12 @@ interface Shape {
  * dropping them.
  */
 export function createResponseSerializer(name: string, route: Route, strict: boolean) {
-  return (answer: Exclude<unknown, RawResponse>): SerializedResponse => {
-    const isAccepted = answer instanceof AcceptedResponse;
+  return (result: Exclude<unknown, RawResponse>): SerializedResponse => {
+    const isAccepted = result instanceof AcceptedResponse;
     const { data, options } =
-      isAccepted || answer instanceof OkResponse
-        ? answer
-        : { data: answer, options: {} satisfies OkResponseOptions };
+      isAccepted || result instanceof OkResponse
+        ? result
+        : { data: result, options: {} satisfies OkResponseOptions };
     const shape: Shape | undefined = isAccepted ? route.accepted : route;
     if (!shape) throw new Error(`Route ${name} returns 202, but its contract declares no such response.`);
     const output = parseOutput(name, shape.output, data);

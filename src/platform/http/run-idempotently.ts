@@ -22,7 +22,7 @@ export async function claimIdempotencyKey(
   trx: Trx,
   box: SecretBox,
   { account_id, route, key, fingerprint }: IdempotentRequest,
-): Promise<{ answer: unknown } | undefined> {
+): Promise<{ response: unknown } | undefined> {
   const digest = Buffer.from(fingerprint, "hex");
   const claimed = await sql`
     insert into account_idempotency as i (account_id, route, key, fingerprint)
@@ -42,7 +42,7 @@ export async function findStoredResponse(
   db: Db | Trx,
   box: SecretBox,
   { account_id, route, key, fingerprint }: IdempotentRequest,
-): Promise<{ answer: unknown } | undefined> {
+): Promise<{ response: unknown } | undefined> {
   const first = await db
     .selectFrom("account_idempotency")
     .select(["fingerprint", "answer"])
@@ -60,8 +60,8 @@ export async function findStoredResponse(
   }
   if (!first.answer) throw new Error("The Idempotency-Key was claimed and committed without a response.");
   return {
-    answer: deserialize(
-      Buffer.from(box.open(first.answer, answerPlace({ account_id, route, key })), "base64"),
+    response: deserialize(
+      Buffer.from(box.open(first.answer, responseContext({ account_id, route, key })), "base64"),
     ),
   };
 }
@@ -71,19 +71,23 @@ export async function storeResponse(
   trx: Trx,
   box: SecretBox,
   { account_id, route, key }: IdempotentRequest,
-  answer: unknown,
+  response: unknown,
 ): Promise<void> {
-  const place = answerPlace({ account_id, route, key });
+  const context = responseContext({ account_id, route, key });
   await trx
     .updateTable("account_idempotency")
-    .set({ answer: box.seal(serialize(answer).toString("base64"), place) })
+    .set({ answer: box.seal(serialize(response).toString("base64"), context) })
     .where("account_id", "=", account_id)
     .where("route", "=", route)
     .where("key", "=", key)
     .execute();
 }
 
-function answerPlace({ account_id, route, key }: Omit<IdempotentRequest, "fingerprint">): EncryptionContext {
+function responseContext({
+  account_id,
+  route,
+  key,
+}: Omit<IdempotentRequest, "fingerprint">): EncryptionContext {
   return encryptionContextOf("account_idempotency", "answer", account_id, route, key);
 }
 
@@ -95,16 +99,16 @@ export async function runIdempotently<Answer>(
 ): Promise<Answer | OkResponse<Answer>> {
   return db.transaction().execute(async (trx) => {
     const earlier = once && (await claimIdempotencyKey(trx, box, once));
-    if (earlier) return replayedResponse(earlier.answer as Answer);
-    const answer = await work(trx);
-    if (once) await storeResponse(trx, box, once, answer);
-    return answer;
+    if (earlier) return replayedResponse(earlier.response as Answer);
+    const response = await work(trx);
+    if (once) await storeResponse(trx, box, once, response);
+    return response;
   });
 }
 
 /** The response of an earlier request. */
-export function replayedResponse<Answer>(answer: Answer): OkResponse<Answer> {
-  return new OkResponse(answer, { headers: { "idempotent-replayed": "true" } });
+export function replayedResponse<Answer>(response: Answer): OkResponse<Answer> {
+  return new OkResponse(response, { headers: { "idempotent-replayed": "true" } });
 }
 
 /** A key is valid for 24 hours; one more hour lets a request that just found it read its response. */

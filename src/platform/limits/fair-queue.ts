@@ -13,7 +13,7 @@ interface Waiting {
 /** Limits concurrent work in total and per owner. The owner with the least running work goes first. */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  readonly #underWay = new Map<number, number>();
+  readonly #running = new Map<number, number>();
   readonly #waiting: Waiting[] = [];
   #total = 0;
 
@@ -51,8 +51,8 @@ export class FairQueue {
 
   #leave(owner: number): void {
     const left = this.#countOf(owner) - 1;
-    if (left === 0) this.#underWay.delete(owner);
-    else this.#underWay.set(owner, left);
+    if (left === 0) this.#running.delete(owner);
+    else this.#running.set(owner, left);
     this.#total -= 1;
     this.#startNext();
   }
@@ -62,7 +62,7 @@ export class FairQueue {
       const next = this.#findNext();
       if (!next) return;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      this.#underWay.set(next.owner, this.#countOf(next.owner) + 1);
+      this.#running.set(next.owner, this.#countOf(next.owner) + 1);
       this.#total += 1;
       next.start();
     }
@@ -81,6 +81,6 @@ export class FairQueue {
   }
 
   #countOf(owner: number): number {
-    return this.#underWay.get(owner) ?? 0;
+    return this.#running.get(owner) ?? 0;
   }
 }

@@ -48,16 +48,18 @@ const TOLERANCE_MS = 0.001;
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
   const fullAt = new LRUCache<string, number>({ max });
 
-  function ask(claims: readonly RateLimitCost[], isTaken: boolean) {
+  function evaluate(claims: readonly RateLimitCost[], isConsumed: boolean) {
     const now = clock.monotonicMs();
     const parts = shares();
-    const looks = claims.map((claim) => look(claim, parts, now, Math.max(now, fullAt.get(claim.key) ?? now)));
-    const isGranted = looks.every(({ waitMs }) => waitMs <= TOLERANCE_MS);
-    if (isGranted && isTaken) for (const { claim, fullAfter } of looks) fullAt.set(claim.key, fullAfter);
-    return { isGranted, standings: looks.map((one) => standingOf(one, isGranted, now)) };
+    const buckets = claims.map((claim) =>
+      peekBucket(claim, parts, now, Math.max(now, fullAt.get(claim.key) ?? now)),
+    );
+    const isGranted = buckets.every(({ waitMs }) => waitMs <= TOLERANCE_MS);
+    if (isGranted && isConsumed) for (const { claim, fullAfter } of buckets) fullAt.set(claim.key, fullAfter);
+    return { isGranted, standings: buckets.map((one) => standingOf(one, isGranted, now)) };
   }
 
-  return { consume: (claims) => ask(claims, true), peek: (claims) => ask(claims, false) };
+  return { consume: (claims) => evaluate(claims, true), peek: (claims) => evaluate(claims, false) };
 }
 
 interface BucketState {
@@ -70,7 +72,7 @@ interface BucketState {
   waitMs: number;
 }
 
-function look(claim: RateLimitCost, parts: number, now: number, fullBefore: number): BucketState {
+function peekBucket(claim: RateLimitCost, parts: number, now: number, fullBefore: number): BucketState {
   const { perMinute, cost } = claim;
   const burst = Math.max(1, Math.floor(perMinute / parts));
   const interval = (MINUTE_MS * parts) / Math.max(1, perMinute);

@@ -15,12 +15,12 @@ export class Semaphore {
 
   /** Runs the work once its weight is available, and frees the weight when it ends. */
   async use<T>(weight: number, work: () => Promise<T>): Promise<T> {
-    const held = Math.min(weight, this.#limit);
-    await this.#enter(held);
+    const acquired = Math.min(weight, this.#limit);
+    await this.#enter(acquired);
     try {
       return await work();
     } finally {
-      this.#used -= held;
+      this.#used -= acquired;
       this.#startNext();
     }
   }

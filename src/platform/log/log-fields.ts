@@ -55,7 +55,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "run_at",
   "schedule",
   "topic",
-  "beat_age_ms",
+  "heartbeat_age_ms",
   "in_flight",
   // network
   "network",

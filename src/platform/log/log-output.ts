@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
 /** Timeout for a slow reader; after it, lines are dropped without waiting until the reader continues. */
-const PATIENCE_MS = 200;
+const TIMEOUT_MS = 200;
 const PAUSE_MS = 5;
 
 type Write = (fd: number, bytes: Uint8Array) => number;
@@ -14,7 +14,7 @@ type Write = (fd: number, bytes: Uint8Array) => number;
 export function createLogOutput(fd: number, write: Write = writeSync): DestinationStream {
   // Part of a line was written, so the next line must start on a new one.
   let isTorn = false;
-  let patienceMs = PATIENCE_MS;
+  let timeoutMs = TIMEOUT_MS;
 
   return {
     write(line) {
@@ -26,18 +26,18 @@ export function createLogOutput(fd: number, write: Write = writeSync): Destinati
   };
 
   function writeAll(bytes: Buffer): number {
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + timeoutMs;
     let at = 0;
     while (at < bytes.byteLength) {
       try {
         at += write(fd, bytes.subarray(at));
-        patienceMs = PATIENCE_MS;
+        timeoutMs = TIMEOUT_MS;
       } catch (error) {
         if (isBusy(error) && performance.now() < until) {
           pause();
           continue;
         }
-        patienceMs = 0;
+        timeoutMs = 0;
         return at;
       }
     }

@@ -24,7 +24,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (value: unknown) => value },
     formatters: { level: (label: string) => ({ level: label }), log: allowed },
-    hooks: { logMethod: scrubCall },
+    hooks: { logMethod: scrubArguments },
   };
   const log: Log = pino(options, destination ?? createLogOutput(STANDARD_OUTPUT));
   // pino filters only the root logger's bindings, so this method filters those of children; they inherit it.
@@ -42,13 +42,13 @@ export function maskPhone(phone: string): string {
 }
 
 function allowed(fields: Record<string, unknown>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
+  const shownFields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (LOG_FIELDS.has(name)) {
-      kept[name] = shown(name, value);
+      shownFields[name] = shown(name, value);
     }
   }
-  return kept;
+  return shownFields;
 }
 
 function shown(name: string, value: unknown): unknown {
@@ -108,8 +108,8 @@ function scrub(text: string): string {
 
 type LogArguments = [unknown, ...unknown[]];
 
-function scrubCall(this: Log, given: LogArguments, method: (...values: LogArguments) => void): void {
-  const [first, ...rest] = given;
+function scrubArguments(this: Log, values: LogArguments, method: (...values: LogArguments) => void): void {
+  const [first, ...rest] = values;
   const texts = rest.map((value) => (typeof value === "string" ? scrub(value) : value));
   const error = errorOf(first);
   if (typeof first === "string") {

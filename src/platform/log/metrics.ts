@@ -22,10 +22,10 @@ export interface CompletedRequest {
 /** The metrics of this process in Prometheus format. Other parts register theirs in `registry`. */
 export interface Metrics {
   readonly registry: Registry;
-  observe(answered: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
+  observe(completed: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
   /** Whether `/metrics` exists at all. */
   readonly isOpen: boolean;
-  isToken(given: string): boolean;
+  isToken(received: string): boolean;
 }
 
 /** Without a token, `/metrics` does not exist. */
@@ -42,8 +42,9 @@ export function createMetrics(token?: Secret): Metrics {
   return {
     registry,
     isOpen: token !== undefined,
-    observe: ({ method, route, status, seconds: took }) => seconds.observe({ method, route, status }, took),
-    isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token.reveal())),
+    observe: ({ method, route, status, seconds: duration }) =>
+      seconds.observe({ method, route, status }, duration),
+    isToken: (received) => token !== undefined && timingSafeEqual(digest(received), digest(token.reveal())),
   };
 }
 

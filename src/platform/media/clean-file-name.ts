@@ -5,7 +5,7 @@ import standardTypes from "mime/types/standard.js";
 
 const MAX_LENGTH = 200;
 const MAX_HEADER = 2048;
-const MAX_ENDING = 10;
+const MAX_EXTENSION = 10;
 
 /** Types with several extensions: the most common one. */
 const ENDINGS = {
@@ -32,14 +32,14 @@ export function nameForType(mimeType: string): string {
 
 /** Appends the type's extension to a name without one. */
 export function withExtension(name: string, mimeType: string): string {
-  const ending = types.getExtension(mimeType);
-  const isPlain = ending === null || ending === "bin" || hasExtension(name);
-  return isPlain ? name : `${name}.${ending}`;
+  const extension = types.getExtension(mimeType);
+  const isPlain = extension === null || extension === "bin" || hasExtension(name);
+  return isPlain ? name : `${name}.${extension}`;
 }
 
 export function hasExtension(name: string): boolean {
   const at = name.lastIndexOf(".");
-  return at > 0 && at < name.length - 1 && name.length - at - 1 <= MAX_ENDING;
+  return at > 0 && at < name.length - 1 && name.length - at - 1 <= MAX_EXTENSION;
 }
 
 /**

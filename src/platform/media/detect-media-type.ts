@@ -75,7 +75,7 @@ function kindOf(mime: string): SendMediaType {
 /** An image must be an image; any file may be a document. */
 function requireFitting(kind: SendMediaType, mime: string, isRecognised: boolean): void {
   if (kind === "document") return;
-  if (!isRecognised || !FITS[kind](mime)) throw invalidField("type", `the file is not ${WORDS[kind]}`);
+  if (!isRecognised || !FITS[kind](mime)) throw invalidField("type", `the file is not ${NAMES[kind]}`);
 }
 
 const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean> = {
@@ -86,7 +86,7 @@ const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean
   sticker: (mime) => /^image\/(webp|png|jpeg)$/.test(mime),
 };
 
-const WORDS: Record<Exclude<SendMediaType, "document">, string> = {
+const NAMES: Record<Exclude<SendMediaType, "document">, string> = {
   image: "an image",
   video: "a video",
   audio: "audio",

@@ -19,19 +19,19 @@ export class FolderMediaStore implements MediaStore {
   readonly isShared: boolean;
   readonly #root: string;
   /** On the same volume, so that a file moves to its final place atomically. */
-  readonly #arriving: string;
+  readonly #incoming: string;
   #isFull = false;
 
   private constructor(root: string, { node, isShared }: FolderMediaStoreOptions) {
     this.description = isShared ? `the shared folder ${root}` : `the folder ${root}`;
     this.isShared = isShared;
     this.#root = root;
-    this.#arriving = join(root, "arriving", node);
+    this.#incoming = join(root, "arriving", node);
   }
 
   static async open(root: string, options: FolderMediaStoreOptions): Promise<FolderMediaStore> {
     const store = new FolderMediaStore(root, options);
-    await emptyDirectory(store.#arriving).catch((cause: NodeJS.ErrnoException) => {
+    await emptyDirectory(store.#incoming).catch((cause: NodeJS.ErrnoException) => {
       throw new Error(`The media folder ${root} cannot be used (${cause.code}).`, { cause });
     });
     return store;
@@ -42,14 +42,14 @@ export class FolderMediaStore implements MediaStore {
   }
 
   async begin(): Promise<StoredFileWriter> {
-    const file = await this.#noting(TemporaryFile.begin(this.#arriving));
+    const file = await this.#noting(TemporaryFile.begin(this.#incoming));
     return {
       get size() {
         return file.size;
       },
       write: (piece) => this.#noting(file.write(piece)),
       end: () => this.#noting(file.end({ isDurable: true })),
-      commit: (name) => this.#noting(this.#place(file.path, name)),
+      commit: (name) => this.#noting(this.#moveIntoStore(file.path, name)),
       discard: () => file.discard(),
     };
   }
@@ -67,13 +67,13 @@ export class FolderMediaStore implements MediaStore {
     await rm(this.#pathOf(name), { force: true });
   }
 
-  async #place(from: string, name: string): Promise<void> {
+  async #moveIntoStore(from: string, name: string): Promise<void> {
     const path = this.#pathOf(name);
     const directory = dirname(path);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await rename(from, path);
-      for (const place of [directory, dirname(directory)]) await syncDirectory(place);
+      for (const parent of [directory, dirname(directory)]) await syncDirectory(parent);
     } catch (error) {
       throwStorageFull(error);
     }

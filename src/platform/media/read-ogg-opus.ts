@@ -21,14 +21,14 @@ export interface AudioMetadata {
 export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<AudioMetadata> {
   const reader = new OggReader();
   for await (const piece of pieces)
-    reader.take(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    reader.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
   return reader.facts();
 }
 
 class OggReader {
   readonly #levels = new WaveformMeter();
   /** The rest of the last piece: the beginning of a page header. */
-  #rest: Buffer = Buffer.alloc(0);
+  #remainder: Buffer = Buffer.alloc(0);
   /** Remaining bytes of the current page's body. */
   #toSkip = 0;
   #packet = 0;
@@ -37,20 +37,20 @@ class OggReader {
   #position = 0n;
   #isBroken = false;
 
-  take(piece: Buffer): void {
-    let bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+  write(piece: Buffer): void {
+    let bytes = this.#remainder.length === 0 ? piece : Buffer.concat([this.#remainder, piece]);
     while (!this.#isBroken) {
       const skipped = Math.min(this.#toSkip, bytes.length);
       this.#toSkip -= skipped;
       bytes = bytes.subarray(skipped);
-      const length = headLength(bytes);
+      const length = headerLength(bytes);
       if (this.#toSkip > 0 || length === undefined || bytes.length < length) break;
-      this.#readHead(bytes.subarray(0, length));
+      this.#readHeader(bytes.subarray(0, length));
       if (this.#packets === 1 && this.#preSkip === 0) this.#readPreSkip(bytes.subarray(length));
       bytes = bytes.subarray(length);
     }
     // Less than a page header, so the copy is small.
-    this.#rest = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
+    this.#remainder = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
   }
 
   facts(): AudioMetadata {
@@ -62,13 +62,13 @@ class OggReader {
     };
   }
 
-  #readHead(head: Buffer): void {
-    this.#isBroken = head.toString("latin1", 0, 4) !== "OggS";
+  #readHeader(header: Buffer): void {
+    this.#isBroken = header.toString("latin1", 0, 4) !== "OggS";
     if (this.#isBroken) return;
-    const position = head.readBigInt64LE(POSITION_AT);
+    const position = header.readBigInt64LE(POSITION_AT);
     // -1: no packet ends on this page.
     if (position > this.#position) this.#position = position;
-    for (const size of head.subarray(PAGE_HEAD)) {
+    for (const size of header.subarray(PAGE_HEAD)) {
       this.#toSkip += size;
       this.#packet += size;
       if (size < 255) this.#endPacket();
@@ -87,6 +87,6 @@ class OggReader {
 }
 
 /** Length of the header of the page that begins here; undefined if there is too little data. */
-function headLength(bytes: Buffer): number | undefined {
+function headerLength(bytes: Buffer): number | undefined {
   return bytes.length < PAGE_HEAD ? undefined : PAGE_HEAD + bytes.readUInt8(SEGMENTS_AT);
 }

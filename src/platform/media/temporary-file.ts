@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { GatewayError } from "../gateway-error.ts";
 
-const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
+const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
 /** A temporary file (0600) that is deleted after use. */
 export class TemporaryFile {
@@ -84,5 +84,5 @@ export function throwStorageFull(cause: unknown): never {
 }
 
 export function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && "code" in error && NO_ROOM.has(String(error.code));
+  return error instanceof Error && "code" in error && NO_SPACE.has(String(error.code));
 }

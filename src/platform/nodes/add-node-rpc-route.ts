@@ -47,11 +47,11 @@ const MOST_NONCES = 100_000;
 export async function addNodeRpcRoute(
   app: FastifyInstance,
   options: NodeRpcRouteOptions,
-  countStranger: CountUnauthenticated = () => {},
+  countUnauthenticated: CountUnauthenticated = () => {},
 ): Promise<void> {
-  await app.register(async (room) => {
-    room.removeAllContentTypeParsers();
-    room.addContentTypeParser(
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
       "text/plain",
       { parseAs: "string" },
       async (_request: unknown, body: string) => body,
@@ -71,11 +71,11 @@ export async function addNodeRpcRoute(
       isSignatureValid(secret, senderProofText(identityOf(request)), headerOf(request, "proof"));
     // The other node has already admitted the request.
     const config = { isExpected: isOfNode };
-    room.decorateRequest("callerWaitsUntil", 0);
+    scope.decorateRequest("callerWaitsUntil", 0);
     // Reads no body byte of an unauthenticated client.
-    room.addHook("onRequest", async (request, reply) => {
+    scope.addHook("onRequest", async (request, reply) => {
       if (!isOfNode(request)) {
-        countStranger(request.ip);
+        countUnauthenticated(request.ip);
         return reply.code(401).send();
       }
       const nonce = nonces.add(headerOf(request, "nonce"));
@@ -83,14 +83,14 @@ export async function addNodeRpcRoute(
       request.callerWaitsUntil =
         performance.now() + (Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS);
     });
-    room.post(NODE_RPC_PATH, { bodyLimit, config }, async (request, reply) => {
+    scope.post(NODE_RPC_PATH, { bodyLimit, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
       const content = signedContentText(identityOf(request), body);
       if (!isSignatureValid(secret, content, headerOf(request, "signature"))) return reply.code(401).send();
-      const answer = await run(options.handlers, request, body);
-      if (answer === NOT_OWNED_HERE) return reply.code(NOT_OWNED_HERE_STATUS).send();
-      if (answer instanceof Readable) return reply.type("application/octet-stream").send(answer);
-      return reply.type("text/plain").send(encodeMessage(answer ?? null));
+      const result = await run(options.handlers, request, body);
+      if (result === NOT_OWNED_HERE) return reply.code(NOT_OWNED_HERE_STATUS).send();
+      if (result instanceof Readable) return reply.type("application/octet-stream").send(result);
+      return reply.type("text/plain").send(encodeMessage(result ?? null));
     });
   });
 }
@@ -99,7 +99,7 @@ async function run(handlers: NodeRpcHandlers, request: FastifyRequest, body: str
   const { name, input } = decodeMessage(body) as { name: string; input: never };
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   // An older node does not know the operations of a newer one.
-  if (!handler || !(await isStillWanted(request))) return NOT_OWNED_HERE;
+  if (!handler || !(await hasCaller(request))) return NOT_OWNED_HERE;
   return handler(input).catch((cause: unknown) => {
     // A 503 would claim that nothing was done.
     throw new GatewayError("INTERNAL", "The operation failed on the other node.", { cause });
@@ -107,9 +107,9 @@ async function run(handlers: NodeRpcHandlers, request: FastifyRequest, body: str
 }
 
 /** A request that waited while this process stalled may have a caller that no longer waits. */
-async function isStillWanted({ callerWaitsUntil, raw: { socket } }: FastifyRequest): Promise<boolean> {
+async function hasCaller({ callerWaitsUntil, raw: { socket } }: FastifyRequest): Promise<boolean> {
   // A disconnect is read in the turn after the one that read the request.
-  for (let turns = 0; turns < 2; turns++) await nextTurn();
+  for (let turn = 0; turn < 2; turn++) await nextTurn();
   return !socket.destroyed && !socket.readableEnded && performance.now() < callerWaitsUntil;
 }
 

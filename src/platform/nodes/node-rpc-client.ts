@@ -43,7 +43,7 @@ export interface NodeRpcRequest {
  * Sends requests to other nodes: one hop, signed with the cluster's secret; bytes and dates keep their types.
  */
 export interface NodeRpcClient {
-  request(call: NodeRpcRequest): Promise<NodeRpcResult>;
+  request(rpc: NodeRpcRequest): Promise<NodeRpcResult>;
   close(): Promise<void>;
 }
 
@@ -58,19 +58,19 @@ export function createNodeRpcClient({ secret }: { secret: string }): NodeRpcClie
     bodyTimeout: IDLE_MS,
   });
   return {
-    request: (call) => send(agent, secret, call),
+    request: (rpc) => send(agent, secret, rpc),
     close: () => agent.destroy(),
   };
 }
 
-async function send(agent: Agent, secret: string, call: NodeRpcRequest): Promise<NodeRpcResult> {
-  const { url, name, input, timeoutMs } = call;
+async function send(agent: Agent, secret: string, rpc: NodeRpcRequest): Promise<NodeRpcResult> {
+  const { url, name, input, timeoutMs } = rpc;
   const body = encodeMessage({ name, input });
   const identity = { target: url, nonce: newNonce() };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error("the other node did not respond in time")), timeoutMs);
   try {
-    const answer = await request(new URL(NODE_RPC_PATH, url), {
+    const response = await request(new URL(NODE_RPC_PATH, url), {
       method: "POST",
       dispatcher: agent,
       headers: {
@@ -85,7 +85,7 @@ async function send(agent: Agent, secret: string, call: NodeRpcRequest): Promise
       headersTimeout: timeoutMs,
       signal: late.signal,
     });
-    return await read(answer);
+    return await read(response);
   } catch (error) {
     const { message } = error as Error;
     return { outcome: "unreachable", executed: !wasNeverConnected(error), reason: message };

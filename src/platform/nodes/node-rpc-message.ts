@@ -66,10 +66,10 @@ export function isSignatureValid(
   signature: string,
   now: number = Date.now(),
 ): boolean {
-  const [, at, given] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
-  if (at === undefined || given === undefined) return false;
+  const [, at, received] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+  if (at === undefined || received === undefined) return false;
   if (Math.abs(now - Number(at)) > TOLERANCE_MS) return false;
-  return timingSafeEqual(Buffer.from(given), Buffer.from(digest(secret, `${at}.${text}`)));
+  return timingSafeEqual(Buffer.from(received), Buffer.from(digest(secret, `${at}.${text}`)));
 }
 
 function digest(secret: string, text: string): string {

@@ -50,7 +50,9 @@ function sampleOf(schema: Json, schemas: Json, name = ""): unknown {
   if ("default" in schema) return schema.default;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  const [branch] = ["anyOf", "oneOf", "allOf"].flatMap((word) => (schema[word] as Json[] | undefined) ?? []);
+  const [branch] = ["anyOf", "oneOf", "allOf"].flatMap(
+    (keyword) => (schema[keyword] as Json[] | undefined) ?? [],
+  );
   if (branch) return sampleOf(resolve(branch, schemas), schemas, name);
   if (schema.type === "object" || schema.properties) return objectOf(schema, schemas);
   if (schema.type === "array") return [sampleOf(resolve(schema.items, schemas), schemas)];

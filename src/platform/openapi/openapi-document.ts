@@ -52,7 +52,7 @@ function operation(name: string, route: Route, schemas: JsonSchemas): Record<str
   );
   const inQuery = hasBody ? [] : queryParameters(rest);
   const inHeader = route.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [];
-  const notes = [route.description, standingNote(route), aliasNotes(input, route.aliases)];
+  const notes = [route.description, roleNote(route), aliasNotes(input, route.aliases)];
   const description = notes.filter(Boolean).join("\n\n");
   return {
     operationId: name,
@@ -67,15 +67,21 @@ function operation(name: string, route: Route, schemas: JsonSchemas): Record<str
   };
 }
 
-function standingNote({ role, feature }: Route): string {
+function roleNote({ role, feature }: Route): string {
   const agents = role === "admin" ? "Requires the role `admin`; users with the role `agent` get 403." : "";
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
   return [agents, plan].filter(Boolean).join(" ");
 }
 
-function parameter(place: "path" | "query", name: string, schema: JsonSchema, required: boolean): Json {
+function parameter(location: "path" | "query", name: string, schema: JsonSchema, required: boolean): Json {
   const { description, ...shape } = schema;
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: shape };
+  return {
+    name,
+    in: location,
+    required,
+    ...(description === undefined ? {} : { description }),
+    schema: shape,
+  };
 }
 
 function queryParameters({ properties = {}, required = [] }: JsonSchema): Json[] {
@@ -113,12 +119,12 @@ function body(schema: JsonSchema, route: Route, schemas: JsonSchemas): Json {
 }
 
 function responses(route: Route, schemas: JsonSchemas): Record<string, unknown> {
-  const ok = answer("Done", content(route, schemas));
+  const ok = response("Done", content(route, schemas));
   const others = (route.statuses ?? []).map((status) => [String(status), ok]);
   return {
     "200": ok,
     ...(route.accepted && {
-      "202": answer("Accepted; processed later", {
+      "202": response("Accepted; processed later", {
         "application/json": { schema: envelope(route.accepted, schemas) },
       }),
     }),
@@ -127,7 +133,7 @@ function responses(route: Route, schemas: JsonSchemas): Record<string, unknown> 
   };
 }
 
-function answer(description: string, shapes: Json): Json {
+function response(description: string, shapes: Json): Json {
   return {
     description,
     headers: { "x-request-id": { $ref: "#/components/headers/RequestId" } },

@@ -10,12 +10,12 @@ import {
   parseIp,
 } from "./ip-address.ts";
 
-const WORDS = ["external", "private", "loopback"] as const;
-type Word = (typeof WORDS)[number];
+const SCOPES = ["external", "private", "loopback"] as const;
+type Scope = (typeof SCOPES)[number];
 
 /** One entry of `WAYGATE_ALLOWED_HOSTS`. */
 export type AllowRule =
-  | { kind: "word"; word: Word }
+  | { kind: "scope"; scope: Scope }
   | { kind: "cidr"; cidr: Cidr; port: number | undefined }
   | { kind: "name"; name: string; port: number | undefined };
 
@@ -98,7 +98,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
       );
     },
     allowsUnresolved(target) {
-      const isExternal = rules.some((rule) => rule.kind === "word" && rule.word === "external");
+      const isExternal = rules.some((rule) => rule.kind === "scope" && rule.scope === "external");
       const isListed = rules.some((rule) => listsName(rule, target));
       const isAllowed = isListed || (isExternal && !isInsideName(target.host));
       return (
@@ -113,9 +113,9 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
  * an optional port.
  */
 export function parseAllowRule(text: string): AllowRule | undefined {
-  const word = WORDS.find((one) => one === text);
-  if (word !== undefined) {
-    return { kind: "word", word };
+  const scope = SCOPES.find((one) => one === text);
+  if (scope !== undefined) {
+    return { kind: "scope", scope };
   }
   const parts = splitPort(text);
   if (parts === undefined) {
@@ -133,7 +133,7 @@ export function parseAllowRule(text: string): AllowRule | undefined {
 export function findBroadEntries(allowedHosts: readonly string[]): string[] {
   return allowedHosts.filter((text) => {
     const rule = parseAllowRule(text);
-    return rule?.kind === "word" ? rule.word !== "external" : rule !== undefined && rule.port === undefined;
+    return rule?.kind === "scope" ? rule.scope !== "external" : rule !== undefined && rule.port === undefined;
   });
 }
 
@@ -144,8 +144,8 @@ export function parseSingleAddress(text: string): Ip | undefined {
 }
 
 function covers(rule: AllowRule, target: NetworkTarget, ip: Ip): boolean {
-  if (rule.kind === "word") {
-    return addressScopeOf(ip) === rule.word;
+  if (rule.kind === "scope") {
+    return addressScopeOf(ip) === rule.scope;
   }
   if (rule.kind === "name") {
     return listsName(rule, target);
@@ -163,7 +163,7 @@ function portIsOpen(rules: readonly AllowRule[], target: NetworkTarget, ips: rea
 }
 
 function listsPort(rule: AllowRule, target: NetworkTarget, ips: readonly Ip[]): boolean {
-  if (rule.kind === "word" || rule.port !== target.port) {
+  if (rule.kind === "scope" || rule.port !== target.port) {
     return false;
   }
   return rule.kind === "name"
@@ -172,8 +172,8 @@ function listsPort(rule: AllowRule, target: NetworkTarget, ips: readonly Ip[]): 
 }
 
 function matchesName(name: string, host: string): boolean {
-  const given = host.toLowerCase().replace(/\.$/, "");
-  return name.startsWith("*.") ? given.endsWith(name.slice(1)) : given === name;
+  const normalised = host.toLowerCase().replace(/\.$/, "");
+  return name.startsWith("*.") ? normalised.endsWith(name.slice(1)) : normalised === name;
 }
 
 function isLocalhost(host: string): boolean {
@@ -187,8 +187,8 @@ function labelsOf(host: string): string[] {
 /** Whether a name denotes this machine or its network, regardless of the resolver. */
 function isInsideName(host: string): boolean {
   const labels = labelsOf(host);
-  const ending = labels.at(-1) ?? "";
-  return labels.length === 1 || INSIDE_ENDINGS.has(ending) || labels.slice(-2).join(".") === "home.arpa";
+  const topLevel = labels.at(-1) ?? "";
+  return labels.length === 1 || INSIDE_ENDINGS.has(topLevel) || labels.slice(-2).join(".") === "home.arpa";
 }
 
 function createOwnCheck({ ownListeners, ownAddresses }: AddressPolicyOptions) {

@@ -15,7 +15,7 @@ export interface BlockedRequest extends Tenant {
   reason: BlockReason;
 }
 
-export type LogBlockedRequest = (call: BlockedRequest) => void;
+export type LogBlockedRequest = (request: BlockedRequest) => void;
 
 /** Logs a warning for outgoing requests that the policy blocked, rate-limited per tenant. */
 export function createBlockedRequestLog(

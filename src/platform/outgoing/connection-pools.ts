@@ -6,7 +6,7 @@ import type { DnsResolver } from "./dns-resolver.ts";
 import { createOutgoingConnector } from "./outgoing-connector.ts";
 
 const MAX_ORIGINS = 500;
-const LINES_PER_ORIGIN = 4;
+const SOCKETS_PER_ORIGIN = 4;
 const CONNECT_MS = 5000;
 
 const CLOSED = new ClosedError("outgoing requests are closed");
@@ -47,9 +47,9 @@ export interface ConnectionPools {
 }
 
 interface Origin {
-  lines: Set<Dispatcher>;
+  sockets: Set<Dispatcher>;
   idle: Dispatcher[];
-  waiting: { take(dispatcher: Dispatcher): void; refuse(error: Error): void }[];
+  waiting: { resolve(dispatcher: Dispatcher): void; reject(error: Error): void }[];
   open(): Dispatcher;
 }
 
@@ -74,7 +74,7 @@ export function createConnectionPools(options: {
       options.egressProxy === undefined
         ? new Client(origin, { ...LIMITS, connect: createOutgoingConnector(policy, target, options.lookup) })
         : openProxied(options.egressProxy);
-    const made: Origin = { lines: new Set(), idle: [], waiting: [], open };
+    const made: Origin = { sockets: new Set(), idle: [], waiting: [], open };
     origins.set(key, made);
     return made;
   }
@@ -82,7 +82,7 @@ export function createConnectionPools(options: {
   return {
     async lease(destination) {
       const origin = originOf(destination);
-      return lineOf(origin, await acquire(origin, destination));
+      return leaseOf(origin, await acquire(origin, destination));
     },
     get size() {
       return origins.size;
@@ -91,9 +91,9 @@ export function createConnectionPools(options: {
       const all = [...origins.values()];
       origins.clear();
       for (const waiting of all.flatMap((origin) => origin.waiting.splice(0))) {
-        waiting.refuse(CLOSED);
+        waiting.reject(CLOSED);
       }
-      await Promise.all(all.map((origin) => cut(origin, [...origin.lines])));
+      await Promise.all(all.map((origin) => cut(origin, [...origin.sockets])));
     },
   };
 }
@@ -103,39 +103,39 @@ function acquire(origin: Origin, { isPaced }: PoolDestination): Dispatcher | Pro
   if (idle !== undefined) {
     return idle;
   }
-  if (isPaced || origin.lines.size < LINES_PER_ORIGIN) {
-    return openLine(origin);
+  if (isPaced || origin.sockets.size < SOCKETS_PER_ORIGIN) {
+    return openSocket(origin);
   }
-  return new Promise((take, refuse) => origin.waiting.push({ take, refuse }));
+  return new Promise((resolve, reject) => origin.waiting.push({ resolve, reject }));
 }
 
-function openLine(origin: Origin): Dispatcher {
+function openSocket(origin: Origin): Dispatcher {
   const dispatcher = origin.open();
-  origin.lines.add(dispatcher);
+  origin.sockets.add(dispatcher);
   return dispatcher;
 }
 
-function lineOf(origin: Origin, dispatcher: Dispatcher): LeasedSocket {
+function leaseOf(origin: Origin, dispatcher: Dispatcher): LeasedSocket {
   let isEnded = false;
   return {
     dispatcher,
     release(fault) {
       if (!isEnded) {
         isEnded = true;
-        handBack(origin, dispatcher, fault);
+        returnSocket(origin, dispatcher, fault);
       }
     },
   };
 }
 
-function handBack(origin: Origin, dispatcher: Dispatcher, fault: Error | undefined): void {
+function returnSocket(origin: Origin, dispatcher: Dispatcher, fault: Error | undefined): void {
   if (fault !== undefined) {
-    origin.lines.delete(dispatcher);
+    origin.sockets.delete(dispatcher);
     void dispatcher.destroy(fault);
   }
   const next = origin.waiting.shift();
   if (next !== undefined) {
-    next.take(fault === undefined ? dispatcher : openLine(origin));
+    next.resolve(fault === undefined ? dispatcher : openSocket(origin));
   } else if (fault === undefined) {
     origin.idle.push(dispatcher);
   }
@@ -144,7 +144,7 @@ function handBack(origin: Origin, dispatcher: Dispatcher, fault: Error | undefin
 async function cut(origin: Origin, dispatchers: Dispatcher[]): Promise<void> {
   await Promise.all(
     dispatchers.map((dispatcher) => {
-      origin.lines.delete(dispatcher);
+      origin.sockets.delete(dispatcher);
       return dispatcher.destroy(CLOSED);
     }),
   );

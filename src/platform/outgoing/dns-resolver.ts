@@ -6,10 +6,10 @@ export type DnsResolver = (hostname: string) => Promise<LookupAddress[]>;
 
 const AT_ONCE = 2;
 const SLOW_MS = 3000;
-const REST_MS = 30_000;
+const NEGATIVE_CACHE_MS = 30_000;
 /** Longer than the connection timeout: after it, the caller has timed out. */
-const PATIENCE_MS = 6000;
-const MAX_RESTING = 1000;
+const TIMEOUT_MS = 6000;
+const MAX_FAILED = 1000;
 const MAX_KNOWN = 10_000;
 
 /** The name could not be resolved. */
@@ -23,8 +23,8 @@ export class DnsResolutionError extends Error {
  * not respond get at most one of the two slots.
  */
 export function createDnsResolver(lookup: DnsResolver = systemLookup): DnsResolver {
-  const line = new LookupQueue(lookup);
-  return (hostname) => line.ask(hostname);
+  const queue = new LookupQueue(lookup);
+  return (hostname) => queue.resolve(hostname);
 }
 
 interface PendingLookup {
@@ -32,16 +32,16 @@ interface PendingLookup {
   /** Time of the last request for this name, on the clock of `performance`. */
   at: number;
   result: Promise<LookupAddress[]>;
-  answer(result: Promise<LookupAddress[]>): void;
+  resolve(result: Promise<LookupAddress[]>): void;
 }
 
 class LookupQueue {
   readonly #lookup: DnsResolver;
-  readonly #asked = new Map<string, PendingLookup>();
-  readonly #restsUntil = new LRUCache<string, number>({ max: MAX_RESTING });
-  readonly #answered = new LRUCache<string, true>({ max: MAX_KNOWN });
+  readonly #pending = new Map<string, PendingLookup>();
+  readonly #failedUntil = new LRUCache<string, number>({ max: MAX_FAILED });
+  readonly #resolved = new LRUCache<string, true>({ max: MAX_KNOWN });
   /** Domains that failed slowly, or have a pending lookup of a name that has not resolved yet. */
-  readonly #doubted = new LRUCache<string, true>({ max: MAX_KNOWN });
+  readonly #suspectDomains = new LRUCache<string, true>({ max: MAX_KNOWN });
   #running = 0;
   /** Running lookups of names that have not resolved yet. */
   #unproven = 0;
@@ -50,41 +50,43 @@ class LookupQueue {
     this.#lookup = lookup;
   }
 
-  ask(hostname: string): Promise<LookupAddress[]> {
-    if ((this.#restsUntil.get(hostname) ?? 0) > performance.now()) {
+  resolve(hostname: string): Promise<LookupAddress[]> {
+    if ((this.#failedUntil.get(hostname) ?? 0) > performance.now()) {
       return Promise.reject(
         new DnsResolutionError("a recent lookup of the name failed slowly; it is repeated later"),
       );
     }
-    const asked = this.#asked.get(hostname) ?? newlyAsked();
-    asked.at = performance.now();
-    this.#asked.set(hostname, asked);
+    const pending = this.#pending.get(hostname) ?? newLookup();
+    pending.at = performance.now();
+    this.#pending.set(hostname, pending);
     this.#startNext();
-    return asked.result;
+    return pending.result;
   }
 
   #startNext(): void {
-    const oldest = performance.now() - PATIENCE_MS;
-    for (const [hostname, asked] of this.#asked) {
+    const oldest = performance.now() - TIMEOUT_MS;
+    for (const [hostname, pending] of this.#pending) {
       if (this.#running === AT_ONCE) return;
-      if (asked.isRunning) continue;
-      if (asked.at < oldest) {
-        this.#asked.delete(hostname);
-        asked.answer(Promise.reject(new DnsResolutionError("the name was not looked up in time")));
+      if (pending.isRunning) continue;
+      if (pending.at < oldest) {
+        this.#pending.delete(hostname);
+        pending.resolve(Promise.reject(new DnsResolutionError("the name was not looked up in time")));
       } else if (this.#mayBegin(hostname)) {
-        asked.isRunning = true;
-        asked.answer(this.#run(hostname));
+        pending.isRunning = true;
+        pending.resolve(this.#run(hostname));
       }
     }
   }
 
   #mayBegin(hostname: string): boolean {
-    return this.#unproven === 0 || this.#answered.has(hostname) || !this.#doubted.has(domainOf(hostname));
+    return (
+      this.#unproven === 0 || this.#resolved.has(hostname) || !this.#suspectDomains.has(domainOf(hostname))
+    );
   }
 
   async #run(hostname: string): Promise<LookupAddress[]> {
-    const unproven = this.#answered.has(hostname) ? 0 : 1;
-    if (unproven) this.#doubted.set(domainOf(hostname), true);
+    const unproven = this.#resolved.has(hostname) ? 0 : 1;
+    if (unproven) this.#suspectDomains.set(domainOf(hostname), true);
     this.#running += 1;
     this.#unproven += unproven;
     try {
@@ -92,7 +94,7 @@ class LookupQueue {
     } finally {
       this.#running -= 1;
       this.#unproven -= unproven;
-      this.#asked.delete(hostname);
+      this.#pending.delete(hostname);
       this.#startNext();
     }
   }
@@ -102,31 +104,31 @@ class LookupQueue {
     const domain = domainOf(hostname);
     try {
       const addresses = await this.#lookup(hostname);
-      this.#answered.set(hostname, true);
-      this.#doubted.delete(domain);
+      this.#resolved.set(hostname, true);
+      this.#suspectDomains.delete(domain);
       return addresses;
     } catch (cause) {
-      this.#answered.delete(hostname);
+      this.#resolved.delete(hostname);
       const now = performance.now();
       if (now - began > SLOW_MS) {
-        this.#doubted.set(domain, true);
-        this.#restsUntil.set(hostname, now + REST_MS);
+        this.#suspectDomains.set(domain, true);
+        this.#failedUntil.set(hostname, now + NEGATIVE_CACHE_MS);
       } else {
-        this.#doubted.delete(domain);
+        this.#suspectDomains.delete(domain);
       }
       throw new DnsResolutionError("the name could not be resolved", { cause });
     }
   }
 }
 
-function newlyAsked(): PendingLookup {
-  let answer: PendingLookup["answer"] = () => {};
-  const result = new Promise<LookupAddress[]>((resolve) => {
-    answer = resolve;
+function newLookup(): PendingLookup {
+  let resolve: PendingLookup["resolve"] = () => {};
+  const result = new Promise<LookupAddress[]>((fulfil) => {
+    resolve = fulfil;
   });
   // The caller may no longer wait.
   result.catch(() => {});
-  return { isRunning: false, at: 0, result, answer };
+  return { isRunning: false, at: 0, result, resolve };
 }
 
 function systemLookup(hostname: string): Promise<LookupAddress[]> {

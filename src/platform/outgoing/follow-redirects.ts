@@ -7,7 +7,7 @@ interface Hop {
   totalMs: number;
 }
 
-interface Answered {
+interface Responded {
   outcome: "response";
   status: number;
   headers: Record<string, string>;
@@ -29,14 +29,14 @@ interface RedirectFailed extends Failed {
  * one deadline. Headers, user name and password are not sent to another origin. A response includes its final
  * `url`.
  */
-export async function followRedirects<Request extends Hop, Outcome extends Answered | Failed>(
+export async function followRedirects<Request extends Hop, Outcome extends Responded | Failed>(
   first: Request,
-  call: (request: Request) => Promise<Outcome>,
+  send: (request: Request) => Promise<Outcome>,
 ): Promise<(Outcome & { url: string }) | RedirectFailed> {
   const began = performance.now();
   let request = first;
   for (let hops = 0; ; hops++) {
-    const outcome = { ...(await call(request)), durationMs: msSince(began), url: request.url };
+    const outcome = { ...(await send(request)), durationMs: msSince(began), url: request.url };
     const next = outcome.outcome === "response" ? nextRequest(request, outcome) : undefined;
     if (!next) return hops > 0 ? afterRedirect(outcome) : outcome;
     if (hops === MAX_REDIRECTS)
@@ -50,7 +50,7 @@ export async function followRedirects<Request extends Hop, Outcome extends Answe
 /** Undefined for a response that is no redirect. */
 function nextRequest<Request extends Hop>(
   request: Request,
-  { status, headers }: Answered,
+  { status, headers }: Responded,
 ): Request | undefined {
   const { location } = headers;
   if (!REDIRECTS.has(status) || location === undefined || !URL.canParse(location, request.url))
@@ -64,7 +64,7 @@ function nextRequest<Request extends Hop>(
 }
 
 /** Says that the fault is not at the given URL. */
-function afterRedirect<Outcome extends Answered | Failed>(outcome: Outcome): Outcome {
+function afterRedirect<Outcome extends Responded | Failed>(outcome: Outcome): Outcome {
   if (outcome.outcome !== "failed") return outcome;
   return { ...outcome, error: `After a redirect: ${outcome.error}` };
 }

@@ -8,25 +8,25 @@ export interface RequestDeadline {
   clear(): void;
 }
 
-export function startRequestDeadline(totalMs: number, given: AbortSignal | undefined): RequestDeadline {
+export function startRequestDeadline(totalMs: number, signal: AbortSignal | undefined): RequestDeadline {
   const controller = new AbortController();
   const over = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
   });
   over.catch(() => {});
-  const giveUp = (): void => controller.abort(given?.reason);
+  const giveUp = (): void => controller.abort(signal?.reason);
   const timer = setTimeout(() => controller.abort(new DeadlineError("the time is up")), totalMs);
-  if (given?.aborted === true) {
+  if (signal?.aborted === true) {
     giveUp();
   }
-  given?.addEventListener("abort", giveUp, { once: true });
+  signal?.addEventListener("abort", giveUp, { once: true });
   return {
     signal: controller.signal,
     // undici handles a signal only once it has a socket, so waiting for a socket needs a race.
     race: (promise) => Promise.race([promise, over]),
     clear() {
       clearTimeout(timer);
-      given?.removeEventListener("abort", giveUp);
+      signal?.removeEventListener("abort", giveUp);
     },
   };
 }

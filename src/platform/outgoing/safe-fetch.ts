@@ -82,9 +82,9 @@ export interface SafeFetch {
   /**
    * Why a URL cannot be saved, as a message for its owner. A name that does not resolve now may do so later.
    */
-  findBlockReason(url: string, whose?: RequestOwner): Promise<string | undefined>;
+  findBlockReason(url: string, owner?: RequestOwner): Promise<string | undefined>;
   /** A DNS lookup for a client that connects itself; fails if an address of the URL's host is not allowed. */
-  lookup(url: string, whose?: RequestOwner): LookupFunction;
+  lookup(url: string, owner?: RequestOwner): LookupFunction;
   /** Closes every connection. */
   close(): Promise<void>;
 }
@@ -113,7 +113,7 @@ interface Rules extends TargetRules {
 
 interface FetchDeps {
   /** The current rules. */
-  rulesOf(whose: RequestOwner | undefined): Promise<Rules>;
+  rulesOf(owner: RequestOwner | undefined): Promise<Rules>;
   lookup: DnsResolver;
   pools: ConnectionPools;
   noteBlocked(request: Pick<OutgoingRequest, "url" | "tenant">, reason: BlockReason): void;
@@ -129,19 +129,19 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
   return {
     fetch: (request) =>
-      call(tools, request, async ({ headers, body }, deadline) => {
+      perform(tools, request, async ({ headers, body }, deadline) => {
         // While the limit is awaited, no other listener handles an error of the body.
         body.on("error", () => {});
         const maxBytes = await deadline.race(request.maxBytesFor?.(flat(headers)) ?? request.maxBytes);
         return readResponseBody(body, maxBytes);
       }),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
-    findBlockReason: (url, whose) => refusalOf(tools, url, whose),
-    lookup: (url, whose) => {
+    findBlockReason: (url, owner) => refusalOf(tools, url, owner),
+    lookup: (url, owner) => {
       const { hostname: host, port, protocol } = new URL(url);
       const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
       return (hostname, lookupOptions, callback) => {
-        tools.rulesOf(whose).then(
+        tools.rulesOf(owner).then(
           ({ policy }) => checkedLookup(policy, target, lookup)(hostname, lookupOptions, callback),
           (error: NodeJS.ErrnoException) => callback(error, []),
         );
@@ -177,13 +177,13 @@ function createRules(options: SafeFetchOptions): FetchDeps["rulesOf"] {
     tenant: rulesFor("tenant, local", [...allowedHosts, "loopback"]),
     operator: rulesFor("operator, local", [...operatorAllowedHosts, "loopback"]),
   };
-  return async (whose = "tenant") => ((await allowsLoopback?.()) ? local : listed)[whose];
+  return async (owner = "tenant") => ((await allowsLoopback?.()) ? local : listed)[owner];
 }
 
-async function call<Body extends object>(
+async function perform<Body extends object>(
   tools: FetchDeps,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
+  read: (response: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
 ): Promise<(ReceivedResponse & Body) | Failed<FetchFailureCode>> {
   const began = performance.now();
   const rules = await tools.rulesOf(request.policyKey);
@@ -194,8 +194,8 @@ async function call<Body extends object>(
   }
   const deadline = startRequestDeadline(request.totalMs, request.signal);
   try {
-    const answered = await exchange({ tools, rules, target, deadline }, request, read);
-    return { outcome: "response", ...answered, durationMs: msSince(began) };
+    const response = await exchange({ tools, rules, target, deadline }, request, read);
+    return { outcome: "response", ...response, durationMs: msSince(began) };
   } catch (error) {
     if (error instanceof ChunkHandlerError) throw error.cause;
     request.signal?.throwIfAborted();
@@ -219,55 +219,61 @@ interface Exchange {
 async function exchange<Body extends object>(
   { tools, rules, target, deadline }: Exchange,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
+  read: (response: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
 ) {
   const { isPaced = false } = request;
   const { policy, name: policyKey } = rules;
   const borrowed = tools.pools.lease({ origin: target.url.origin, target, policyKey, policy, isPaced });
-  const line = await deadline.race(borrowed).catch((error: unknown) => {
+  const leased = await deadline.race(borrowed).catch((error: unknown) => {
     // A socket that arrives too late goes to the next waiter.
     borrowed.then((late) => late.release()).catch(() => {});
     throw error;
   });
-  deadline.signal.addEventListener("abort", () => line.release(deadline.signal.reason), { once: true });
-  let answer: Dispatcher.ResponseData | undefined;
+  deadline.signal.addEventListener("abort", () => leased.release(deadline.signal.reason), { once: true });
+  let response: Dispatcher.ResponseData | undefined;
   try {
-    answer = await deadline.race(send(target.url, { ...sent(request, target), dispatcher: line.dispatcher }));
-    const body = await read(answer, deadline);
-    return { status: answer.statusCode, headers: flat(answer.headers), ...body };
+    response = await deadline.race(
+      send(target.url, { ...sent(request, target), dispatcher: leased.dispatcher }),
+    );
+    const body = await read(response, deadline);
+    return { status: response.statusCode, headers: flat(response.headers), ...body };
   } finally {
-    const isWhole = answer?.body.readableEnded === true;
-    line.release(isWhole ? undefined : new Error("the outgoing request failed"));
+    const isWhole = response?.body.readableEnded === true;
+    leased.release(isWhole ? undefined : new Error("the outgoing request failed"));
   }
 }
 
 async function download(tools: FetchDeps, request: DownloadRequest) {
   const { maxBytes, onChunk } = request;
-  const outcome = await call(tools, { ...request, method: "GET" }, async ({ statusCode, headers, body }) => {
-    const isWanted = statusCode >= 200 && statusCode < 300;
-    const isTooLarge = isWanted && Number(headers["content-length"] ?? 0) > maxBytes;
-    if (!isWanted || isTooLarge) {
-      body.on("error", () => {}).destroy();
-      return { bytes: 0, isTooLarge };
-    }
-    return streamResponseBody(body, maxBytes, onChunk);
-  });
+  const outcome = await perform(
+    tools,
+    { ...request, method: "GET" },
+    async ({ statusCode, headers, body }) => {
+      const isSuccess = statusCode >= 200 && statusCode < 300;
+      const isTooLarge = isSuccess && Number(headers["content-length"] ?? 0) > maxBytes;
+      if (!isSuccess || isTooLarge) {
+        body.on("error", () => {}).destroy();
+        return { bytes: 0, isTooLarge };
+      }
+      return streamResponseBody(body, maxBytes, onChunk);
+    },
+  );
   if (outcome.outcome === "failed") {
     return outcome;
   }
-  const { isTooLarge, ...answered } = outcome;
+  const { isTooLarge, ...response } = outcome;
   const error = `The file is larger than ${maxBytes} bytes.`;
   return isTooLarge
     ? ({ outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs } as const)
-    : answered;
+    : response;
 }
 
 async function refusalOf(
   { rulesOf, lookup }: FetchDeps,
   url: string,
-  whose: RequestOwner | undefined,
+  owner: RequestOwner | undefined,
 ): Promise<string | undefined> {
-  const rules = await rulesOf(whose);
+  const rules = await rulesOf(owner);
   const { policy, isProxied } = rules;
   const target = parseOutgoingTarget(url, rules);
   if ("failure" in target) return target.error;

@@ -25,9 +25,9 @@ export interface SecretBox {
   readonly key_id: string;
   /** The first bytes of every value that this box seals: format and key. */
   readonly header: Buffer;
-  seal(text: string, place: EncryptionContext): Buffer;
+  seal(text: string, context: EncryptionContext): Buffer;
   /** Throws if the bytes were changed, truncated, sealed for another context, or sealed with an unknown key. */
-  open(sealed: Buffer, place: EncryptionContext): string;
+  open(sealed: Buffer, context: EncryptionContext): string;
   /** Also opens values of the older format, which has no context. */
   acceptUnbound(): void;
 }
@@ -55,22 +55,22 @@ export function createSecretBox(secretKey: string, second?: string): SecretBox {
   return {
     key_id: own.id.toString("hex"),
     header,
-    seal(text, place) {
+    seal(text, context) {
       const salt = randomBytes(SALT_BYTES);
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv("aes-256-gcm", textKey(own.key, salt), iv);
-      cipher.setAAD(Buffer.concat([header, toBytes(place)]));
+      cipher.setAAD(Buffer.concat([header, toBytes(context)]));
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return Buffer.concat([header, salt, iv, cipher.getAuthTag(), body]);
     },
-    open(sealed, place) {
+    open(sealed, context) {
       const isKnown = sealed[0] === BOUND || isUnbound(sealed);
       if (sealed.length < BODY_AT || !isKnown)
-        throw new Error(`${wordsOf(place)} is not an encrypted value.`);
-      if (isUnbound(sealed) && !acceptsUnbound) throw new Error(`${wordsOf(place)} ${TOO_OLD}`);
+        throw new Error(`${wordsOf(context)} is not an encrypted value.`);
+      if (isUnbound(sealed) && !acceptsUnbound) throw new Error(`${wordsOf(context)} ${TOO_OLD}`);
       const sealer = keys.find(({ id }) => sealed.subarray(1, HEADER_BYTES).equals(id));
-      if (!sealer) throw new Error(`${wordsOf(place)} is encrypted with another WAYGATE_SECRET_KEY.`);
-      return decrypt(sealer.key, sealed, place);
+      if (!sealer) throw new Error(`${wordsOf(context)} is encrypted with another WAYGATE_SECRET_KEY.`);
+      return decrypt(sealer.key, sealed, context);
     },
     acceptUnbound() {
       acceptsUnbound = true;
@@ -106,17 +106,19 @@ function wordsOf({ table, column, key: [first = ""] }: EncryptionContext): strin
   return `The stored secret ${table}.${column} of ${first}`;
 }
 
-function decrypt(key: Buffer, sealed: Buffer, place: EncryptionContext): string {
+function decrypt(key: Buffer, sealed: Buffer, context: EncryptionContext): string {
   const header = sealed.subarray(0, HEADER_BYTES);
   const salt = sealed.subarray(HEADER_BYTES, HEADER_BYTES + SALT_BYTES);
   const iv = sealed.subarray(HEADER_BYTES + SALT_BYTES, BODY_AT - TAG_BYTES);
   const decipher = createDecipheriv("aes-256-gcm", textKey(key, salt), iv, { authTagLength: TAG_BYTES });
-  decipher.setAAD(isUnbound(sealed) ? header : Buffer.concat([header, toBytes(place)]));
+  decipher.setAAD(isUnbound(sealed) ? header : Buffer.concat([header, toBytes(context)]));
   decipher.setAuthTag(sealed.subarray(BODY_AT - TAG_BYTES, BODY_AT));
   try {
     return decipher.update(sealed.subarray(BODY_AT), undefined, "utf8") + decipher.final("utf8");
   } catch (cause) {
-    throw new Error(`${wordsOf(place)} was changed, or was encrypted for another row or column.`, { cause });
+    throw new Error(`${wordsOf(context)} was changed, or was encrypted for another row or column.`, {
+      cause,
+    });
   }
 }
 

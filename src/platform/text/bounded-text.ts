@@ -27,6 +27,6 @@ export function fileText(): z.ZodString {
 }
 
 /** The message for a value that fits no branch of a union; an absent value is required. */
-export function unionErrorMessage(hint: string) {
-  return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : hint) };
+export function unionErrorMessage(advice: string) {
+  return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : advice) };
 }

@@ -46,17 +46,20 @@ function decode(bytes: Uint8Array): string {
 }
 
 function delimiterOf(header: string): string {
-  const counts = [",", ";", "\t"].map((sign) => ({ sign, count: header.split(sign).length }));
+  const counts = [",", ";", "\t"].map((separator) => ({
+    sign: separator,
+    count: header.split(separator).length,
+  }));
   return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
 }
 
 /** A record continues while a quote is open; a quote that never closes ends with its line. */
 function* split(lines: readonly string[]): Generator<{ line: number; text: string }> {
   for (let at = 1; at < lines.length; ) {
-    const taken = linesOfRecord(lines, at);
-    const text = lines.slice(at, at + taken).join("\n");
+    const consumed = linesOfRecord(lines, at);
+    const text = lines.slice(at, at + consumed).join("\n");
     if (text.trim() !== "") yield { line: at + 1, text };
-    at += taken;
+    at += consumed;
   }
 }
 
@@ -65,9 +68,9 @@ const LONGEST_RECORD = 20;
 
 function linesOfRecord(lines: readonly string[], at: number): number {
   let quotes = 0;
-  for (let taken = 1; taken <= LONGEST_RECORD && at + taken <= lines.length; taken++) {
-    quotes += (lines[at + taken - 1] ?? "").split('"').length - 1;
-    if (quotes % 2 === 0) return taken;
+  for (let consumed = 1; consumed <= LONGEST_RECORD && at + consumed <= lines.length; consumed++) {
+    quotes += (lines[at + consumed - 1] ?? "").split('"').length - 1;
+    if (quotes % 2 === 0) return consumed;
   }
   return 1;
 }

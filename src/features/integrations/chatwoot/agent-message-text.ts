@@ -25,8 +25,8 @@ const WITH_ITEMS = new Set(["input_select", "cards", "form", "article"]);
 export function agentMessageText(config: ChatwootConfig, message: AgentMessage): string | undefined {
   const kind = message.content_type ?? "";
   if (!PLAIN.has(kind) && !WITH_ITEMS.has(kind)) return undefined;
-  const said = toWhatsAppMarkup(message.content ?? "");
-  const text = WITH_ITEMS.has(kind) ? [said, ...itemsOf(message)].filter(Boolean).join("\n") : said;
+  const content = toWhatsAppMarkup(message.content ?? "");
+  const text = WITH_ITEMS.has(kind) ? [content, ...itemsOf(message)].filter(Boolean).join("\n") : content;
   return signed(config, message, text);
 }
 
@@ -34,8 +34,8 @@ function itemsOf({ content_attributes }: AgentMessage): string[] {
   const items = content_attributes?.items;
   if (!Array.isArray(items)) return [];
   return items.filter(isObject<Item>).map((item, at) => {
-    const words = [item.title ?? item.label ?? item.value, item.description, item.link];
-    const shown = `${at + 1}. ${words.filter(isText).join(" – ")}`;
+    const lines = [item.title ?? item.label ?? item.value, item.description, item.link];
+    const shown = `${at + 1}. ${lines.filter(isText).join(" – ")}`;
     return [shown, ...[item.media_url].filter(isText), ...actionsOf(item)].join("\n");
   });
 }

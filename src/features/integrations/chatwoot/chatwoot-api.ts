@@ -17,7 +17,7 @@ export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; error: Cha
 
 const CALL_MS = 15_000;
 const UPLOAD_MS = 120_000;
-const ANSWER_BYTES = 8 * 1024 * 1024;
+const RESPONSE_BYTES = 8 * 1024 * 1024;
 
 const id = z.coerce.number().int();
 const version = z.object({ version: z.string() });
@@ -101,7 +101,7 @@ interface ChatwootRequest<T> {
   path: string;
   body?: unknown;
   form?: { fields: Record<string, string>; file: FormFile };
-  answer: z.ZodType<T>;
+  schema: z.ZodType<T>;
 }
 
 const nothing = z.unknown();
@@ -115,82 +115,86 @@ export interface ChatwootTransport {
 }
 
 /** The requests of Chatwoot's API that the gateway needs. */
-export function createChatwootApi(line: ChatwootTransport, access: ChatwootAccess) {
-  const call = <T>(made: ChatwootRequest<T>) => carryOut(line, access, made);
-  return { ...inboxCalls(access, call), ...contactCalls(access, call), ...conversationCalls(access, call) };
+export function createChatwootApi(transport: ChatwootTransport, access: ChatwootAccess) {
+  const execute = <T>(made: ChatwootRequest<T>) => carryOut(transport, access, made);
+  return {
+    ...inboxRequests(access, execute),
+    ...contactRequests(access, execute),
+    ...conversationRequests(access, execute),
+  };
 }
 
 export type ChatwootApi = ReturnType<typeof createChatwootApi>;
 
 type ExecuteRequest = <T>(made: ChatwootRequest<T>) => Promise<ChatwootResult<T>>;
 
-function inboxCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
+function inboxRequests({ account_id, inbox_id }: ChatwootAccess, execute: ExecuteRequest) {
   const inboxes = `/api/v1/accounts/${account_id}/inboxes`;
   return {
-    version: () => call({ method: "GET", path: "/api", answer: version }),
-    profile: () => call({ method: "GET", path: "/api/v1/profile", answer: profile }),
-    inbox: () => call({ method: "GET", path: `${inboxes}/${inbox_id}`, answer: inbox }),
+    version: () => execute({ method: "GET", path: "/api", schema: version }),
+    profile: () => execute({ method: "GET", path: "/api/v1/profile", schema: profile }),
+    inbox: () => execute({ method: "GET", path: `${inboxes}/${inbox_id}`, schema: inbox }),
     createInbox: (body: { name: string; webhook_url: string; lock_to_single_conversation: boolean }) => {
       const { webhook_url, ...fields } = body;
       const channel = { type: "api", webhook_url };
-      return call({ method: "POST", path: inboxes, body: { ...fields, channel }, answer: inbox });
+      return execute({ method: "POST", path: inboxes, body: { ...fields, channel }, schema: inbox });
     },
     updateInbox: (body: { channel?: { webhook_url: string }; lock_to_single_conversation?: boolean }) =>
-      call({ method: "PATCH", path: `${inboxes}/${inbox_id}`, body, answer: inbox }),
+      execute({ method: "PATCH", path: `${inboxes}/${inbox_id}`, body, schema: inbox }),
   };
 }
 
-function contactCalls(
+function contactRequests(
   { account_id, inbox_id, inbox_identifier, hmac_token }: ChatwootAccess,
-  call: ExecuteRequest,
+  execute: ExecuteRequest,
 ) {
   const contacts = `/api/v1/accounts/${account_id}/contacts`;
   const sign = (identifier: string) =>
     hmac_token && { identifier_hash: createHmac("sha256", hmac_token).update(identifier).digest("hex") };
   return {
     /** Safe to repeat: finds by source id, then identifier, then phone, else creates a contact. */
-    upsertContact: (given: NewChatwootContact) =>
-      call({
+    upsertContact: (fields: NewChatwootContact) =>
+      execute({
         method: "POST",
         path: `/public/api/v1/inboxes/${inbox_identifier}/contacts`,
-        body: { ...given, ...sign(given.identifier) },
-        answer: contact,
+        body: { ...fields, ...sign(fields.identifier) },
+        schema: contact,
       }),
     /** The contacts that match one of the clauses. */
     findContacts: (clauses: readonly ContactFilter[]) =>
-      call({
+      execute({
         method: "POST",
         path: `${contacts}/filter`,
         body: { payload: toFilter(clauses) },
-        answer: z.object({ payload: z.array(contact) }),
+        schema: z.object({ payload: z.array(contact) }),
       }),
     addToInbox: (contactId: number, source_id: string) =>
-      call({
+      execute({
         method: "POST",
         path: `${contacts}/${contactId}/contact_inboxes`,
         body: { inbox_id, source_id },
-        answer: nothing,
+        schema: nothing,
       }),
     contact: (contactId: number) =>
-      call({
+      execute({
         method: "GET",
         path: `${contacts}/${contactId}`,
-        answer: z.object({ payload: contact }),
+        schema: z.object({ payload: contact }),
       }),
     updateContact: (contactId: number, body: { name?: string; phone_number?: string; identifier?: string }) =>
-      call({ method: "PATCH", path: `${contacts}/${contactId}`, body, answer: nothing }),
+      execute({ method: "PATCH", path: `${contacts}/${contactId}`, body, schema: nothing }),
     mergeContacts: (base_contact_id: number, mergee_contact_id: number) =>
-      call({
+      execute({
         method: "POST",
         path: `/api/v1/accounts/${account_id}/actions/contact_merge`,
         body: { base_contact_id, mergee_contact_id },
-        answer: nothing,
+        schema: nothing,
       }),
     conversationsOf: (contactId: number) =>
-      call({
+      execute({
         method: "GET",
         path: `${contacts}/${contactId}/conversations`,
-        answer: z.object({ payload: z.array(conversation) }),
+        schema: z.object({ payload: z.array(conversation) }),
       }),
   };
 }
@@ -205,37 +209,38 @@ function toFilter(clauses: readonly ContactFilter[]) {
   }));
 }
 
-function conversationCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
+function conversationRequests({ account_id, inbox_id }: ChatwootAccess, execute: ExecuteRequest) {
   const conversations = `/api/v1/accounts/${account_id}/conversations`;
   const messages = (conversationId: number) => `${conversations}/${conversationId}/messages`;
   return {
     createConversation: (contact_id: number, source_id: string, status: string) =>
-      call({
+      execute({
         method: "POST",
         path: conversations,
         body: { inbox_id, contact_id, source_id, status },
-        answer: conversation,
+        schema: conversation,
       }),
     postMessage: (conversationId: number, post: NewChatwootMessage, file?: FormFile) =>
-      call({
+      execute({
         method: "POST",
         path: messages(conversationId),
         ...(file ? { form: { fields: toFields(literal(post)), file } } : { body: literal(post) }),
-        answer: message,
+        schema: message,
       }),
     listMessages: (conversationId: number, before?: number) =>
-      call({
+      execute({
         method: "GET",
         path: `${messages(conversationId)}${before === undefined ? "" : `?before=${before}`}`,
-        answer: z.object({ payload: z.array(message) }),
+        schema: z.object({ payload: z.array(message) }),
       }),
     setStatus: (
       conversationId: number,
       messageId: string,
       body: { status: "delivered" | "read" | "failed"; external_error?: string },
-    ) => call({ method: "PATCH", path: `${messages(conversationId)}/${messageId}`, body, answer: nothing }),
+    ) =>
+      execute({ method: "PATCH", path: `${messages(conversationId)}/${messageId}`, body, schema: nothing }),
     deleteMessage: (conversationId: number, messageId: string) =>
-      call({ method: "DELETE", path: `${messages(conversationId)}/${messageId}`, answer: nothing }),
+      execute({ method: "DELETE", path: `${messages(conversationId)}/${messageId}`, schema: nothing }),
   };
 }
 
@@ -255,17 +260,17 @@ function toFields({ content_attributes, content, ...post }: NewChatwootMessage):
 }
 
 async function carryOut<T>(
-  line: ChatwootTransport,
+  transport: ChatwootTransport,
   access: ChatwootAccess,
   made: ChatwootRequest<T>,
 ): Promise<ChatwootResult<T>> {
   const beganAt = performance.now();
-  const tenant = { instance_id: line.instance_id };
-  const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
+  const tenant = { instance_id: transport.instance_id };
+  const outcome = await transport.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
   const error = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
-  await line.onResponse?.(outcome, beganAt, error);
+  await transport.onResponse?.(outcome, beganAt, error);
   if (error) return { ok: false, error };
-  const parsed = made.answer.safeParse(readBody(outcome));
+  const parsed = made.schema.safeParse(readBody(outcome));
   return parsed.success
     ? { ok: true, value: parsed.data }
     : { ok: false, error: unexpectedResponse(outcome) };
@@ -287,7 +292,7 @@ async function toRequest<T>(
     },
     ...(written ? { body: written.body } : body !== undefined && { body: JSON.stringify(body) }),
     totalMs: form ? UPLOAD_MS : CALL_MS,
-    maxBytes: ANSWER_BYTES,
+    maxBytes: RESPONSE_BYTES,
     // The lane's width limits the requests.
     isPaced: true,
   };
@@ -295,7 +300,7 @@ async function toRequest<T>(
 
 /** A response that exceeds the size limit would exceed it again. */
 function isUnreadable(outcome: FetchOutcome): boolean {
-  if (outcome.outcome === "failed" || outcome.body.length >= ANSWER_BYTES) return false;
+  if (outcome.outcome === "failed" || outcome.body.length >= RESPONSE_BYTES) return false;
   return outcome.truncated || readBody(outcome) === undefined;
 }
 

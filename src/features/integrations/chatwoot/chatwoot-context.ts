@@ -35,17 +35,17 @@ export function createChatwootContext(
     refusal,
   ) => {
     // A rejection of the specific request, such as a deleted conversation, says nothing about the connection.
-    const isPart = refusal?.verdict.class === "stop" && !UNTIL_SAVED.has(refusal.reason);
+    const isPart = refusal?.responseClass.class === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
-    const { reason, verdict, text } = refusal ?? {};
-    const said = verdict && {
+    const { reason, responseClass: verdict, text } = refusal ?? {};
+    const reading = verdict && {
       status: verdict.status,
       error: text,
       // Its status alone would mean success.
       ...(reason === "unreadable" && { verdict }),
     };
-    const noted = await health.recordResponse(integration, outcome, beganAt, said);
-    if (refusal) failure = noted;
+    const update = await health.recordResponse(integration, outcome, beganAt, reading);
+    if (refusal) failure = update;
   };
   const { instance_id } = integration;
   const chatwoot = createChatwootApi(
@@ -56,7 +56,7 @@ export function createChatwootContext(
 }
 
 /** Whether a retry of the rejected request can succeed. */
-export function isTransientError({ reason, verdict }: ChatwootError): boolean {
+export function isTransientError({ reason, responseClass: verdict }: ChatwootError): boolean {
   return verdict.class === "retry" || UNTIL_SAVED.has(reason);
 }
 
@@ -75,7 +75,7 @@ export async function endWithError(
   refusal: ChatwootError,
   since: Date,
 ): Promise<JobResult> {
-  const { reason, verdict, text } = refusal;
+  const { reason, responseClass: verdict, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
     await context.health.warn(context.integration, text);
     return { end: "done" };
@@ -84,5 +84,5 @@ export async function endWithError(
   const failure = context.lastFailure();
   if (!failure || (verdict.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
-  return retryCall(context.deps, job, { ...failure, verdict });
+  return retryCall(context.deps, job, { ...failure, responseClass: verdict });
 }

@@ -23,7 +23,7 @@ export interface ChatwootError {
     | "unreachable"
     | "unreadable"
     | "other";
-  verdict: Exclude<ResponseClass, { class: "ok" }>;
+  responseClass: Exclude<ResponseClass, { class: "ok" }>;
   status_code: number | null;
   /** A description for users. */
   text: string;
@@ -33,12 +33,12 @@ const BACK_OFF_MS = 60_000;
 
 /** Undefined for a successful response. */
 export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefined {
-  const judged = classifyResponse(outcome);
-  if (judged.class === "ok") return undefined;
-  const reason = reasonOf(outcome, judged.class === "retry");
-  const verdict = reason === "too_many" ? busy(judged) : judged;
+  const classified = classifyResponse(outcome);
+  if (classified.class === "ok") return undefined;
+  const reason = reasonOf(outcome, classified.class === "retry");
+  const responseClass = reason === "too_many" ? busy(classified) : classified;
   const status_code = outcome.outcome === "failed" ? null : outcome.status;
-  return { reason, verdict, status_code, text: WORDS[reason] ?? describeOutcome(outcome) };
+  return { reason, responseClass, status_code, text: TEXTS[reason] ?? describeOutcome(outcome) };
 }
 
 /**
@@ -48,7 +48,7 @@ export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefine
 export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "unreadable",
-    verdict: { ...NOT_THERE_YET, isSafe: false },
+    responseClass: { ...NOT_THERE_YET, isSafe: false },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
     text:
       "The response did not come from Chatwoot. Waiting messages are sent again. If this continues, check `url`: it must be the " +
@@ -60,13 +60,13 @@ export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
 export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "other",
-    verdict: { class: "stop", status: "failing" },
+    responseClass: { class: "stop", status: "failing" },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
     text: "The response did not come from Chatwoot. Check `url`: it must be the address of Chatwoot itself.",
   };
 }
 
-const WORDS: Partial<Record<ChatwootError["reason"], string>> = {
+const TEXTS: Partial<Record<ChatwootError["reason"], string>> = {
   token:
     "Chatwoot does not know the access token. Use the token of a user's profile, not of an agent bot or a platform " +
     "app. If the token is right, a proxy may drop its header `api_access_token`: nginx needs `underscores_in_headers on;`.",
@@ -86,10 +86,10 @@ export function toInboxGone(refusal: ChatwootError): ChatwootError {
 
 function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["reason"] {
   if (outcome.outcome === "failed") return outcome.failure === "blocked" ? "blocked" : "unreachable";
-  const said = outcome.body.toString("utf8").slice(0, 2000);
+  const body = outcome.body.toString("utf8").slice(0, 2000);
   switch (outcome.status) {
     case 401:
-      return /suspended/i.test(said) ? "suspended" : /not authorized/i.test(said) ? "role" : "token";
+      return /suspended/i.test(body) ? "suspended" : /not authorized/i.test(body) ? "role" : "token";
     case 403:
       return "forbidden";
     case 404:
@@ -97,16 +97,16 @@ function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["rea
     case 413:
       return "too_large";
     case 422:
-      if (/too many messages/i.test(said)) return "too_many";
-      return /taken|unique/i.test(said) ? "taken" : "other";
+      if (/too many messages/i.test(body)) return "too_many";
+      return /taken|unique/i.test(body) ? "taken" : "other";
     default:
       return "other";
   }
 }
 
 /** Chatwoot limits the messages per minute of one conversation; a later retry succeeds. */
-function busy(judged: ResponseClass): ChatwootError["verdict"] {
-  const retryAfterMs = "retryAfterMs" in judged ? judged.retryAfterMs : undefined;
+function busy(classified: ResponseClass): ChatwootError["responseClass"] {
+  const retryAfterMs = "retryAfterMs" in classified ? classified.retryAfterMs : undefined;
   return {
     class: "retry",
     isSafe: true,

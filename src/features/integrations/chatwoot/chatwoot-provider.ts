@@ -24,7 +24,7 @@ export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvid
     prepare: (draft) => registerInbox(deps, draft),
     unregister: (integration) => unregisterInbox(deps, integration),
     test: (integration) => testInbox(deps, integration),
-    onEvent: (work) => takeEvent(createChatwootContext(deps, health, work.integration), work),
+    onEvent: (work) => handleEvent(createChatwootContext(deps, health, work.integration), work),
     onTask: ({ job, integration, task }) =>
       runInboundTask(createChatwootContext(deps, health, integration), job, task),
   };
@@ -41,7 +41,7 @@ function wants({ groups, sync_status }: ChatwootConfig): ReturnType<IntegrationP
   };
 }
 
-async function takeEvent(context: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
+async function handleEvent(context: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
   switch (event.event) {
     case "message.received":
     case "message.sent":

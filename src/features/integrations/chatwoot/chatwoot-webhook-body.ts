@@ -86,7 +86,7 @@ export function isSignedBody(
 }
 
 /** Compares in a time that does not depend on where the texts differ. */
-export function timingSafeEqualText(given: string, right: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(right)];
+export function timingSafeEqualText(received: string, right: string): boolean {
+  const [one, other] = [Buffer.from(received), Buffer.from(right)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -30,7 +30,7 @@ export interface MappedContact {
   phone: string | null;
 }
 
-interface PeopleOptions {
+interface ContactOptions {
   chatwoot: ChatwootApi;
   mergeBrazil: boolean;
   /** Signs the identifiers of contacts. */
@@ -40,38 +40,38 @@ interface PeopleOptions {
 
 /** Finds or creates a person's contact. Safe to repeat. */
 export async function findOrCreateContact(
-  options: PeopleOptions,
+  options: ContactOptions,
   person: ChatwootPerson,
 ): Promise<ChatwootResult<MappedContact>> {
   const { chatwoot, mergeBrazil, pictureOf } = options;
   const source_id = person.jid;
-  const known = await findSpellings(chatwoot, person);
+  const known = await findVariants(chatwoot, person);
   if (!known.ok) return known;
-  const adopted = await useOtherFormat(chatwoot, person, known.value);
-  if (!adopted.ok) return adopted;
+  const reused = await useOtherFormat(chatwoot, person, known.value);
+  if (!reused.ok) return reused;
   const name = nameOf(person);
   const avatar_url = await pictureOf(person);
-  const given = {
+  const fields = {
     source_id,
     identifier: person.jid,
     name,
     ...(person.phone && { phone_number: `+${person.phone}` }),
     ...(avatar_url && { avatar_url }),
   };
-  const found = await upsert(options, person, given);
+  const found = await upsert(options, person, fields);
   if (!found.ok) return found;
-  const contact_id = mergeBrazil ? await mergeSpellings(chatwoot, found.value, known.value) : found.value.id;
+  const contact_id = mergeBrazil ? await mergeVariants(chatwoot, found.value, known.value) : found.value.id;
   return { ok: true, value: { contact_id, source_id, name, phone: person.phone } };
 }
 
 async function upsert(
-  { chatwoot, hmacToken }: PeopleOptions,
+  { chatwoot, hmacToken }: ContactOptions,
   person: ChatwootPerson,
-  given: NewChatwootContact,
+  fields: NewChatwootContact,
 ): Promise<ChatwootResult<ChatwootContact>> {
-  const made = await chatwoot.upsertContact(given);
+  const made = await chatwoot.upsertContact(fields);
   if (made.ok) return made;
-  if (made.error.reason === "taken") return adopt(chatwoot, person, made.error);
+  if (made.error.reason === "taken") return useExisting(chatwoot, person, made.error);
   return { ok: false, error: await explainIdentityError(chatwoot, hmacToken, made.error) };
 }
 
@@ -82,7 +82,7 @@ function nameOf({ name, phone, jid, is_group }: ChatwootPerson): string {
 }
 
 /** Contacts with either format of a number that has two, or with the identifier that the gateway sets. */
-async function findSpellings(
+async function findVariants(
   chatwoot: ChatwootApi,
   person: ChatwootPerson,
 ): Promise<ChatwootResult<ChatwootContact[]>> {
@@ -129,7 +129,7 @@ async function addToInbox(
  * Returns the remaining contact: the oldest, whose values Chatwoot prefers, as agents have worked with it
  * longest.
  */
-async function mergeSpellings(
+async function mergeVariants(
   chatwoot: ChatwootApi,
   found: ChatwootContact,
   known: readonly ChatwootContact[],
@@ -137,12 +137,12 @@ async function mergeSpellings(
   const others = known.filter(({ id }) => id !== found.id);
   const base = oldestOf([found, ...others]) ?? found;
   let contactId = found.id;
-  for (const twin of [found, ...others]) {
-    if (twin.id === base.id) continue;
-    const merged = await chatwoot.mergeContacts(base.id, twin.id);
-    if (merged.ok && twin.id === found.id) contactId = base.id;
-    if (merged.ok && isBareName(base) && !isBareName(twin))
-      await chatwoot.updateContact(base.id, { name: twin.name ?? "" });
+  for (const contact of [found, ...others]) {
+    if (contact.id === base.id) continue;
+    const merged = await chatwoot.mergeContacts(base.id, contact.id);
+    if (merged.ok && contact.id === found.id) contactId = base.id;
+    if (merged.ok && isBareName(base) && !isBareName(contact))
+      await chatwoot.updateContact(base.id, { name: contact.name ?? "" });
   }
   return contactId;
 }
@@ -157,7 +157,7 @@ function isBareName({ name }: ChatwootContact): boolean {
 }
 
 /** Uses the existing contact with this phone or identifier, which the inbox does not contain yet. */
-async function adopt(
+async function useExisting(
   chatwoot: ChatwootApi,
   person: ChatwootPerson,
   error: ChatwootError,
@@ -184,19 +184,20 @@ async function findBy(
  * now on. A rejected update never stops a message.
  */
 export async function updateContact(
-  { chatwoot }: PeopleOptions,
+  { chatwoot }: ContactOptions,
   known: MappedContact,
   person: ChatwootPerson,
 ): Promise<MappedContact> {
-  const learned =
+  const current =
     known.phone === null && person.phone ? await addPhone(chatwoot, known, person.phone) : known;
   const name = nameOf(person);
-  if (name === learned.name || (person.name === null && !person.is_group)) return learned;
-  const shown = await chatwoot.contact(learned.contact_id);
+  if (name === current.name || (person.name === null && !person.is_group)) return current;
+  const shown = await chatwoot.contact(current.contact_id);
   const now = shown.ok ? (shown.value.payload.name ?? "") : undefined;
-  const isOurs = now !== undefined && ["", learned.name, person.phone, `+${person.phone}`].includes(now);
-  if (isOurs) await chatwoot.updateContact(learned.contact_id, { name });
-  return { ...learned, name };
+  const isSetByGateway =
+    now !== undefined && ["", current.name, person.phone, `+${person.phone}`].includes(now);
+  if (isSetByGateway) await chatwoot.updateContact(current.contact_id, { name });
+  return { ...current, name };
 }
 
 /** The contact with the phone remains. */
@@ -211,6 +212,6 @@ async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: stri
   return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
 }
 
-function isPassing({ verdict }: ChatwootError): boolean {
+function isPassing({ responseClass: verdict }: ChatwootError): boolean {
   return verdict.class === "retry";
 }

@@ -37,11 +37,11 @@ export async function findOrCreateConversation(
   person: ChatwootPerson,
   isGone = false,
 ): Promise<ChatwootResult<FoundConversation>> {
-  const kept = await readKept(options, person);
-  const contact = kept.contact && !isGone ? await refresh(options, kept.contact, person) : undefined;
-  if (contact && kept.conversation !== null) {
-    if (contact !== kept.contact) await saveMappedChat(options, person, contact, kept.conversation);
-    return { ok: true, value: { ...contact, conversation_id: kept.conversation } };
+  const stored = await readStored(options, person);
+  const contact = stored.contact && !isGone ? await refresh(options, stored.contact, person) : undefined;
+  if (contact && stored.conversation !== null) {
+    if (contact !== stored.contact) await saveMappedChat(options, person, contact, stored.conversation);
+    return { ok: true, value: { ...contact, conversation_id: stored.conversation } };
   }
   const made = contact ? ({ ok: true, value: contact } as const) : await make(options, person);
   if (!made.ok) return made;
@@ -52,7 +52,7 @@ export async function findOrCreateConversation(
   return { ok: true, value: { ...made.value, conversation_id } };
 }
 
-async function readKept({ deps: { db }, integration }: ConversationOptions, person: ChatwootPerson) {
+async function readStored({ deps: { db }, integration }: ConversationOptions, person: ChatwootPerson) {
   const { state, provider_conversation_id } = await readIntegrationChat<MappedChat>(db, integration, {
     chat: person.jid,
     lid: person.lid,
@@ -73,17 +73,17 @@ export function inboxKeyOf(integration: Integration): string {
 }
 
 async function refresh(options: ConversationOptions, contact: MappedContact, person: ChatwootPerson) {
-  const now = await updateContact(peopleOptions(options), contact, person);
+  const now = await updateContact(contactOptions(options), contact, person);
   const isSame =
     now.contact_id === contact.contact_id && now.name === contact.name && now.phone === contact.phone;
   return isSame ? contact : now;
 }
 
 function make(options: ConversationOptions, person: ChatwootPerson): Promise<ChatwootResult<MappedContact>> {
-  return findOrCreateContact(peopleOptions(options), person);
+  return findOrCreateContact(contactOptions(options), person);
 }
 
-function peopleOptions({ deps, chatwoot, integration }: ConversationOptions) {
+function contactOptions({ deps, chatwoot, integration }: ConversationOptions) {
   const { merge_brazil_contacts: mergeBrazil } = chatwootConfigOf(integration);
   const pictureOf = (person: ChatwootPerson) => findProfilePicture(deps, integration.instance_id, person);
   return { chatwoot, mergeBrazil, hmacToken: integration.secrets.hmac_token, pictureOf };

@@ -3,7 +3,7 @@ import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { ChatwootPerson } from "./find-or-create-contact.ts";
 
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /**
  * The URL of a person's picture, which Chatwoot fetches itself; undefined if the network does not return it
@@ -15,10 +15,10 @@ export async function findProfilePicture(
   { jid, is_group }: ChatwootPerson,
 ): Promise<string | undefined> {
   if (is_group) return undefined;
-  const asking = findSession(instanceId).then((session) => session?.contacts.info(jid as Jid));
-  const told = await withTimeout(
-    asking.catch(() => undefined),
-    PATIENCE_MS,
+  const query = findSession(instanceId).then((session) => session?.contacts.info(jid as Jid));
+  const result = await withTimeout(
+    query.catch(() => undefined),
+    TIMEOUT_MS,
   );
-  return told?.outcome === "done" ? (told.value.picture_url ?? undefined) : undefined;
+  return result?.outcome === "done" ? (result.value.picture_url ?? undefined) : undefined;
 }

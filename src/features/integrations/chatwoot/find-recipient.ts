@@ -30,10 +30,12 @@ export async function findRecipient(
 /** The identifier that the gateway set, else what agents know: an identifier of ours, or the phone. */
 async function addressOf(
   { deps, integration }: ChatwootContext,
-  told: WebhookConversation,
+  conversation: WebhookConversation,
 ): Promise<Jid | undefined> {
-  const sender = told.meta?.sender;
-  const named = [told.contact_inbox?.source_id, sender?.identifier].find((name) => name && isJid(name));
+  const sender = conversation.meta?.sender;
+  const named = [conversation.contact_inbox?.source_id, sender?.identifier].find(
+    (name) => name && isJid(name),
+  );
   if (named) return named as Jid;
   const phone = sender?.phone_number?.replace(/\D/g, "");
   if (!phone) return undefined;

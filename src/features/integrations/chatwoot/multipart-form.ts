@@ -9,19 +9,19 @@ export interface FormFile {
   read(): Promise<Readable>;
 }
 
-const LINE = "\r\n";
+const CRLF = "\r\n";
 
 /** A multipart/form-data body that is streamed; its length is known before. */
 export async function createMultipartForm(fields: Record<string, string>, field: string, file: FormFile) {
   const boundary = `waygate-${randomBytes(12).toString("hex")}`;
   const texts = Object.entries(fields).map(
     ([name, value]) =>
-      `--${boundary}${LINE}Content-Disposition: form-data; name="${name}"${LINE}${LINE}${value}${LINE}`,
+      `--${boundary}${CRLF}Content-Disposition: form-data; name="${name}"${CRLF}${CRLF}${value}${CRLF}`,
   );
   const disposition = `Content-Disposition: form-data; name="${field}"; filename="${quoted(file.file_name)}"`;
   const type = `Content-Type: ${file.mime_type}`;
-  const head = Buffer.from(`${texts.join("")}--${boundary}${LINE}${disposition}${LINE}${type}${LINE}${LINE}`);
-  const tail = Buffer.from(`${LINE}--${boundary}--${LINE}`);
+  const head = Buffer.from(`${texts.join("")}--${boundary}${CRLF}${disposition}${CRLF}${type}${CRLF}${CRLF}`);
+  const tail = Buffer.from(`${CRLF}--${boundary}--${CRLF}`);
   return {
     headers: {
       "content-type": `multipart/form-data; boundary=${boundary}`,

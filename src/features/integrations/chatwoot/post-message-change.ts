@@ -53,23 +53,23 @@ async function postNote(
   job: Job,
   event: Event,
   by: Speaker,
-  words: string,
+  text: string,
 ): Promise<JobResult> {
   const message = event.data.message as EventMessage | undefined;
   // Nothing is known of a message that is not in the log.
   if (!message) return { end: "done" };
   const person = chatwootPersonOf(event);
   const from_me = isOwn(event, by);
-  const way = messageDirectionOf(context, { from_me, origin: "phone" });
-  if (!way || !isForwardedChat(context, person)) return { end: "done" };
-  const told = { ...message, from_me, timestamp: event.recorded_at.toISOString() };
+  const direction = messageDirectionOf(context, { from_me, origin: "phone" });
+  if (!direction || !isForwardedChat(context, person)) return { end: "done" };
+  const changed = { ...message, from_me, timestamp: event.recorded_at.toISOString() };
   return postOnce(context, job, {
     key: event.event_id,
     person,
     post: {
-      content: withSpeaker(told, by, words),
-      ...way,
-      ...(await attributesOf(context, told, message.message_id)),
+      content: withSpeaker(changed, by, text),
+      ...direction,
+      ...(await attributesOf(context, changed, message.message_id)),
     },
     since: event.recorded_at,
   });

@@ -35,19 +35,19 @@ const LATE_MS = 60_000;
 export async function postMessage(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const message = event.data.message as EventMessage;
   const person = chatwootPersonOf(event);
-  const way = isForwardedChat(context, person) ? messageDirectionOf(context, message) : undefined;
-  if (!way) return { end: "done" };
+  const direction = isForwardedChat(context, person) ? messageDirectionOf(context, message) : undefined;
+  if (!direction) return { end: "done" };
   const file = await openFile(context, message, event.recorded_at);
   if (file === "later") return { end: "retry", at: new Date(Date.now() + FILE_AGAIN_MS) };
-  const words = renderMessage(message);
+  const text = renderMessage(message);
   const content =
-    file === "gone" ? `${words}\n[${message.media?.type}: the file could not be fetched]`.trim() : words;
+    file === "gone" ? `${text}\n[${message.media?.type}: the file could not be fetched]`.trim() : text;
   return postOnce(context, job, {
     key: message.message_id,
     person,
     post: {
       content,
-      ...way,
+      ...direction,
       ...(await attributesOf(context, message, message.quoted?.id)),
       ...voiceOf(message),
     },
@@ -131,12 +131,12 @@ async function openFile(
 export async function postOnce(context: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
   const { db } = context.deps;
   const { key, person } = posting;
-  const { link, isOurs } = await claimMessageLink(db, context.integration, {
+  const { link, isNew: isClaimed } = await claimMessageLink(db, context.integration, {
     chat: person.jid,
     message_id: key,
   });
-  if (!isOurs && link.status !== "claimed") return { end: "done" };
-  const before = isOurs ? undefined : await findPosted(context, link, key);
+  if (!isClaimed && link.status !== "claimed") return { end: "done" };
+  const before = isClaimed ? undefined : await findPosted(context, link, key);
   if (before && !before.ok && before.error.reason !== "not_found") {
     return endWithError(context, job, before.error, posting.since);
   }
@@ -162,7 +162,7 @@ async function endUnposted(
 ): Promise<JobResult> {
   const { db } = context.deps;
   const end = await endWithError(context, job, refusal, since);
-  const isSafe = refusal.verdict.class === "stop" || refusal.verdict.isSafe;
+  const isSafe = refusal.responseClass.class === "stop" || refusal.responseClass.isSafe;
   if (end.end === "done") await updateMessageLink(db, link.id, { status: "failed", error: refusal.text });
   else if (isSafe) await updateMessageLink(db, link.id, { status: "waiting", error: refusal.text });
   return end;
@@ -211,14 +211,14 @@ async function findPosted(
   key: string,
 ): Promise<ChatwootResult<ChatwootMessage | undefined>> {
   if (provider_conversation_id === null) return { ok: true, value: undefined };
-  const wanted = sourceId(integration.instance_id, key);
+  const expected = sourceId(integration.instance_id, key);
   const oldest = (created_at.getTime() - CLOCKS_APART_MS) / 1000;
   let before: number | undefined;
   for (let page = 0; page < PAGES; page++) {
     const listed = await chatwoot.listMessages(Number(provider_conversation_id), before);
     if (!listed.ok) return listed;
     const { payload } = listed.value;
-    const found = payload.find(({ source_id }) => source_id === wanted);
+    const found = payload.find(({ source_id }) => source_id === expected);
     if (found) return { ok: true, value: found };
     const [first] = payload;
     if (!first || first.created_at < oldest) break;

@@ -21,7 +21,7 @@ import { inboxKeyOf } from "./find-or-create-conversation.ts";
 type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
 
 /** Waits so that two messages sent at once go out in message order, not in webhook order. */
-const SETTLE_MS = 300;
+const REORDER_MS = 300;
 const LONGEST_DELIVERY_ID = 200;
 /** A message with its conversation has some hundred values. */
 const MOST_VALUES = 20_000;
@@ -36,10 +36,10 @@ export function receiveWebhook(deps: IntegrationDeps): Handler {
     if (!integration || !isTrusted(integration, token, raw, headers)) throw refused();
     // While the integration is off, messages must not be marked as failed.
     const body = integration.enabled ? readWebhookBody(parseJsonBody(raw, MOST_VALUES)) : undefined;
-    const place = body && placeOf(integration, body);
-    if (body && place) {
+    const options = body && taskOptionsOf(integration, body);
+    if (body && options) {
       const delivery = String(headers["x-chatwoot-delivery"] ?? "").slice(0, LONGEST_DELIVERY_ID) || null;
-      await keep(deps, integration, { body, place, delivery });
+      await store(deps, integration, { body, options, delivery });
     }
     return { received: true };
   };
@@ -73,7 +73,7 @@ function refused(): GatewayError {
 }
 
 /** Undefined for irrelevant webhooks, such as the echoes of posted messages. */
-function placeOf(integration: Integration, body: ChatwootWebhookBody): TaskOptions | undefined {
+function taskOptionsOf(integration: Integration, body: ChatwootWebhookBody): TaskOptions | undefined {
   switch (body.event) {
     case "message_created":
     case "message_updated":
@@ -82,7 +82,7 @@ function placeOf(integration: Integration, body: ChatwootWebhookBody): TaskOptio
             inbound: true,
             grp: `conversation:${body.conversation.id}`,
             pos: body.id,
-            run_at: new Date(Date.now() + SETTLE_MS),
+            run_at: new Date(Date.now() + REORDER_MS),
           }
         : undefined;
     case "conversation_status_changed":
@@ -101,9 +101,9 @@ function isOfAgent(integration: Integration, body: AgentMessage): boolean {
   if (body.account.id !== chatwootConfigOf(integration).account_id) return false;
   if (!isOurInbox(integration, body.inbox.id)) return false;
   if (message_type !== "outgoing" && message_type !== "template") return false;
-  const isOurs = source_id?.startsWith(SOURCE_ID_PREFIX) === true;
+  const isFromGateway = source_id?.startsWith(SOURCE_ID_PREFIX) === true;
   // Posted messages return as an echo, but agents may delete them.
-  if (isOurs) return content_attributes?.deleted === true;
+  if (isFromGateway) return content_attributes?.deleted === true;
   return !isPrivate && content_attributes?.external_echo !== true;
 }
 
@@ -118,15 +118,15 @@ function isTyping(integration: Integration, { user, is_private, conversation }: 
 
 interface StoredWebhook {
   body: ChatwootWebhookBody;
-  place: TaskOptions;
+  options: TaskOptions;
   /** The same when Chatwoot repeats the webhook. */
   delivery: string | null;
 }
 
-async function keep(
+async function store(
   { db, engine }: IntegrationDeps,
   integration: Integration,
-  { body, place, delivery }: StoredWebhook,
+  { body, options, delivery }: StoredWebhook,
 ): Promise<void> {
   const { id: integration_id, account_id, inbound_lane } = integration;
   await db.transaction().execute(async (trx) => {
@@ -138,7 +138,7 @@ async function keep(
       .executeTakeFirst();
     if (row)
       await addJobs(trx, [
-        createTaskJob(integration, { inbound: row.id, inbox: inboxKeyOf(integration) }, place),
+        createTaskJob(integration, { inbound: row.id, inbox: inboxKeyOf(integration) }, options),
       ]);
   });
   if (inbound_lane !== null) engine.wake([inbound_lane]);

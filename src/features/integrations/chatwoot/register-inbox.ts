@@ -31,7 +31,7 @@ export async function registerInbox(
   const config = withInbox(draft);
   const { instance_id } = draft;
   const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, accessTo(config));
-  const { version } = take(await chatwoot.version(), "url");
+  const { version } = unwrapResult(await chatwoot.version(), "url");
   await requireAdministrator(chatwoot, config);
   const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
   const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${instance_id}/`;
@@ -68,10 +68,12 @@ function doorTokenOf({ before, config }: IntegrationDraft): string | undefined {
 
 /** Saved again without an inbox, the created one stays. */
 function withInbox({ config, before }: IntegrationDraft): ChatwootConfig {
-  const given = config as ChatwootConfig;
+  const requested = config as ChatwootConfig;
   const old = before && chatwootConfigOf(before);
-  const isSameAccount = old?.url === given.url && old.account_id === given.account_id;
-  return given.inbox_id === undefined && isSameAccount ? { ...given, inbox_id: old.inbox_id } : given;
+  const isSameAccount = old?.url === requested.url && old.account_id === requested.account_id;
+  return requested.inbox_id === undefined && isSameAccount
+    ? { ...requested, inbox_id: old.inbox_id }
+    : requested;
 }
 
 function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfig): ChatwootAccess {
@@ -79,9 +81,9 @@ function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfi
 }
 
 /** The value of a response; throws its rejection as a validation error. */
-function take<T>(answer: ChatwootResult<T>, field: string): T {
-  if (answer.ok) return answer.value;
-  throw toError(answer.error, field);
+function unwrapResult<T>(result: ChatwootResult<T>, field: string): T {
+  if (result.ok) return result.value;
+  throw toError(result.error, field);
 }
 
 const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
@@ -90,7 +92,7 @@ const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
   suspended: "account_id",
 };
 
-function toError({ reason, text, verdict }: ChatwootError, field: string): GatewayError {
+function toError({ reason, text, responseClass: verdict }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
   if (known) return invalidField(known, text);
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
@@ -99,13 +101,13 @@ function toError({ reason, text, verdict }: ChatwootError, field: string): Gatew
 }
 
 async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
-  const { accounts } = take(await chatwoot.profile(), "access_token");
+  const { accounts } = unwrapResult(await chatwoot.profile(), "access_token");
   const account = accounts.find(({ id }) => id === account_id);
   if (!account) throw invalidField("account_id", "is not an account of the user that owns the token");
   if (account.role === "administrator") return;
-  const words =
+  const message =
     "belongs to a user who is not an administrator of the account. Use an administrator's token: registering the webhook needs it";
-  throw invalidField("access_token", words);
+  throw invalidField("access_token", message);
 }
 
 interface NewInboxInput {
@@ -123,31 +125,31 @@ async function openInbox(
   const { config, chatwoot, webhook_url } = opening;
   if (config.inbox_id === undefined) {
     const { inbox_name: name, reopen_conversation: lock_to_single_conversation } = config;
-    const asked = await chatwoot.createInbox({ name, webhook_url, lock_to_single_conversation });
-    const { id } = take(asked, "inbox_name");
-    const line = { outgoing: deps.outgoing, instance_id: draft.instance_id };
-    const created = createChatwootApi(line, accessTo({ ...config, inbox_id: id }));
-    return take(await created.inbox(), "inbox_id");
+    const created = await chatwoot.createInbox({ name, webhook_url, lock_to_single_conversation });
+    const { id } = unwrapResult(created, "inbox_name");
+    const transport = { outgoing: deps.outgoing, instance_id: draft.instance_id };
+    const chatwootOfInbox = createChatwootApi(transport, accessTo({ ...config, inbox_id: id }));
+    return unwrapResult(await chatwootOfInbox.inbox(), "inbox_id");
   }
-  const inbox = take(await chatwoot.inbox(), "inbox_id");
+  const inbox = unwrapResult(await chatwoot.inbox(), "inbox_id");
   if (inbox.channel_type !== "Channel::Api") throw invalidField("inbox_id", wrongChannel(inbox));
   if (inbox.webhook_url === webhook_url) return inbox;
   if (inbox.webhook_url && !config.force) requireOurs(deps, draft, inbox.webhook_url);
-  take(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");
-  return take(await chatwoot.inbox(), "inbox_id");
+  unwrapResult(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");
+  return unwrapResult(await chatwoot.inbox(), "inbox_id");
 }
 
 /**
  * An inbox with one conversation per contact would reopen a resolved one, whatever the configuration says.
  */
 async function unlock(
-  line: ChatwootTransport,
+  transport: ChatwootTransport,
   config: ChatwootConfig,
   { name, lock_to_single_conversation }: ChatwootInbox,
 ): Promise<string | undefined> {
   if (config.reopen_conversation || !lock_to_single_conversation) return undefined;
-  const chatwoot = createChatwootApi(line, accessTo(config));
-  take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
+  const chatwoot = createChatwootApi(transport, accessTo(config));
+  unwrapResult(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
   return `The inbox "${name}" had a single conversation per contact. The gateway disabled this in Chatwoot, because \`reopen_conversation\` is false.`;
 }
 
@@ -161,8 +163,8 @@ function requireOurs(
   { instance_id, before }: IntegrationDraft,
   found: string,
 ): void {
-  const isOurs = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
-  if (isOurs || (before && found === webhookUrlOf(before))) return;
+  const isOfInstance = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
+  if (isOfInstance || (before && found === webhookUrlOf(before))) return;
   const host = URL.canParse(found) ? new URL(found).host : "another address";
   throw new GatewayError(
     "CONFLICT",

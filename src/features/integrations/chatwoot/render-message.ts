@@ -69,12 +69,12 @@ function renderCard({ name, phone, vcard }: NonNullable<EventMessage["contacts"]
 export function withSpeaker(
   { is_group, from_me }: Pick<EventMessage, "is_group" | "from_me">,
   speaker: Speaker | null,
-  words: string,
+  text: string,
 ): string {
-  if (!is_group || from_me || !speaker) return words;
+  if (!is_group || from_me || !speaker) return text;
   const { phone, push_name } = speaker;
   const name = [phone === null ? null : `+${phone}`, push_name].filter((part) => part !== null).join(" – ");
-  return `**${name || "?"}:**\n${words}`.trimEnd();
+  return `**${name || "?"}:**\n${text}`.trimEnd();
 }
 
 const EXTENSIONS: Record<string, string> = {

@@ -23,12 +23,12 @@ const RANK = ["pending", "sent", "delivered", "read", "played"];
 export async function reportStatus(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
   const { sync_status } = chatwootConfigOf(context.integration);
-  if (direction !== "outbound" || !sync_status || !takesStatus(context)) return { end: "done" };
-  const told = new Set<string>();
+  if (direction !== "outbound" || !sync_status || !acceptsStatus(context)) return { end: "done" };
+  const reported = new Set<string>();
   for (const id of message_ids) {
     const link = await findLinkOfMessage(context.deps.db, context.integration, id);
-    if (!link?.provider_message_id || told.has(link.provider_message_id)) continue;
-    told.add(link.provider_message_id);
+    if (!link?.provider_message_id || reported.has(link.provider_message_id)) continue;
+    reported.add(link.provider_message_id);
     const end = await report(context, job, event, link, link.provider_message_id);
     if (end) return end;
   }
@@ -36,7 +36,7 @@ export async function reportStatus(context: ChatwootContext, job: Job, event: Ev
 }
 
 /** Versions before 4.2 have no route for it. */
-function takesStatus({ integration }: ChatwootContext): boolean {
+function acceptsStatus({ integration }: ChatwootContext): boolean {
   return isAtLeast(chatwootStateOf(integration).version, 4, 2);
 }
 
@@ -50,12 +50,12 @@ async function report(
   const parts = await findProviderMessageLinks(context.deps.db, context.integration.id, providerId);
   const status = await lowestStatus(context, parts);
   if (status === undefined) return undefined;
-  const told = await context.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, {
+  const response = await context.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, {
     status,
   });
   // A deleted message needs no status.
-  if (told.ok || !isTransientForUpdate(told.error)) return undefined;
-  return endWithError(context, job, told.error, event.recorded_at);
+  if (response.ok || !isTransientForUpdate(response.error)) return undefined;
+  return endWithError(context, job, response.error, event.recorded_at);
 }
 
 /** Undefined while there is nothing to report. */
@@ -97,13 +97,13 @@ export async function showFailure(
   failed: { conversation: number; message: string; external_error: string },
 ): Promise<JobResult> {
   const { conversation, message, external_error } = failed;
-  if (takesStatus(context)) {
-    const told = await context.chatwoot.setStatus(conversation, message, {
+  if (acceptsStatus(context)) {
+    const response = await context.chatwoot.setStatus(conversation, message, {
       status: "failed",
       external_error,
     });
-    if (told.ok || !isTransientForUpdate(told.error)) return { end: "done" };
-    return endWithError(context, job, told.error, since);
+    if (response.ok || !isTransientForUpdate(response.error)) return { end: "done" };
+    return endWithError(context, job, response.error, since);
   }
   const note = await context.chatwoot.postMessage(conversation, {
     content: `⚠️ ${external_error}`,

@@ -33,19 +33,19 @@ export async function runInboundTask(
   const body = row && readWebhookBody(row.body);
   if (!body) return { end: "done" };
   // In the inbox that has been saved since, its ids would mean other messages.
-  if (task.inbox !== inboxKeyOf(context.integration)) return leaveBehind(context);
+  if (task.inbox !== inboxKeyOf(context.integration)) return dropForOldInbox(context);
   switch (body.event) {
     case "message_created":
     case "message_updated":
-      return takeMessage(context, job, body);
+      return handleMessage(context, job, body);
     case "conversation_status_changed":
-      return takeStatus(context, body);
+      return handleStatus(context, body);
     default:
-      return takeTyping(context, body, row.created_at);
+      return handleTyping(context, body, row.created_at);
   }
 }
 
-async function leaveBehind({ health, integration }: ChatwootContext): Promise<JobResult> {
+async function dropForOldInbox({ health, integration }: ChatwootContext): Promise<JobResult> {
   await health.warn(integration, "Messages that agents wrote in the former inbox were not sent.");
   return { end: "done" };
 }
@@ -56,17 +56,17 @@ const OLDEST_UPDATE_MS = 24 * 3_600_000;
  * A known message is not sent again, unless it has failed and the agent retries it. Webhooks arrive in any
  * order, and the first may be lost: an update can be the first webhook of a message.
  */
-async function takeMessage(context: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
+async function handleMessage(context: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
   const links = await findProviderMessageLinks(context.deps.db, context.integration.id, String(message.id));
-  if (message.content_attributes?.deleted === true) return takeDeletion(context, job, message, links);
-  if (message.event === "message_updated") return takeUpdate(context, job, message, links);
+  if (message.content_attributes?.deleted === true) return deleteParts(context, job, message, links);
+  if (message.event === "message_updated") return handleUpdate(context, job, message, links);
   if (links.length === 0) return sendAgentMessage(context, job, message);
   // An earlier attempt of this job failed, and Chatwoot did not store the reason.
   const isUntold = job.attempts > 0 && links.some(({ status }) => status === "failed");
   return isUntold ? sendAgentMessage(context, job, message, links) : { end: "done" };
 }
 
-async function takeUpdate(
+async function handleUpdate(
   context: ChatwootContext,
   job: Job,
   message: AgentMessage,
@@ -75,8 +75,8 @@ async function takeUpdate(
   const error = message.content_attributes?.external_error;
   if (error !== undefined && error !== null) return { end: "done" };
   if (links.length === 0)
-    return isUnheardOf(message) ? sendAgentMessage(context, job, message) : { end: "done" };
-  const parts = await settleArrived(context, links);
+    return isUnprocessed(message) ? sendAgentMessage(context, job, message) : { end: "done" };
+  const parts = await resolveDelivered(context, links);
   return parts.some(({ status }) => status === "failed")
     ? sendAgentMessage(context, job, message, parts)
     : { end: "done" };
@@ -86,23 +86,23 @@ async function takeUpdate(
  * Whether the message is unprocessed. Retry empties the attributes. A message that was ever shown as sent,
  * delivered or failed has the error attribute, even if that integration was removed.
  */
-function isUnheardOf({ created_at, content_attributes }: AgentMessage): boolean {
+function isUnprocessed({ created_at, content_attributes }: AgentMessage): boolean {
   const isRecent = Date.now() - Date.parse(created_at ?? "") < OLDEST_UPDATE_MS;
   return isRecent && !Object.hasOwn(content_attributes ?? {}, "external_error");
 }
 
 /** A receipt may arrive after a send was abandoned: a message that arrived is not sent again. */
-async function settleArrived(
+async function resolveDelivered(
   { deps, integration }: ChatwootContext,
   links: readonly MessageLink[],
 ): Promise<MessageLink[]> {
   const failed = links.filter(({ status }) => status === "failed");
   const ids = failed.flatMap(({ message_id }) => message_id ?? []);
   const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
-  const arrived = new Set<string | null>(
+  const delivered = new Set<string | null>(
     rows.flatMap(({ status, message_id }) => (status === "failed" ? [] : message_id)),
   );
-  const resolved = failed.filter(({ message_id }) => arrived.has(message_id));
+  const resolved = failed.filter(({ message_id }) => delivered.has(message_id));
   for (const { id } of resolved) await updateMessageLink(deps.db, id, { status: "done", error: null });
   return links.map((link) => (resolved.includes(link) ? { ...link, status: "done" } : link));
 }
@@ -115,10 +115,10 @@ function selectByIds(db: Db, instanceId: number, ids: string[]) {
 }
 
 const AGAIN_MS = 1_000;
-const TRIES = 900;
+const MAX_ATTEMPTS = 900;
 
 /** Deletes every part for everyone; waits for parts that are still being sent. */
-async function takeDeletion(
+async function deleteParts(
   context: ChatwootContext,
   job: Job,
   message: AgentMessage,
@@ -129,7 +129,7 @@ async function takeDeletion(
   if (links.some(({ error }) => error === DELETED_MARK)) return { end: "done" };
   const ids = links.flatMap(({ message_id }) => message_id ?? []);
   const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
-  if (rows.some(({ status }) => status === "pending") && job.attempts < TRIES)
+  if (rows.some(({ status }) => status === "pending") && job.attempts < MAX_ATTEMPTS)
     return { end: "retry", at: new Date(Date.now() + AGAIN_MS) };
   const there = rows.filter(
     ({ from_me, status, deleted_at }) => from_me && status !== "failed" && deleted_at === null,
@@ -158,7 +158,7 @@ async function findLane({ deps, integration }: ChatwootContext): Promise<number 
 }
 
 /** Where resolved conversations stay closed, the next message starts a new one. */
-async function takeStatus(
+async function handleStatus(
   { deps, integration }: ChatwootContext,
   { id, status }: ConversationStatusChange,
 ): Promise<JobResult> {
@@ -175,7 +175,7 @@ async function takeStatus(
 const TYPING_IS_OVER_MS = 10_000;
 
 /** Shows typing if the session allows it now; nothing waits for it. */
-async function takeTyping(
+async function handleTyping(
   { deps, integration }: ChatwootContext,
   { event, conversation }: TypingEvent,
   at: Date,

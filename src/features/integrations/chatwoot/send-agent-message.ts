@@ -32,14 +32,14 @@ export async function sendAgentMessage(
   message: AgentMessage,
   links: readonly MessageLink[] = [],
 ): Promise<JobResult> {
-  const words = agentMessageText(chatwootConfigOf(context.integration), message);
-  if (words === undefined)
+  const text = agentMessageText(chatwootConfigOf(context.integration), message);
+  if (text === undefined)
     return fail(context, job, message, `WhatsApp cannot send messages of the type ${message.content_type}.`);
   const parts: Part[] = [];
   try {
     const route = await findRecipient(context, message.conversation);
     if (!route) return await fail(context, job, message, "The contact has no WhatsApp number.");
-    await readParts(context, message, { words, sent: sentParts(links), chat: route.jid }, parts);
+    await readParts(context, message, { text, sent: sentParts(links), chat: route.jid }, parts);
     return await accept(context, job, { message, route, parts });
   } catch (error) {
     await dropFiles(context, parts);
@@ -59,7 +59,7 @@ function sentParts(links: readonly MessageLink[]): Set<number> {
 async function readParts(
   context: ChatwootContext,
   message: AgentMessage,
-  { words, sent, chat }: { words: string; sent: Set<number>; chat: Jid },
+  { text, sent, chat }: { text: string; sent: Set<number>; chat: Jid },
   parts: Part[],
 ): Promise<void> {
   const files = (message.attachments ?? []).filter(({ data_url }) => data_url);
@@ -69,10 +69,10 @@ async function readParts(
   const add = (part: number, content: StoredContent) =>
     parts.push({ part, content: { ...content, ...(quoted && parts.length === 0 && { quoted }) } });
   if (isCaption) {
-    if (!sent.has(0)) add(0, await fetchAgentFile(context, only, words));
+    if (!sent.has(0)) add(0, await fetchAgentFile(context, only, text));
     return;
   }
-  if (words !== "" && !sent.has(0)) add(0, { kind: "text", text: words });
+  if (text !== "" && !sent.has(0)) add(0, { kind: "text", text });
   for (const [at, file] of files.entries()) {
     if (!sent.has(at + 1)) add(at + 1, await fetchAgentFile(context, file satisfies Attachment, undefined));
   }

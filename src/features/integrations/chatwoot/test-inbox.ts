@@ -41,7 +41,7 @@ async function findFault(
   integration: Integration,
   details: Record<string, unknown>,
 ): Promise<InboxProblem | undefined> {
-  if (!integration.enabled) return said("The integration is disabled.");
+  if (!integration.enabled) return problem("The integration is disabled.");
   const { instance_id } = integration;
   const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, chatwootAccessOf(integration));
   const reached = await chatwoot.version();
@@ -50,10 +50,10 @@ async function findFault(
   const profile = await chatwoot.profile();
   if (!profile.ok) return faultOf(profile.error, "The response did not come from Chatwoot.");
   const account = profile.value.accounts.find(({ id }) => id === chatwootConfigOf(integration).account_id);
-  if (!account) return said("The user of the access token is not in the account `account_id`.");
+  if (!account) return problem("The user of the access token is not in the account `account_id`.");
   details.role = account.role;
   if (account.role !== "administrator")
-    return said(
+    return problem(
       "The access token is right, but its user is not an administrator of the account. Use an administrator's token.",
     );
   const inbox: ChatwootResult<ChatwootInbox> = await chatwoot.inbox();
@@ -68,28 +68,28 @@ function faultOfInbox(
   inbox: ChatwootInbox,
   version: string,
 ): InboxProblem | undefined {
-  if (inbox.channel_type !== "Channel::Api") return said(`\`inbox_id\` ${wrongChannel(inbox)}.`);
+  if (inbox.channel_type !== "Channel::Api") return problem(`\`inbox_id\` ${wrongChannel(inbox)}.`);
   if (inbox.webhook_url !== webhookUrlOf(integration))
-    return said(
+    return problem(
       "The webhook of the inbox no longer leads to this gateway, so agents' replies do not arrive. Save the integration again.",
     );
   if ((inbox.secret || undefined) !== integration.secrets.webhook_secret)
-    return said(
+    return problem(
       "The secret of the inbox was changed, so its webhooks are rejected. Save the integration again.",
     );
-  if ((inbox.hmac_token || undefined) !== integration.secrets.hmac_token) return said(IDENTITY_CHANGED);
+  if ((inbox.hmac_token || undefined) !== integration.secrets.hmac_token) return problem(IDENTITY_CHANGED);
   if (inbox.lock_to_single_conversation && !chatwootConfigOf(integration).reopen_conversation)
-    return said(
+    return problem(
       "The inbox has a single conversation per contact, but `reopen_conversation` is false. Save the integration again.",
     );
   const trap = privateNetworkWarning(version, baseUrl);
-  return trap === undefined ? undefined : said(trap);
+  return trap === undefined ? undefined : problem(trap);
 }
 
 function faultOf({ reason, text, status_code }: ChatwootError, notFound: string): InboxProblem {
   return { message: reason === "not_found" ? notFound : text, status_code };
 }
 
-function said(message: string): InboxProblem {
+function problem(message: string): InboxProblem {
   return { message, status_code: 200 };
 }

@@ -21,16 +21,16 @@ export function toWhatsAppMarkup(markdown: string): string {
 }
 
 /** Replaces a pair of marks on one line, where both touch a word. */
-function replaceMark(text: string, mark: string, wanted: string): string {
+function replaceMark(text: string, mark: string, replacement: string): string {
   if (!text.includes(mark)) return text;
   return text
     .split("\n")
-    .map((line) => replaceInLine(line.split(mark), mark, wanted))
+    .map((line) => replaceInLine(line.split(mark), mark, replacement))
     .join("\n");
 }
 
 /** `parts`: a line, split at the marks. A pattern would search for the end of the line at each mark. */
-function replaceInLine(parts: readonly string[], mark: string, wanted: string): string {
+function replaceInLine(parts: readonly string[], mark: string, replacement: string): string {
   const closings = closingsOf(parts);
   let line = parts[0] ?? "";
   for (let at = 1; at < parts.length; at++) {
@@ -38,7 +38,7 @@ function replaceInLine(parts: readonly string[], mark: string, wanted: string): 
     const closing = opens ? closings[at] : undefined;
     if (closing === undefined) line += `${mark}${parts[at]}`;
     else {
-      line += `${wanted}${parts.slice(at, closing + 1).join(mark)}${wanted}${parts[closing + 1]}`;
+      line += `${replacement}${parts.slice(at, closing + 1).join(mark)}${replacement}${parts[closing + 1]}`;
       at = closing + 1;
     }
   }
@@ -55,11 +55,11 @@ function closingsOf(parts: readonly string[]): (number | undefined)[] {
 
 /** Resolves links with text, and the backslashes that Markdown puts before its marks. */
 function withoutEscapes(part: string): string {
-  return spellLinks(part).replace(/\\([\\`*_{}[\]()#+\-.!~>])/g, "$1");
+  return expandLinks(part).replace(/\\([\\`*_{}[\]()#+\-.!~>])/g, "$1");
 }
 
 /** `[words](https://a.example)` as `words (https://a.example)`. */
-function spellLinks(text: string): string {
+function expandLinks(text: string): string {
   let spelt = "";
   let done = 0;
   let end = -1;
@@ -84,6 +84,6 @@ function endOfAddress(text: string, from: number): number {
 function outside(text: string, change: (part: string) => string, untouched = UNTOUCHED): string {
   return text
     .split(untouched)
-    .map((part, place) => (place % 2 === 1 || part === "" ? part : change(part)))
+    .map((part, index) => (index % 2 === 1 || part === "" ? part : change(part)))
     .join("");
 }

@@ -15,22 +15,22 @@ export interface WorkflowRequest {
   attempt: number;
   body: Buffer;
   /** Resolves as soon as a file in the response may be read. */
-  takeRoomForFile(): Promise<void>;
+  acquireFileSlot(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** A workflow that replies may wait for a language model first. */
-const ANSWER_TIMEOUT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 const READ_AT_MOST_BYTES = 256 * 1024;
 
 type Headers = Readonly<Record<string, string>>;
 
 /** The size limit of a response. */
 export function largestAnswer(headers: Headers, config: N8nConfig): number {
-  return isFileAnswer(headers, config) ? FileResponseLimit.largestBytes : READ_AT_MOST_BYTES;
+  return isFileResponse(headers, config) ? FileResponseLimit.largestBytes : READ_AT_MOST_BYTES;
 }
 
-function isFileAnswer({ "content-type": type }: Headers, { reply_mode }: N8nConfig): boolean {
+function isFileResponse({ "content-type": type }: Headers, { reply_mode }: N8nConfig): boolean {
   return reply_mode === "response" && isFileType(type);
 }
 
@@ -39,7 +39,7 @@ export async function callWorkflow(
   { db, box, outgoing, version }: IntegrationDeps,
   { instance_id }: Pick<Integration, "instance_id">,
   config: N8nConfig,
-  { event, event_id, attempt, body, takeRoomForFile }: WorkflowRequest,
+  { event, event_id, attempt, body, acquireFileSlot }: WorkflowRequest,
 ): Promise<FetchOutcome> {
   const [secret, previous] = await readInstanceSecrets(db, box, instance_id);
   const at = new Date();
@@ -61,10 +61,11 @@ export async function callWorkflow(
       ...authHeader(config),
     },
     body,
-    totalMs: config.timeout_ms ?? (config.reply_mode === "response" ? ANSWER_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
+    totalMs:
+      config.timeout_ms ?? (config.reply_mode === "response" ? RESPONSE_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
     maxBytes: READ_AT_MOST_BYTES,
     maxBytesFor: async (headers) => {
-      if (isFileAnswer(headers, config)) await takeRoomForFile();
+      if (isFileResponse(headers, config)) await acquireFileSlot();
       return largestAnswer(headers, config);
     },
     tenant: { instance_id },

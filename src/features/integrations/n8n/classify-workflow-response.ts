@@ -3,8 +3,8 @@ import {
   classifyResponse,
   errorMessageIn,
   NOT_THERE_YET,
+  PROCESSED_AFTER_MS,
   type ResponseClass,
-  UNDER_WAY_AFTER_MS,
 } from "../classify-response.ts";
 import { largestAnswer } from "./call-workflow.ts";
 import type { N8nConfig } from "./n8n-config.ts";
@@ -18,7 +18,7 @@ type Response = Extract<FetchOutcome, { outcome: "response" }>;
 const STARTING_UP = /^n8n is starting up\b/;
 const LONGEST_SENTENCE = 200;
 
-const ANSWER_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
+const RESPONSE_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 /** What a proxy returns after its own time limit, or when n8n has closed the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
 /** n8n's own text; a workflow may return 404 with another text. */
@@ -27,16 +27,16 @@ const NOT_REGISTERED = /not registered/i;
 /** Some n8n responses mean something else than their status does. */
 export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): ResponseClass {
   if (isStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
-  return isAnswerLost(outcome, config) ? ANSWER_LOST : classifyResponse(outcome);
+  return isResponseLost(outcome, config) ? RESPONSE_LOST : classifyResponse(outcome);
 }
 
 /** The workflow may have run, but the expected response did not arrive, or not completely. */
-export function isAnswerLost(outcome: FetchOutcome, config: N8nConfig): boolean {
+export function isResponseLost(outcome: FetchOutcome, config: N8nConfig): boolean {
   if (config.reply_mode !== "response") return false;
-  const wasUnderWay = outcome.durationMs >= UNDER_WAY_AFTER_MS;
+  const wasProcessed = outcome.durationMs >= PROCESSED_AFTER_MS;
   if (outcome.outcome === "failed")
-    return outcome.failure === "timeout_total" || (outcome.failure === "reset" && wasUnderWay);
-  return isBrokenOff(outcome, config) || (LOST_IN_PROXY.has(outcome.status) && wasUnderWay);
+    return outcome.failure === "timeout_total" || (outcome.failure === "reset" && wasProcessed);
+  return isBrokenOff(outcome, config) || (LOST_IN_PROXY.has(outcome.status) && wasProcessed);
 }
 
 /** The connection broke, or the time limit passed, during the response. */

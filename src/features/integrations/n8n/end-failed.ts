@@ -1,8 +1,8 @@
 import type { JobResult } from "../../../engine/engine.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
-import { countTry, type FailedCall, type FailureKind, retryCall } from "../retry-call.ts";
-import { isAnswerLost } from "./classify-workflow-response.ts";
+import { countAttempt, type FailedRequest, type FailureKind, retryCall } from "../retry-call.ts";
+import { isResponseLost } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
 /** Each attempt may have run the workflow. */
@@ -11,7 +11,7 @@ const MOST_TRIES: Record<FailureKind, number> = { away: Number.POSITIVE_INFINITY
 const PARK_AFTER = 3;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
-export interface WorkflowFailure extends FailedCall {
+export interface WorkflowFailure extends FailedRequest {
   outcome: FetchOutcome;
 }
 
@@ -25,20 +25,20 @@ export async function endFailed(
   config: N8nConfig,
   failure: WorkflowFailure,
 ): Promise<JobResult> {
-  const { verdict, isStale, isRefusal } = failure;
+  const { responseClass, isStale, isRefusal } = failure;
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
   if (!config.retry || isOver) return { end: "done" };
   if (isStale || isRefusal) return retryCall(deps, job, failure);
-  if (verdict.class !== "retry") return { end: "done" };
-  const kind = kindOf(failure.outcome, verdict.isDown, config);
-  const tries = countTry(job, kind)[kind];
-  if (tries >= MOST_TRIES[kind]) return { end: "done" };
+  if (responseClass.class !== "retry") return { end: "done" };
+  const kind = kindOf(failure.outcome, responseClass.isDown, config);
+  const attempts = countAttempt(job, kind)[kind];
+  if (attempts >= MOST_TRIES[kind]) return { end: "done" };
   const again = await retryCall(deps, job, failure, kind);
-  return { ...again, parkGroup: kind === "failures" && tries >= PARK_AFTER };
+  return { ...again, parkGroup: kind === "failures" && attempts >= PARK_AFTER };
 }
 
 /** A workflow whose response is lost runs again in each attempt, with all its effects. */
 function kindOf(outcome: FetchOutcome, isDown: boolean, config: N8nConfig): FailureKind {
   if (isDown) return "away";
-  return isAnswerLost(outcome, config) ? "timeouts" : "failures";
+  return isResponseLost(outcome, config) ? "timeouts" : "failures";
 }

@@ -1,9 +1,9 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { describeOutcome } from "../classify-response.ts";
 import {
-  isAnswerLost,
   isNotActive,
   isNotFoundPage,
+  isResponseLost,
   isStartingUp,
   isUnauthorised,
 } from "./classify-workflow-response.ts";
@@ -11,22 +11,22 @@ import type { N8nConfig } from "./n8n-config.ts";
 
 /** The meaning of a response and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
 export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): string {
-  const said = describeOutcome(outcome);
-  if (isAnswerLost(outcome, config)) return explainLost(outcome, said);
-  if (outcome.outcome === "failed") return explainFailure(outcome.failure, said);
+  const summary = describeOutcome(outcome);
+  if (isResponseLost(outcome, config)) return explainLost(outcome, summary);
+  if (outcome.outcome === "failed") return explainFailure(outcome.failure, summary);
   if (isStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
   if (isNotFoundPage(outcome))
-    return `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${said})`;
-  if (isNotActive(outcome)) return `${notActive(config)} (${said})`;
-  if (isUnauthorised(outcome)) return `${refused(config)} Events wait for one day. (${said})`;
+    return `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${summary})`;
+  if (isNotActive(outcome)) return `${notActive(config)} (${summary})`;
+  if (isUnauthorised(outcome)) return `${refused(config)} Events wait for one day. (${summary})`;
   const { status } = outcome;
   if (status >= 200 && status < 300) return "The workflow accepted the event.";
-  if (status === 413) return `The event is larger than n8n accepts (N8N_PAYLOAD_SIZE_MAX). (${said})`;
+  if (status === 413) return `The event is larger than n8n accepts (N8N_PAYLOAD_SIZE_MAX). (${summary})`;
   if (status === 500)
-    return `The workflow or its response has failed: check its executions in n8n. (${said})`;
+    return `The workflow or its response has failed: check its executions in n8n. (${summary})`;
   if (status >= 300 && status < 400)
-    return `The address redirects, and the gateway does not follow redirects: use the target address. (${said})`;
-  return said;
+    return `The address redirects, and the gateway does not follow redirects: use the target address. (${summary})`;
+  return summary;
 }
 
 function notActive({ webhook_url }: N8nConfig): string {
@@ -50,15 +50,15 @@ function refused({ token, auth = "bearer", header_name }: N8nConfig): string {
   return `The Webhook node rejects the token, the address of the gateway (IP allowlist) or its name (Ignore Bots): ${credential}.`;
 }
 
-function explainLost(outcome: FetchOutcome, said: string): string {
+function explainLost(outcome: FetchOutcome, summary: string): string {
   if (outcome.outcome === "failed" && outcome.failure === "timeout_total")
-    return `${said} A workflow that responds too late runs at most twice: let it respond sooner, raise timeout_ms (up to 60000), or reply through the API with reply_mode none.`;
+    return `${summary} A workflow that responds too late runs at most twice: let it respond sooner, raise timeout_ms (up to 60000), or reply through the API with reply_mode none.`;
   const isWhole = outcome.outcome === "failed" || !outcome.truncated;
-  const what = isWhole ? said : "The workflow's response was incomplete, so nothing was sent.";
+  const what = isWhole ? summary : "The workflow's response was incomplete, so nothing was sent.";
   return `${what} A workflow whose response is lost runs at most twice: raise the time limit of a proxy in front of n8n, or reply through the API with reply_mode none.`;
 }
 
-function explainFailure(failure: string, said: string): string {
-  if (failure !== "blocked") return said;
-  return `${said} If n8n runs in your own network, the operator of the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
+function explainFailure(failure: string, summary: string): string {
+  if (failure !== "blocked") return summary;
+  return `${summary} If n8n runs in your own network, the operator of the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
 }

@@ -8,18 +8,18 @@ export class FileResponseLimit {
   readonly #semaphore = new Semaphore(AT_ONCE);
 
   /** `takeRoom` resolves as soon as a file may be read; its slot is held until the work ends. */
-  async use<T>(work: (takeRoom: () => Promise<void>) => Promise<T>): Promise<T> {
+  async use<T>(work: (acquireSlot: () => Promise<void>) => Promise<T>): Promise<T> {
     const { promise: ended, resolve: end } = newPromise();
-    const takeRoom = () => {
-      const { promise: taken, resolve: take } = newPromise();
+    const acquireSlot = () => {
+      const { promise: acquired, resolve: acquire } = newPromise();
       void this.#semaphore.use(1, () => {
-        take();
+        acquire();
         return ended;
       });
-      return taken;
+      return acquired;
     };
     try {
-      return await work(takeRoom);
+      return await work(acquireSlot);
     } finally {
       end();
     }

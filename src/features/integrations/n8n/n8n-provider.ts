@@ -63,19 +63,19 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
     return { end: "done" };
   const { instance_id: instanceId } = integration;
   const file = await readInlineFile(deps, event, config);
-  return deps.fileResponseLimit.use(async (takeRoomForFile) => {
+  return deps.fileResponseLimit.use(async (acquireFileSlot) => {
     const beganAt = performance.now();
     const outcome = await callWorkflow(deps, integration, config, {
       event: event.event,
       event_id: event.event_id,
       attempt: job.attempts + 1,
-      takeRoomForFile,
+      acquireFileSlot,
       body: toWorkflowPayload(event, { instanceId, config, mediaUrls: deps.mediaUrls, file }),
     });
     faultPoint("n8n:after-response");
     const reading = readWorkflowResponse(outcome, config);
     const note = await deps.health.recordResponse(integration, outcome, beganAt, reading);
-    if (note.verdict.class === "ok" && outcome.outcome === "response")
+    if (note.responseClass.class === "ok" && outcome.outcome === "response")
       return sendWorkflowReplies(deps, work, config, outcome);
     return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRejected });
   });

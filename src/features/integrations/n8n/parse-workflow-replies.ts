@@ -63,7 +63,7 @@ export function parseWorkflowReplies({ headers, body, truncated }: WorkflowRespo
   const parsed = parse(text);
   if (parsed === undefined) return readPlain(text, type);
   const replies = readValue(parsed, 0).slice(0, MAX_REPLIES);
-  if (replies.length > 0 || isSilence(parsed)) return { replies };
+  if (replies.length > 0 || isIntendedEmpty(parsed)) return { replies };
   return { replies, problem: `${describe(parsed)} ${USE_RESPOND_NODE}` };
 }
 
@@ -115,30 +115,30 @@ function readValue(value: unknown, depth: number): WorkflowReply[] {
 }
 
 function readItem(item: Record<string, unknown>, depth: number): WorkflowReply[] {
-  const key = TEXT_KEYS.find((name) => isGiven(item[name]));
+  const key = TEXT_KEYS.find((name) => isPresent(item[name]));
   const media_url = MEDIA_KEYS.map((name) => item[name]).find((url) => typeof url === "string" && url !== "");
   if (key === undefined && media_url === undefined) return readValue(item.json, depth + 1);
-  const said = key === undefined ? [] : readValue(item[key], depth + 1);
-  if (media_url === undefined) return said;
-  const [caption, ...more] = said;
+  const replies = key === undefined ? [] : readValue(item[key], depth + 1);
+  if (media_url === undefined) return replies;
+  const [caption, ...more] = replies;
   const isCaption = caption !== undefined && caption.media_url === undefined;
   const first = { ...(isCaption && caption), media_url: cleanText(String(media_url)) };
-  return isCaption ? [first, ...more] : [first, ...said];
+  return isCaption ? [first, ...more] : [first, ...replies];
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined && value !== "";
 }
 
-function toText(said: string): WorkflowReply[] {
-  const words = cleanText(said).slice(0, MAX_TEXT);
-  return words.trim() === "" || NOT_A_REPLY.test(words) ? [] : [{ text: words }];
+function toText(value: string): WorkflowReply[] {
+  const text = cleanText(value).slice(0, MAX_TEXT);
+  return text.trim() === "" || NOT_A_REPLY.test(text) ? [] : [{ text }];
 }
 
 /** An empty list, or an empty text under a known key: the workflow intends to send nothing. */
-function isSilence(answer: unknown): boolean {
-  const [item = {}] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
-  if (Array.isArray(answer) && answer.length === 0) return true;
+function isIntendedEmpty(response: unknown): boolean {
+  const [item = {}] = Array.isArray(response) ? (response as unknown[]) : [response];
+  if (Array.isArray(response) && response.length === 0) return true;
   return (
     typeof item === "object" &&
     item !== null &&
@@ -146,8 +146,8 @@ function isSilence(answer: unknown): boolean {
   );
 }
 
-function describe(answer: unknown): string {
-  const [item] = Array.isArray(answer) ? (answer as unknown[]) : [answer];
+function describe(response: unknown): string {
+  const [item] = Array.isArray(response) ? (response as unknown[]) : [response];
   if (typeof item !== "object" || item === null) return "The workflow's response contains nothing to send.";
   const message = "message" in item && typeof item.message === "string" ? item.message : "";
   if (NOT_A_REPLY.test(message))

@@ -6,8 +6,12 @@ import type { N8nConfig } from "./n8n-config.ts";
 
 /** The meaning of an outcome for the workflow. */
 export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
-  const verdict = classifyWorkflowResponse(outcome, config);
+  const responseClass = classifyWorkflowResponse(outcome, config);
   const isRejected = isNotActive(outcome) || isUnauthorised(outcome);
-  const status = isNotActive(outcome) ? "inactive" : verdict.class === "ok" ? "ok" : verdict.status;
-  return { verdict, status, isRejected, error: explainN8nResponse(outcome, config) };
+  const status = isNotActive(outcome)
+    ? "inactive"
+    : responseClass.class === "ok"
+      ? "ok"
+      : responseClass.status;
+  return { responseClass, status, isRejected, error: explainN8nResponse(outcome, config) };
 }

@@ -20,20 +20,21 @@ export async function sendWorkflowReplies(
   deps: N8nDeps,
   { job, integration, event }: EventWork,
   config: N8nConfig,
-  answer: WorkflowResponseBody,
+  response: WorkflowResponseBody,
 ): Promise<JobResult> {
   const { health } = deps;
   const { message } = event.data;
-  const isWanted = config.reply_mode === "response" && event.event === "message.received" && !message.from_me;
-  if (!isWanted) return { end: "done" };
-  const { replies: said, problem } = parseWorkflowReplies(answer);
+  const isReplyable =
+    config.reply_mode === "response" && event.event === "message.received" && !message.from_me;
+  if (!isReplyable) return { end: "done" };
+  const { replies: parsed, problem } = parseWorkflowReplies(response);
   if (problem !== undefined) await health.warn(integration, problem);
-  if (said.length === 0) return { end: "done" };
+  if (parsed.length === 0) return { end: "done" };
   const { jid, phone, lid, chat_type: type } = message;
   const { chat, ...known } = await readIntegrationChat(deps.db, integration, { chat: jid, lid });
   if (isReplyPaused(config, known)) return { end: "done" };
   const route = await findReplyTarget(deps, integration, { jid, phone, lid, type });
-  const { replies, failures } = await toReplies(deps, integration.account_id, said.map(toPart));
+  const { replies, failures } = await toReplies(deps, integration.account_id, parsed.map(toPart));
   for (const failure of failures) await health.warn(integration, failure);
   try {
     return await completeJob(deps, job, async (trx) => {

@@ -16,19 +16,19 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   const event_id = `evt_${ulid()}`;
   const event = "integration.test";
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
-  return deps.fileResponseLimit.use(async (takeRoomForFile) => {
+  return deps.fileResponseLimit.use(async (acquireFileSlot) => {
     const beganAt = performance.now();
     const outcome = await callWorkflow(deps, integration, config, {
       event,
       event_id,
       attempt: 1,
       body,
-      takeRoomForFile,
+      acquireFileSlot,
     });
     const reading = readWorkflowResponse(outcome, config);
     await deps.health.noteTest(integration, outcome, beganAt, reading);
-    const success = reading.verdict.class === "ok";
-    const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
+    const success = reading.responseClass.class === "ok";
+    const { message = reading.error, ...shown } = success ? describeTestResponse(outcome, config) : {};
     return {
       success,
       message,
@@ -40,23 +40,23 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
 }
 
 /** The response, and what the gateway would send of it. */
-function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
+function describeTestResponse(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
   if (outcome.outcome !== "response") return {};
   const type = outcome.headers["content-type"];
   const { replies, problem } = parseWorkflowReplies(outcome);
-  const answered = {
+  const shown = {
     ...(type !== undefined && { content_type: type.slice(0, 100) }),
     answer: replies.some(({ file }) => file)
       ? `${outcome.body.length} bytes`
       : outcome.body.toString("utf8").slice(0, SHOWN),
   };
-  if (reply_mode === "none") return answered;
+  if (reply_mode === "none") return shown;
   const would_send = replies.map(({ file, ...reply }) => ({
     ...reply,
     ...(file && { file: { mime_type: file.mime_type, size: file.bytes.length } }),
   }));
   const summary = problem ?? `Its response contains ${replies.length} message(s) for the chat.`;
-  return { ...answered, would_send, message: `The workflow accepted the event. ${summary}` };
+  return { ...shown, would_send, message: `The workflow accepted the event. ${summary}` };
 }
 
 /** A test message: it has every flat field, and names no chat that could get a reply. */

@@ -2,16 +2,16 @@ import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import type { IntegrationHealth } from "../integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { FailedCall } from "../retry-call.ts";
+import type { FailedRequest } from "../retry-call.ts";
 import type { BotSession } from "./bot-chat.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
-import { readCall } from "./read-call.ts";
+import { readOutcome } from "./read-call.ts";
 import {
   type BotMessage,
   continuePath,
   isNotFound,
   isSessionGone,
-  parseBotAnswer,
+  parseBotResponse,
   requestTypebot,
   startPath,
   type TypebotResponse,
@@ -20,11 +20,11 @@ import type { TypebotConfig } from "./typebot-config.ts";
 
 /** The result of a request to a bot. */
 export type BotClientResult =
-  | { outcome: "answered"; answer: TypebotResponse }
+  | { outcome: "answered"; response: TypebotResponse }
   /** The bot no longer knows the session. */
   | { outcome: "forgotten" }
   /** The request may be repeated; `isSafe`: the flow has not run for certain. */
-  | { outcome: "again"; isSafe: boolean; failed: FailedCall }
+  | { outcome: "again"; isSafe: boolean; failed: FailedRequest }
   /** The flow may have advanced; the outcome is unknown. */
   | { outcome: "unknown" }
   /** The bot rejects the request; `isSessionOpen`: the flow is still at the same step. */
@@ -51,12 +51,12 @@ export function createBotClient(
   { outgoing }: Pick<IntegrationDeps, "outgoing">,
   health: IntegrationHealth,
 ): BotClient {
-  async function ask(
+  async function request(
     integration: Integration,
     config: TypebotConfig,
     path: string,
     body: Record<string, unknown>,
-  ): Promise<{ outcome: FetchOutcome; call: FailedCall }> {
+  ): Promise<{ outcome: FetchOutcome; failure: FailedRequest }> {
     const beganAt = performance.now();
     const outcome = await requestTypebot(
       outgoing,
@@ -65,50 +65,51 @@ export function createBotClient(
       path,
       body,
     );
-    const reading = readCall(outcome, config);
+    const reading = readOutcome(outcome, config);
     const note = await health.recordResponse(integration, outcome, beganAt, reading);
-    return { outcome, call: { ...note, isRefusal: reading.isRejected } };
+    return { outcome, failure: { ...note, isRefusal: reading.isRejected } };
   }
 
   return {
     async start(integration, config, { message, variables }) {
-      const said = { ...(message && { message }), prefilledVariables: variables };
-      const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
-      const { outcome, call } = await ask(integration, config, startPath(config), body);
-      const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
-      if (answer?.sessionId) return { outcome: "answered", answer };
-      if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
-      if (isUntaken(call)) return { outcome: "again", isSafe: true, failed: call };
-      if (call.verdict.class === "retry") return { outcome: "again", isSafe: false, failed: call };
+      const input = { ...(message && { message }), prefilledVariables: variables };
+      const body = { ...input, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
+      const { outcome, failure } = await request(integration, config, startPath(config), body);
+      const response = isOk(failure) ? parseBotResponse(outcome) : undefined;
+      if (response?.sessionId) return { outcome: "answered", response };
+      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER);
+      if (isUnprocessed(failure)) return { outcome: "again", isSafe: true, failed: failure };
+      if (failure.responseClass.class === "retry")
+        return { outcome: "again", isSafe: false, failed: failure };
       return { outcome: "refused", isSessionOpen: false };
     },
 
     async resume(integration, config, session, message) {
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
-      const { outcome, call } = await ask(integration, config, path, body);
-      if (isUntaken(call)) return { outcome: "again", isSafe: true, failed: call };
-      const isStop = call.verdict.class === "stop";
+      const { outcome, failure } = await request(integration, config, path, body);
+      if (isUnprocessed(failure)) return { outcome: "again", isSafe: true, failed: failure };
+      const isStop = failure.responseClass.class === "stop";
       if (isStop && isSessionGone(outcome)) return { outcome: "forgotten" };
-      const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
-      if (answer) return { outcome: "answered", answer };
+      const response = isOk(failure) ? parseBotResponse(outcome) : undefined;
+      if (response) return { outcome: "answered", response };
       // The viewer also returns 404 if a step of the flow lacks something, such as credentials.
       if (isStop) return { outcome: "refused", isSessionOpen: isNotFound(outcome) };
-      if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
+      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER);
       return { outcome: "unknown" };
     },
   };
 }
 
-function isOk({ verdict }: FailedCall): boolean {
-  return verdict.class === "ok";
+function isOk({ responseClass }: FailedRequest): boolean {
+  return responseClass.class === "ok";
 }
 
 /**
  * The flow has not run for certain, but can run later: when the bot is reachable, accepts us, or with the new
  * configuration.
  */
-function isUntaken({ verdict, isRefusal, isStale }: FailedCall): boolean {
-  if (verdict.class === "retry") return verdict.isSafe;
-  return verdict.class === "stop" && (isRefusal || isStale);
+function isUnprocessed({ responseClass, isRefusal, isStale }: FailedRequest): boolean {
+  if (responseClass.class === "retry") return responseClass.isSafe;
+  return responseClass.class === "stop" && (isRefusal || isStale);
 }

@@ -10,22 +10,22 @@ export interface BotTrigger {
 
 /** Whether the text is one of the words, without case and accents. */
 export function isKeyword(words: readonly string[], text: string): boolean {
-  const said = simplify(text);
-  return words.some((word) => simplify(word) === said);
+  const simple = simplify(text);
+  return words.some((word) => simplify(word) === simple);
 }
 
 /** Whether a text starts the bot. */
 export function isTrigger({ trigger, trigger_operator, trigger_value }: BotTrigger, text: string): boolean {
   if (trigger === "all") return true;
   if (text === "") return false;
-  const [said, wanted] = [simplify(text), simplify(trigger_value)];
+  const [input, expected] = [simplify(text), simplify(trigger_value)];
   switch (trigger_operator) {
     case "equals":
-      return said === wanted;
+      return input === expected;
     case "contains":
-      return said.includes(wanted);
+      return input.includes(expected);
     case "startsWith":
-      return said.startsWith(wanted);
+      return input.startsWith(expected);
     case "regex":
       return matches(trigger_value, text);
   }

@@ -31,18 +31,18 @@ const FOR_BROWSERS = new Set([
  * ended.
  */
 export function toBotTurn(
-  answer: TypebotResponse,
+  response: TypebotResponse,
   config: TypebotConfig,
   typing: TypingEmulation | undefined,
 ): BotTurn {
-  const actions = answer.clientSideActions ?? [];
+  const actions = response.clientSideActions ?? [];
   const awaited = actions.find(({ expectsDedicatedReply }) => expectsDedicatedReply === true);
   const isListening = awaited?.type === "listenForWebhook";
-  const waitsForEmbed = answer.messages.some(isWaitingEmbed);
+  const waitsForEmbed = response.messages.some(isWaitingEmbed);
   return {
-    parts: joinPrompt(spokenParts(answer, actions, config, typing), answer),
+    parts: joinPrompt(spokenParts(response, actions, config, typing), response),
     continueAfterMs: awaited && !isListening ? waitOf(awaited, config) : undefined,
-    isOver: !answer.input && !awaited && !waitsForEmbed,
+    isOver: !response.input && !awaited && !waitsForEmbed,
     isListening,
     warnings: actions.flatMap(warningOf),
   };
@@ -138,8 +138,8 @@ class Pace {
       maxDelay = DEFAULT_MAX_DELAY_S,
       delayBetweenBubbles = 0,
     } = this.#typing;
-    const words = part.kind === "text" ? part.text.split(/\s+/).length : 0;
-    const seconds = enabled && speed > 0 ? Math.min((words / speed) * 60, maxDelay) : 0;
+    const wordCount = part.kind === "text" ? part.text.split(/\s+/).length : 0;
+    const seconds = enabled && speed > 0 ? Math.min((wordCount / speed) * 60, maxDelay) : 0;
     return 1000 * (seconds + Math.max(0, delayBetweenBubbles));
   }
 }

@@ -51,8 +51,8 @@ function toOption(id: unknown, text: unknown, other: unknown): ChoiceOption[] {
 const LONGEST_CHOICE = 4_096;
 
 /** The matching option: by its number, or by its text without case and accents; undefined if ambiguous. */
-export function findOption(options: readonly ChoiceOption[], said: string): ChoiceOption | undefined {
-  const text = said.trim();
+export function findOption(options: readonly ChoiceOption[], input: string): ChoiceOption | undefined {
+  const text = input.trim();
   if (text.length > LONGEST_CHOICE) return undefined;
   const exact = options.filter((option) => [option.text, ...option.others, option.id].includes(text));
   if (exact.length > 0) return exact[0];
@@ -60,18 +60,18 @@ export function findOption(options: readonly ChoiceOption[], said: string): Choi
   if (number !== undefined) return options[Number(number) - 1];
   const simple = simplify(text);
   const alike = options.filter((option) =>
-    [option.text, ...option.others].some((words) => simplify(words) === simple),
+    [option.text, ...option.others].some((label) => simplify(label) === simple),
   );
   return alike.length === 1 ? alike[0] : undefined;
 }
 
 /** The options in "1, 3" or "red and blue"; undefined if one part is ambiguous. */
-export function findOptions(options: readonly ChoiceOption[], said: string): ChoiceOption[] | undefined {
-  if (said.length > LONGEST_CHOICE) return undefined;
-  const whole = findOption(options, said);
+export function findOptions(options: readonly ChoiceOption[], input: string): ChoiceOption[] | undefined {
+  if (input.length > LONGEST_CHOICE) return undefined;
+  const whole = findOption(options, input);
   if (whole) return [whole];
-  const isNumbers = /^[\d\s,;.&+]+$/.test(said);
-  const parts = said.split(isNumbers ? /[^\d]+/ : /[,;\n]+/).filter((part) => part.trim() !== "");
+  const isNumbers = /^[\d\s,;.&+]+$/.test(input);
+  const parts = input.split(isNumbers ? /[^\d]+/ : /[,;\n]+/).filter((part) => part.trim() !== "");
   const found = parts.map((part) => findOption(options, part));
   const known = found.filter((option) => option !== undefined);
   return known.length === found.length && known.length > 0 ? [...new Set(known)] : undefined;

@@ -14,12 +14,12 @@ type Owner = Pick<Integration, "id" | "account_id" | "lane">;
 /** A message and its joined messages, which the bot receives as one. */
 export interface Claim {
   link: MessageLink;
-  isOurs: boolean;
+  isNew: boolean;
   joined: readonly Joined[];
 }
 
 /**
- * Claims a message with its joined messages, before the bot is asked. `isOurs: false` with a claimed link: a
+ * Claims a message with its joined messages, before the bot is asked. `isNew: false` with a claimed link: a
  * process died during the request, which contained `joined`.
  */
 export async function claimTurn(
@@ -29,10 +29,10 @@ export async function claimTurn(
   joined: readonly Joined[],
 ): Promise<Claim> {
   return db.transaction().execute(async (trx) => {
-    const { link, isOurs } = await claimMessageLink(trx, owner, key);
-    if (!isOurs) return { link, isOurs, joined: await findClaimed(trx, owner, key, joined) };
+    const { link, isNew } = await claimMessageLink(trx, owner, key);
+    if (!isNew) return { link, isNew, joined: await findClaimed(trx, owner, key, joined) };
     await claimJoined(trx, owner, key, joined);
-    return { link, isOurs, joined };
+    return { link, isNew, joined };
   });
 }
 

@@ -52,7 +52,7 @@ export async function collectMessages(
   return {
     input: joinUserInput(
       input,
-      behind.map((one) => one.said),
+      behind.map((one) => one.input),
     ),
     joined: behind.map(({ job, message_id }) => ({ job, message_id })),
   };
@@ -77,11 +77,11 @@ function readBehind(
   waiting: readonly WaitingMessage[],
   isJoined: (next: UserInput) => boolean,
 ) {
-  const behind: (Joined & { at: Date; said: UserInput })[] = [];
+  const behind: (Joined & { at: Date; input: UserInput })[] = [];
   for (const { job, at, message } of waiting) {
-    const said = message === null ? undefined : readUserInput({ mediaUrls }, message);
-    if (!said || !isJoined(said)) break;
-    behind.push({ job, at, message_id: message.message_id, said });
+    const input = message === null ? undefined : readUserInput({ mediaUrls }, message);
+    if (!input || !isJoined(input)) break;
+    behind.push({ job, at, message_id: message.message_id, input });
   }
   return behind;
 }

@@ -48,14 +48,14 @@ export async function commitTurn(
   const { replies, failures } = await toReplies(deps, integration.account_id, parts);
   for (const failure of failures) await health.warn(integration, failure);
   const key = `typebot:${integration.id}:${job.id}`;
-  const settle = async (said: typeof replies) => {
+  const commit = async (queued: typeof replies) => {
     let changed: number[] = [];
     const end = await completeJob(deps, job, async (trx) => {
       changed = await also(trx);
       await saveIntegrationChat(trx, integration, { ...known, state });
-      await queueReplies(trx, route, said, { origin: "chatbot", key, sendHoldMs });
+      await queueReplies(trx, route, queued, { origin: "chatbot", key, sendHoldMs });
       const paused =
-        limit && said.length > 0
+        limit && queued.length > 0
           ? await countReply(trx, integration, { ...chat, chat: known.chat }, limit)
           : [];
       return [integration.lane, route.lane, ...(await recordEvents(trx, paused))];
@@ -64,13 +64,13 @@ export async function commitTurn(
     return end;
   };
   try {
-    return await settle(replies);
+    return await commit(replies);
   } catch (error) {
     await discardReplies(db, replies);
     if (!(error instanceof GatewayError)) throw error;
     // The flow has advanced, so this reply is lost, but its new position must be stored.
     await health.warn(integration, error.message);
-    return settle([]);
+    return commit([]);
   }
 }
 
@@ -89,22 +89,22 @@ export interface FinishTurnInput extends TurnContext {
 const MOST_HOPS = 20;
 
 /** Sends the bot's replies, and stores the new position in the flow. */
-export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Promise<JobResult> {
-  const { response, config, known, hop, work, claim } = answered;
+export async function finishTurn(deps: TurnDeps, input: FinishTurnInput): Promise<JobResult> {
+  const { response, config, known, hop, work, claim } = input;
   const now = new Date();
   const turn = toBotTurn(
     response,
     config,
-    response.typebot?.settings?.typingEmulation ?? answered.session?.typing,
+    response.typebot?.settings?.typingEmulation ?? input.session?.typing,
   );
   for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
-  const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
-  if (isEndless)
+  const isLoop = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
+  if (isLoop)
     await deps.health.warn(
       work.integration,
       "The flow repeats itself without waiting for a reply, so it was stopped. Check its blocks for a loop.",
     );
-  const session = turn.isOver ? undefined : sessionAfter(answered, turn, now);
+  const session = turn.isOver ? undefined : sessionAfter(input, turn, now);
   const state = {
     ...known.state,
     session,
@@ -114,13 +114,13 @@ export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Pro
       }),
   };
   const limit = hop === 0 ? config : undefined;
-  return commitTurn(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
+  return commitTurn(deps, input, { parts: turn.parts, state, limit }, async (trx) => {
     await updateMessageLink(trx, claim.link.id, {
       status: "done",
       provider_conversation_id: session?.session_id ?? null,
     });
-    if (session && turn.continueAfterMs !== undefined && !isEndless)
-      await addContinuation(trx, answered, session, turn.continueAfterMs);
+    if (session && turn.continueAfterMs !== undefined && !isLoop)
+      await addContinuation(trx, input, session, turn.continueAfterMs);
     return endJoined(trx, work.integration, known.chat, claim.joined);
   });
 }

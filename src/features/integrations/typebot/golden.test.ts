@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { toBotTurn } from "./bot-turn.ts";
 import { toBotInput } from "./to-bot-input.ts";
-import { parseBotAnswer } from "./typebot-api.ts";
+import { parseBotResponse } from "./typebot-api.ts";
 import { typebotConfig } from "./typebot-config.ts";
 
 const GOLDEN = new URL("../../../../test/golden/typebot/", import.meta.url);
@@ -34,7 +34,7 @@ function answerTo(what: string, nth = 0) {
     truncated: false,
     body: Buffer.from(found?.body ?? ""),
   };
-  const answer = parseBotAnswer(outcome);
+  const answer = parseBotResponse(outcome);
   if (!answer) throw new Error(`the answer to ${what} cannot be read`);
   return answer;
 }
@@ -61,13 +61,13 @@ describe("the recorded responses of a real Typebot viewer", () => {
         durationMs: 1,
         truncated: false,
       };
-      expect(parseBotAnswer({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
+      expect(parseBotResponse({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
     }
   });
 
   test("become texts, files, a document and a list whose choices can be picked by number", () => {
     const body = readFileSync(new URL("start.json", GOLDEN));
-    const answer = parseBotAnswer({
+    const answer = parseBotResponse({
       outcome: "response",
       status: 200,
       headers: {},

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { readCall } from "./read-call.ts";
+import { readOutcome } from "./read-call.ts";
 import { savedTypebotConfig } from "./typebot-config.ts";
 
 const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
@@ -21,7 +21,7 @@ describe("the response of a bot", () => {
     ],
     ["the viewer itself responds with 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: whether the bot surely received nothing is %j", (_, body, durationMs, isSafe) => {
-    expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
+    expect(readOutcome(answered(502, body, durationMs), config).responseClass).toMatchObject({
       class: "retry",
       isDown: true,
       isSafe,
@@ -29,11 +29,11 @@ describe("the response of a bot", () => {
   });
 
   test.each([401, 403])("with %i makes messages wait until a person acts", (status) => {
-    const reading = readCall(answered(status, "{}", 5), config);
+    const reading = readOutcome(answered(status, "{}", 5), config);
     expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
   test("with 404 does not make messages wait for a person", () =>
-    expect(readCall(answered(404, "{}", 5), config).isRejected).toBe(false));
+    expect(readOutcome(answered(404, "{}", 5), config).isRejected).toBe(false));
 });

@@ -20,21 +20,25 @@ const AT_ONCE_MS = 1_000;
 const BROKEN_OFF: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 
 /** The meaning of an outcome for the bot. */
-export function readCall(
+export function readOutcome(
   outcome: FetchOutcome,
   config: TypebotConfig,
 ): Required<Omit<ResponseReading, "status">> {
-  const verdict = classifyViewerResponse(outcome);
-  return { verdict, isRejected: isUnauthorised(outcome), error: explainTypebotResponse(outcome, config) };
+  const responseClass = classifyViewerResponse(outcome);
+  return {
+    responseClass,
+    isRejected: isUnauthorised(outcome),
+    error: explainTypebotResponse(outcome, config),
+  };
 }
 
 function classifyViewerResponse(outcome: FetchOutcome): ResponseClass {
-  const isNobodyThere =
+  const isUnreachable =
     outcome.outcome === "response" &&
     outcome.status === 502 &&
     outcome.durationMs < AT_ONCE_MS &&
     isInWordsOfProxy(outcome);
-  if (isNobodyThere || isPage(outcome)) return NOT_THERE_YET;
+  if (isUnreachable || isPage(outcome)) return NOT_THERE_YET;
   return isBrokenOff(outcome) ? BROKEN_OFF : classifyResponse(outcome);
 }
 

@@ -8,11 +8,13 @@ const LONGEST = 200;
  * itself.
  */
 export function readTime(text: string): string {
-  const said = simplify(text);
-  if (said.length > LONGEST) return text;
-  const spelled = said.replace(/^(\d{1,2})$/, "$1h").replace(/^(\D*)(\d{1,2})\.(\d{2})(?!\d)/, "$1$2:$3");
-  const time = toClockTimes(spelled);
-  return time === said ? text.trim() : time;
+  const simple = simplify(text);
+  if (simple.length > LONGEST) return text;
+  const normalised = simple
+    .replace(/^(\d{1,2})$/, "$1h")
+    .replace(/^(\D*)(\d{1,2})\.(\d{2})(?!\d)/, "$1$2:$3");
+  const time = toClockTimes(normalised);
+  return time === simple ? text.trim() : time;
 }
 
 /**
@@ -20,12 +22,12 @@ export function readTime(text: string): string {
  * words, times and ranges are converted to an unambiguous form. Else the text itself.
  */
 export function readDate(text: string, { format, isRange }: { format?: unknown; isRange?: unknown }): string {
-  const said = simplify(text);
-  if (said.length > LONGEST) return text;
+  const simple = simplify(text);
+  if (simple.length > LONGEST) return text;
   const isMonthFirst = typeof format === "string" && /^M/.test(format);
-  const date = toIsoDates(toEnglishWords(toClockTimes(said)), isMonthFirst);
+  const date = toIsoDates(toEnglishWords(toClockTimes(simple)), isMonthFirst);
   const read = isRange === true ? toRange(date) : date;
-  return read === said ? text.trim() : read;
+  return read === simple ? text.trim() : read;
 }
 
 const NAMED_TIMES =

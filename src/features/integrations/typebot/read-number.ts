@@ -1,8 +1,8 @@
 /** A number in the bot's format: in "1.234,5" and "1,234.5" the last separator is the decimal one. */
 export function readNumber(text: string): string {
-  const given = text.trim();
-  if (!/^[+-]?[\d.,\s]*\d$/.test(given)) return given;
-  const digits = given.replace(/\s/g, "");
+  const trimmed = text.trim();
+  if (!/^[+-]?[\d.,\s]*\d$/.test(trimmed)) return trimmed;
+  const digits = trimmed.replace(/\s/g, "");
   const decimal = decimalOf(digits);
   if (decimal === undefined) return digits.replace(/[.,]/g, "");
   const at = digits.lastIndexOf(decimal);

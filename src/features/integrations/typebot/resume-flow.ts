@@ -36,15 +36,15 @@ export async function resumeFlow(
   const known = await readIntegrationChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
   const { session, paused_until } = known.state;
   if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
-  const { link, isOurs } = await claimMessageLink(db, integration, {
+  const { link, isNew } = await claimMessageLink(db, integration, {
     chat: known.chat,
     message_id,
     part: hop,
   });
-  if (!isOurs) return { end: "done" };
-  const asked = await botClient.resume(integration, config, session, undefined);
+  if (!isNew) return { end: "done" };
+  const result = await botClient.resume(integration, config, session, undefined);
   faultPoint("typebot:after-continue");
-  if (asked.outcome === "answered") {
+  if (result.outcome === "answered") {
     const work = { job, integration };
     return finishTurn(deps, {
       work,
@@ -53,16 +53,16 @@ export async function resumeFlow(
       chat,
       session,
       hop,
-      response: asked.answer,
+      response: result.response,
       message_id,
       claim: { link, joined: [] },
     });
   }
-  if (asked.outcome === "again" && asked.isSafe && isBeforeReplyDeadline(asked.failed, link.created_at)) {
+  if (result.outcome === "again" && result.isSafe && isBeforeReplyDeadline(result.failed, link.created_at)) {
     await updateMessageLink(db, link.id, { status: "waiting" });
-    return retryCall(deps, job, asked.failed);
+    return retryCall(deps, job, result.failed);
   }
-  await updateMessageLink(db, link.id, { status: asked.outcome === "unknown" ? "unknown" : "failed" });
+  await updateMessageLink(db, link.id, { status: result.outcome === "unknown" ? "unknown" : "failed" });
   await health.warn(
     integration,
     "The flow could not continue by itself. It continues with the next message.",

@@ -17,7 +17,7 @@ import { discardBotReplies } from "./pause-bot-for-agent.ts";
 import { prefilledVariables } from "./prefilled-variables.ts";
 import { isClip, readUserInput, type UserInput } from "./read-user-input.ts";
 import { isBeforeReplyDeadline } from "./reply-deadline.ts";
-import { takesTogether, toBotInput } from "./to-bot-input.ts";
+import { acceptsTogether, toBotInput } from "./to-bot-input.ts";
 import { toPrompt } from "./to-prompt.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
 import { savedTypebotConfig, type TypebotConfig } from "./typebot-config.ts";
@@ -56,7 +56,7 @@ export async function runConversation(deps: TypebotDeps, work: EventWork): Promi
   const now = new Date();
   if (isBefore(now, known.state.paused_until) || isReplyPaused(config, known)) return { end: "done" };
   const session = currentSession(known.state, config, now);
-  const hearing = {
+  const context = {
     work,
     config,
     input,
@@ -65,14 +65,14 @@ export async function runConversation(deps: TypebotDeps, work: EventWork): Promi
     chat: toChat(message),
     joined: [],
   };
-  if (isKeyword(config.stop_keywords, input.text)) return stop(deps, hearing);
+  if (isKeyword(config.stop_keywords, input.text)) return stop(deps, context);
   if (isKeyword(config.restart_keywords, input.text))
-    return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
-  if (!session && !mayStart(hearing, now)) {
+    return isOld(work) ? { end: "done" } : callBot(deps, { ...context, session: undefined }, undefined);
+  if (!session && !mayStart(context, now)) {
     await warnOfTrigger(deps, work, config);
     return { end: "done" };
   }
-  return listen(deps, hearing);
+  return collect(deps, context);
 }
 
 function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]): TurnContext["chat"] {
@@ -123,94 +123,98 @@ async function stop(
 }
 
 /** Waits for more messages if they can be joined, and decides what the bot receives. */
-async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<JobResult> {
-  const { work, config, input, session } = hearing;
+async function collect(deps: TypebotDeps, context: ConversationContext): Promise<JobResult> {
+  const { work, config, input, session } = context;
   if (session?.is_listening) return { end: "done" };
   const gathered = await collectMessages(deps, work, input, {
-    quietMs: quietMsOf(config, session?.input, input),
-    isJoined: (first, next) => takesTogether(session?.input, first, next),
+    quietMs: debounceMsOf(config, session?.input, input),
+    isJoined: (first, next) => acceptsTogether(session?.input, first, next),
   });
   if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
-  const all = { ...hearing, ...gathered };
-  const answer = toBotInput(session?.input, all.input);
-  if (answer.do === "ignore") return { end: "done" };
-  if (answer.do === "send") return take(deps, all, answer.message);
-  return refuse(deps, all, answer.why);
+  const all = { ...context, ...gathered };
+  const decision = toBotInput(session?.input, all.input);
+  if (decision.do === "ignore") return { end: "done" };
+  if (decision.do === "send") return callBot(deps, all, decision.message);
+  return refuse(deps, all, decision.why);
 }
 
 /** The quiet time before the bot is asked; an album goes as one, voice notes go alone. */
-function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: UserInput): number {
-  if (!takesTogether(input, said, said)) return 0;
-  const mayBeAlbum = said.kind === "file" && said.files.some((file) => !isClip(file));
+function debounceMsOf(
+  { debounce_ms }: TypebotConfig,
+  input: BotInput | undefined,
+  userInput: UserInput,
+): number {
+  if (!acceptsTogether(input, userInput, userInput)) return 0;
+  const mayBeAlbum = userInput.kind === "file" && userInput.files.some((file) => !isClip(file));
   return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
 }
 
 /** Replies in place of the bot, which could not use the input. */
 async function refuse(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   why: "unsupported" | "invalid",
 ): Promise<JobResult> {
-  const { config, known, session } = hearing;
+  const { config, known, session } = context;
   // A file cannot start a bot, but its sender can.
-  if (!session) return take(deps, hearing, undefined);
+  if (!session) return callBot(deps, context, undefined);
   const parts =
     why === "invalid" && session.input
       ? toPrompt(session.input)
       : [{ kind: "text" as const, text: config.unsupported_message }];
-  return endTogether(deps, hearing, { parts, state: known.state, limit: config });
+  return endTogether(deps, context, { parts, state: known.state, limit: config });
 }
 
 /** Ends a message together with its joined messages. */
 function endTogether(
   deps: TypebotDeps,
-  hearing: ConversationContext,
-  ending: TurnOutcome,
-  taken?: { link: MessageLink; status: MessageLink["status"] },
+  context: ConversationContext,
+  outcome: TurnOutcome,
+  claimed?: { link: MessageLink; status: MessageLink["status"] },
 ): Promise<JobResult> {
-  const { work, known, joined } = hearing;
-  return commitTurn(deps, hearing, ending, async (trx) => {
-    if (taken) await updateMessageLink(trx, taken.link.id, { status: taken.status });
+  const { work, known, joined } = context;
+  return commitTurn(deps, context, outcome, async (trx) => {
+    if (claimed) await updateMessageLink(trx, claimed.link.id, { status: claimed.status });
     return endJoined(trx, work.integration, known.chat, joined);
   });
 }
 
 /** Asks the bot once: the claim is stored before, so that the request is not repeated after a crash. */
-async function take(
+async function callBot(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   message: BotMessage | undefined,
 ): Promise<JobResult> {
-  const { work, session, known, joined } = hearing;
+  const { work, session, known, joined } = context;
   const { integration, event } = work;
   const key = { chat: known.chat, message_id: event.data.message.message_id as string };
   const claim = await claimTurn(deps.db, integration, key, joined);
   const { link } = claim;
-  if (!claim.isOurs && link.status !== "claimed") return { end: "done" };
-  if (!claim.isOurs) {
+  if (!claim.isNew && link.status !== "claimed") return { end: "done" };
+  if (!claim.isNew) {
     // A process that died during a start has left an unused session.
     if (session || link.error === UNKNOWN_START)
-      return leaveUnknown(deps, { ...hearing, joined: claim.joined }, link);
+      return leaveUnknown(deps, { ...context, joined: claim.joined }, link);
     await claimJoined(deps.db, integration, key, joined);
     link.error = UNKNOWN_START;
     await updateMessageLink(deps.db, link.id, { error: UNKNOWN_START });
   }
-  const asked = await ask(deps, hearing, message);
+  const result = await requestReply(deps, context, message);
   faultPoint("typebot:after-response");
-  return conclude(deps, hearing, { ...claim, joined }, asked);
+  return conclude(deps, context, { ...claim, joined }, result);
 }
 
 /** A session that the bot no longer knows starts again, once, with the same text. */
-async function ask(
+async function requestReply(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   message: BotMessage | undefined,
 ): Promise<BotClientResult> {
-  const { work, config, session, input } = hearing;
+  const { work, config, session, input } = context;
   const { integration } = work;
   if (session) {
-    const asked = await deps.botClient.resume(integration, config, session, message);
-    if (asked.outcome !== "forgotten") return asked;
+    const result = await deps.botClient.resume(integration, config, session, message);
+    if (result.outcome !== "forgotten") return result;
   }
   const first: BotMessage | undefined = message && input.text ? { type: "text", text: input.text } : message;
   const variables = await prefilledVariables(deps, work, config, input.text);
@@ -219,41 +223,41 @@ async function ask(
 
 async function conclude(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   claim: Claim,
-  asked: BotClientResult,
+  result: BotClientResult,
 ): Promise<JobResult> {
-  const { work, session, config, known } = hearing;
+  const { work, session, config, known } = context;
   const { link } = claim;
-  switch (asked.outcome) {
+  switch (result.outcome) {
     case "answered": {
       const { message_id } = work.event.data.message;
-      const turn = { response: asked.answer, hop: 0, message_id };
-      return finishTurn(deps, { ...hearing, ...turn, session, config, known, claim });
+      const turn = { response: result.response, hop: 0, message_id };
+      return finishTurn(deps, { ...context, ...turn, session, config, known, claim });
     }
     case "again":
-      return tryAgain(deps, hearing, claim, asked);
+      return tryAgain(deps, context, claim, result);
     case "unknown":
-      return leaveUnknown(deps, hearing, link);
+      return leaveUnknown(deps, context, link);
     default: {
-      const kept = asked.outcome === "refused" && asked.isSessionOpen ? session : undefined;
-      const state = { ...known.state, session: kept };
-      return endTogether(deps, hearing, { parts: [], state }, { link, status: "failed" });
+      const remaining = result.outcome === "refused" && result.isSessionOpen ? session : undefined;
+      const state = { ...known.state, session: remaining };
+      return endTogether(deps, context, { parts: [], state }, { link, status: "failed" });
     }
   }
 }
 
 async function tryAgain(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   claim: Claim,
   { isSafe, failed }: Extract<BotClientResult, { outcome: "again" }>,
 ): Promise<JobResult> {
-  const { work, known } = hearing;
+  const { work, known } = context;
   const { link } = claim;
   const isSpent = !isSafe && link.error === UNKNOWN_START;
   if (isSpent || !isBeforeReplyDeadline(failed, work.event.recorded_at))
-    return endTogether(deps, hearing, { parts: [], state: known.state }, { link, status: "failed" });
+    return endTogether(deps, context, { parts: [], state: known.state }, { link, status: "failed" });
   await releaseTurn(deps.db, work.integration, claim, isSafe ? {} : { error: UNKNOWN_START });
   return retryCall(deps, work.job, failed);
 }
@@ -263,14 +267,14 @@ async function tryAgain(
  */
 async function leaveUnknown(
   deps: TypebotDeps,
-  hearing: ConversationContext,
+  context: ConversationContext,
   link: MessageLink,
 ): Promise<JobResult> {
-  const { known, session, work } = hearing;
+  const { known, session, work } = context;
   await deps.health.warn(
     work.integration,
     "The bot's response was lost, so it may not have received a message. The flow continues with the next message.",
   );
   const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
-  return endTogether(deps, hearing, { parts: [], state }, { link, status: "unknown" });
+  return endTogether(deps, context, { parts: [], state }, { link, status: "unknown" });
 }

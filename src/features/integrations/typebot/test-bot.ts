@@ -3,8 +3,8 @@ import type { IntegrationHealth } from "../integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
-import { readCall } from "./read-call.ts";
-import { parseBotAnswer, requestTypebot, startPath } from "./typebot-api.ts";
+import { readOutcome } from "./read-call.ts";
+import { parseBotResponse, requestTypebot, startPath } from "./typebot-api.ts";
 import { typebotConfig } from "./typebot-config.ts";
 
 /** Registers a session with the bot without running its flow. */
@@ -18,9 +18,9 @@ export async function testBot(
   const beganAt = performance.now();
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
   const outcome = await requestTypebot(outgoing, tenant, config, startPath(config), body);
-  const reading = readCall(outcome, config);
-  const isOk = reading.verdict.class === "ok";
-  const isBot = isOk && parseBotAnswer(outcome)?.sessionId !== undefined;
+  const reading = readOutcome(outcome, config);
+  const isOk = reading.responseClass.class === "ok";
+  const isBot = isOk && parseBotResponse(outcome)?.sessionId !== undefined;
   const message = isBot ? "The bot exists and accepts messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });
   if (isOk && !isBot) await health.warn(integration, message);

@@ -14,9 +14,9 @@ export type BotInputResult =
   | { do: "ignore" };
 
 /** Converts the user's input for this bot input: a number to the choice, a file to its URL. */
-export function toBotInput(input: BotInput | undefined, said: UserInput): BotInputResult {
+export function toBotInput(input: BotInput | undefined, userInput: UserInput): BotInputResult {
   if (input?.type === "payment input") return { do: "refuse", why: "unsupported" };
-  return said.kind === "file" ? answerWithFile(input, said) : answerWithText(input, said.text);
+  return userInput.kind === "file" ? fromFile(input, userInput) : fromText(input, userInput.text);
 }
 
 function send(text: string, replyId?: string): BotInputResult {
@@ -27,7 +27,7 @@ function send(text: string, replyId?: string): BotInputResult {
 }
 
 /** Whether the input accepts both in one answer; the rest is left for the next input. */
-export function takesTogether(input: BotInput | undefined, first: UserInput, next: UserInput): boolean {
+export function acceptsTogether(input: BotInput | undefined, first: UserInput, next: UserInput): boolean {
   if (first.kind === "text" || next.kind === "text") return first.kind === next.kind;
   if (first.files.length === 0 || next.files.length === 0) return false;
   if (input?.type === "file input") return input.options?.isMultipleAllowed === true;
@@ -35,7 +35,7 @@ export function takesTogether(input: BotInput | undefined, first: UserInput, nex
   return !isClipAlone || ![...first.files, ...next.files].some(isClip);
 }
 
-function answerWithFile(
+function fromFile(
   input: BotInput | undefined,
   { files, text }: Extract<UserInput, { kind: "file" }>,
 ): BotInputResult {
@@ -48,7 +48,7 @@ function answerWithFile(
     if (isOn(input, "attachments"))
       return { do: "send", message: { type: "text", text, attachedFileUrls: urls } };
   }
-  return text === "" ? { do: "refuse", why: "unsupported" } : answerWithText(input, text);
+  return text === "" ? { do: "refuse", why: "unsupported" } : fromText(input, text);
 }
 
 function isOn({ options }: BotInput, name: string): boolean {
@@ -56,7 +56,7 @@ function isOn({ options }: BotInput, name: string): boolean {
   return typeof option === "object" && option !== null && "isEnabled" in option && option.isEnabled === true;
 }
 
-function answerWithText(input: BotInput | undefined, text: string): BotInputResult {
+function fromText(input: BotInput | undefined, text: string): BotInputResult {
   switch (input?.type) {
     case "choice input":
     case "picture choice input":

@@ -29,7 +29,7 @@ const typing = z.looseObject({
   isDisabledOnFirstMessage: z.boolean().optional(),
 });
 
-const answer = z.looseObject({
+const response = z.looseObject({
   sessionId: z.string().optional(),
   typebot: z
     .looseObject({ settings: z.looseObject({ typingEmulation: typing.optional() }).optional() })
@@ -43,7 +43,7 @@ export type Bubble = z.output<typeof bubble>;
 export type BotInput = z.output<typeof input>;
 export type ClientAction = z.output<typeof clientAction>;
 export type TypingEmulation = z.output<typeof typing>;
-export type TypebotResponse = z.output<typeof answer>;
+export type TypebotResponse = z.output<typeof response>;
 
 /** A user's message to a bot. */
 export type BotMessage =
@@ -118,10 +118,10 @@ export function reasonOf(outcome: FetchOutcome): string {
 }
 
 /** Undefined for a response that does not come from a viewer. */
-export function parseBotAnswer(outcome: FetchOutcome): TypebotResponse | undefined {
+export function parseBotResponse(outcome: FetchOutcome): TypebotResponse | undefined {
   if (outcome.outcome !== "response" || outcome.truncated) return undefined;
   try {
-    return answer.safeParse(cleanJson(JSON.parse(outcome.body.toString("utf8")))).data;
+    return response.safeParse(cleanJson(JSON.parse(outcome.body.toString("utf8")))).data;
   } catch {
     return undefined;
   }

@@ -49,20 +49,20 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     const acting = perform(session, action);
     if (!acting) return finish(job, action, SEND_ERROR.notSupported);
     const result = await withTimeout(acting, action.left_ms);
-    if (result) return settle(job, action, result);
-    void acting.then((late) => settleLate(job, action, late)).catch(() => {});
+    if (result) return decide(job, action, result);
+    void acting.then((late) => recordLate(job, action, late)).catch(() => {});
     return finish(job, action, SEND_ERROR.notConfirmed);
   };
 
-  async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobResult> {
+  async function decide(job: Job, action: OpenAction, result: SendResult): Promise<JobResult> {
     if (result.outcome === "accepted") return finish(job, action, null, result.at);
     if (result.outcome === "refused") return finish(job, action, toSendError(result));
     // Doubles the wait, since each attempt may cost the network several queries.
     return again(TRY_AGAIN_MS * 2 ** Math.min(job.attempts, MOST_DOUBLINGS));
   }
 
-  async function settleLate(job: Job, action: OpenAction, late: SendResult): Promise<void> {
-    if (late.outcome === "accepted") await settle(job, action, late);
+  async function recordLate(job: Job, action: OpenAction, late: SendResult): Promise<void> {
+    if (late.outcome === "accepted") await decide(job, action, late);
   }
 
   async function finish(
@@ -77,7 +77,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     );
     engine.wake(lanes);
     engine.publish("outcome", String(action.id));
-    return { end: "settled", deleted: true };
+    return { end: "committed", deleted: true };
   }
 }
 
@@ -176,9 +176,9 @@ async function findMe(trx: Trx, instanceId: number): Promise<Identity> {
   return { jid: (jid ?? "") as Jid, lid: lid as Jid | null, phone, push_name: profile_name };
 }
 
-const KEPT = sql`interval '1 day'`;
+const RETAINED = sql`interval '1 day'`;
 
 /** Deletes actions that ended long ago. */
 export async function deleteOldActions(db: Db): Promise<void> {
-  await db.deleteFrom("action").where("created_at", "<", sql<Date>`now() - ${KEPT}`).execute();
+  await db.deleteFrom("action").where("created_at", "<", sql<Date>`now() - ${RETAINED}`).execute();
 }

@@ -24,19 +24,19 @@ export interface PresenceDeps {
 
 export interface PresenceInput extends RecipientInput {
   id: number;
-  presence: Presence | keyof typeof SPELLINGS;
+  presence: Presence | keyof typeof ALIASES;
   duration_ms?: number;
 }
 
-const SPELLINGS = { composing: "typing", recording_audio: "recording" } as const;
+const ALIASES = { composing: "typing", recording_audio: "recording" } as const;
 
 /** Shows the presence at once without storing it, and sets `paused` after the optional duration. */
 export async function setPresence(
   deps: PresenceDeps,
-  { id, presence: given, duration_ms, ...target }: PresenceInput,
+  { id, presence: requested, duration_ms, ...target }: PresenceInput,
   signal: AbortSignal,
 ): Promise<{ presence: Presence; jid: Jid | null }> {
-  const presence = isSpelling(given) ? SPELLINGS[given] : given;
+  const presence = isAlias(requested) ? ALIASES[requested] : requested;
   const isOfChat = presence !== "available" && presence !== "unavailable";
   const named = isOfChat ? resolveRecipient(target, deps.defaultCountry).jid : undefined;
   const instance = await requireConnected(deps.readInstance, id);
@@ -50,8 +50,8 @@ export async function setPresence(
   return { presence, jid: jid ?? null };
 }
 
-function isSpelling(presence: PresenceInput["presence"]): presence is keyof typeof SPELLINGS {
-  return Object.hasOwn(SPELLINGS, presence);
+function isAlias(presence: PresenceInput["presence"]): presence is keyof typeof ALIASES {
+  return Object.hasOwn(ALIASES, presence);
 }
 
 async function presenter({ findSession, ackTimeoutMs }: PresenceDeps, id: number) {

@@ -4,7 +4,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 
 const TOGETHER_MS = 250;
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export interface AutoReaderOptions {
   /** The live session of an instance on this node, while it is connected. */
@@ -25,7 +25,7 @@ export function createAutoReader({ connectedSession, record, log }: AutoReaderOp
     const { chat } = first;
     const targets = messages.map(({ id, sender }) => ({ chat, id, from_me: false, sender: sender.jid }));
     const marking = connectedSession(instance_id)?.markRead?.(chat, targets);
-    const result = marking && (await withTimeout(marking, PATIENCE_MS));
+    const result = marking && (await withTimeout(marking, TIMEOUT_MS));
     if (result?.outcome !== "accepted") return;
     const ids = messages.map(({ id }) => id);
     await record({ instance_id, chat, ids, from_me: false, status: "read", at: result.at });

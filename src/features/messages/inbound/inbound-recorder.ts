@@ -36,15 +36,15 @@ export function createInboundRecorder(
   follow: InboundFollower,
 ): InboundRecorder {
   const writer = createBatchWriter<InboundMessage, void>({
-    async write(arrivals) {
-      engine.wake(await db.transaction().execute((trx) => recordArrivals(trx, arrivals, follow)));
-      return arrivals.map(() => undefined);
+    async write(messages) {
+      engine.wake(await db.transaction().execute((trx) => recordMessages(trx, messages, follow)));
+      return messages.map(() => undefined);
     },
   });
 
   return {
-    async record(instance, told) {
-      const message = cleanJson(told);
+    async record(instance, received) {
+      const message = cleanJson(received);
       const chat = await conversations.getOrCreate({
         account_id: instance.account_id,
         instance_id: instance.id,
@@ -100,11 +100,11 @@ function toRow(
 }
 
 /** Leaves logged messages unchanged, such as echoes of our own sends; replaces only undecrypted ones. */
-async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFollower): Promise<number[]> {
-  const arrivals = unique(all);
+async function recordMessages(trx: Trx, all: InboundMessage[], follow: InboundFollower): Promise<number[]> {
+  const messages = unique(all);
   const added = await trx
     .insertInto("message")
-    .values(arrivals.map(({ row }) => row))
+    .values(messages.map(({ row }) => row))
     .onConflict((conflict) =>
       conflict
         .columns(["instance_id", "message_id", "jid"])
@@ -115,25 +115,25 @@ async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFo
     .returning(["id", "instance_id", "message_id", "jid"])
     .execute();
   if (added.length === 0) return [];
-  const told = new Map(arrivals.map((one) => [keyOf(one.row), one]));
-  const isNews = (row: Keyed) => told.get(keyOf(row))?.silent === false;
+  const byKey = new Map(messages.map((one) => [keyOf(one.row), one]));
+  const isReported = (row: Keyed) => byKey.get(keyOf(row))?.silent === false;
   const lanes = await queueInboundFiles(
     trx,
-    added.filter(isNews).map((row) => row.id),
+    added.filter(isReported).map((row) => row.id),
   );
   const rows = await readForEvents(trx, added);
-  await noteArrivals(trx, rows);
-  await follow(trx, rows.filter(isNews));
+  await updateConversations(trx, rows);
+  await follow(trx, rows.filter(isReported));
   const events = rows
-    .filter(isNews)
+    .filter(isReported)
     .map((row) =>
-      row.from_me ? sentEvent(row) : receivedEvent(row, { offline: told.get(keyOf(row))?.offline ?? false }),
+      row.from_me ? sentEvent(row) : receivedEvent(row, { offline: byKey.get(keyOf(row))?.offline ?? false }),
     );
   return [...lanes, ...(await recordEvents(trx, events))];
 }
 
 /** Indexes the words of the messages and moves their chats to the top of the list. */
-async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
+async function updateConversations(trx: Trx, rows: MessageRow[]): Promise<void> {
   const input = rows.map(({ id, instance_id, content }) => ({
     id,
     words: searchWords(instance_id, content),
@@ -156,9 +156,9 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
 }
 
 /** One statement cannot change a row twice: of two messages with one id, the readable one counts. */
-function unique(arrivals: InboundMessage[]): InboundMessage[] {
+function unique(messages: InboundMessage[]): InboundMessage[] {
   const byKey = new Map<string, InboundMessage>();
-  for (const one of arrivals) {
+  for (const one of messages) {
     const key = keyOf(one.row);
     const before = byKey.get(key);
     if (!before || (before.row.type === UNDECRYPTED_TYPE && one.row.type !== UNDECRYPTED_TYPE))

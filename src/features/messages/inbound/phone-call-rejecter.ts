@@ -12,7 +12,7 @@ import type { ReadInstance } from "../send/sending-instance.ts";
 
 export type IncomingPhoneCall = Extract<NetworkEvent, { type: "call_received" }>;
 
-const callRef = z.object({
+const phoneCallRef = z.object({
   do: z.literal("refuse_call"),
   call_id: z.string(),
   from: z.object({
@@ -30,7 +30,7 @@ const callRef = z.object({
 const RINGS_MS = 60_000;
 /** A message about a call that ended long ago would confuse the caller. */
 const MESSAGE_FOR_MS = 600_000;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Queues the rejection of a call if its instance rejects calls, in the transaction that records the call. */
 export async function queuePhoneCallRejection(
@@ -67,7 +67,7 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
 
   return async ({ lane, ref }) => {
     const id = Number(lane.key);
-    const { call_id, from, at } = callRef.parse(ref);
+    const { call_id, from, at } = phoneCallRef.parse(ref);
     const ageMs = Date.now() - at.getTime();
     if (ageMs < RINGS_MS) await reject(connectedSession(id), call_id, from.jid);
     const text = ageMs < MESSAGE_FOR_MS ? await messageOf(id) : null;
@@ -105,5 +105,5 @@ export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job
 
 async function reject(session: Session | undefined, callId: string, from: Jid): Promise<void> {
   const rejecting = session?.rejectCall?.(callId, from);
-  if (rejecting) await withTimeout(rejecting, PATIENCE_MS);
+  if (rejecting) await withTimeout(rejecting, TIMEOUT_MS);
 }

@@ -27,8 +27,8 @@ export function toWordQuery({
   q?: string;
   type?: string;
 }): RawBuilder<unknown> | undefined {
-  const isWord = type !== undefined && type !== "text" && type !== UNDECRYPTED_TYPE;
-  const ofType = isWord ? typeQuery(instance_ids, type) : undefined;
+  const isIndexed = type !== undefined && type !== "text" && type !== UNDECRYPTED_TYPE;
+  const ofType = isIndexed ? typeQuery(instance_ids, type) : undefined;
   if (q === undefined) return ofType;
   const ofWords = searchQuery(instance_ids, q);
   if (!ofWords) throw invalidField("q", "must contain a letter or a digit");
@@ -36,7 +36,7 @@ export function toWordQuery({
 }
 
 /** How many of the newest messages a search scans one by one. */
-const LOOKED_THROUGH = 5_000;
+const SCANNED = 5_000;
 const LEAST_OF_EACH = 500;
 
 /**
@@ -44,33 +44,35 @@ const LEAST_OF_EACH = 500;
  * messages, which costs less than their long posting list. Rare words are found by the index.
  */
 export async function findByWords(db: Db, search: WordSearch): Promise<TimeCursor[]> {
-  const newest = await lookThrough(db, search);
-  return newest.length > search.limit ? newest : lookUp(db, search);
+  const newest = await scanNewest(db, search);
+  return newest.length > search.limit ? newest : searchIndex(db, search);
 }
 
-async function lookThrough(db: Db, search: WordSearch): Promise<TimeCursor[]> {
+async function scanNewest(db: Db, search: WordSearch): Promise<TimeCursor[]> {
   const { instance_ids, words, limit } = search;
-  const ofEach = Math.max(LEAST_OF_EACH, Math.floor(LOOKED_THROUGH / instance_ids.length));
+  const ofEach = Math.max(LEAST_OF_EACH, Math.floor(SCANNED / instance_ids.length));
   const { rows } = await sql<TimeCursor>`
-    select ${PLACE} from unnest(${instance_ids}::bigint[]) as i (id)
+    select ${CURSOR_COLUMNS} from unnest(${instance_ids}::bigint[]) as i (id)
     cross join lateral (
       select * from message_search s where s.instance_id = i.id ${inTime(search)} ${ORDER} limit ${ofEach}
     ) s
-    where s.words @@ ${words} ${suits(search)}
+    where s.words @@ ${words} ${matching(search)}
     ${ORDER} limit ${limit + 1}`.execute(db);
   return rows;
 }
 
-async function lookUp(db: Db, search: WordSearch): Promise<TimeCursor[]> {
+async function searchIndex(db: Db, search: WordSearch): Promise<TimeCursor[]> {
   const { rows } = await sql<TimeCursor>`
     with s as materialized (
       select s.instance_id, s.at, s.id from message_search s where s.words @@ ${search.words} ${inTime(search)}
     )
-    select ${PLACE} from s where true ${suits(search)} ${ORDER} limit ${search.limit + 1}`.execute(db);
+    select ${CURSOR_COLUMNS} from s where true ${matching(search)} ${ORDER} limit ${search.limit + 1}`.execute(
+    db,
+  );
   return rows;
 }
 
-const PLACE = sql`s.id, ${microsecondsOf(sql`s.at`)} as at`;
+const CURSOR_COLUMNS = sql`s.id, ${microsecondsOf(sql`s.at`)} as at`;
 const ORDER = sql`order by s.at desc, s.id desc`;
 
 function inTime({ from, until, after }: WordSearch): RawBuilder<unknown> {
@@ -82,18 +84,18 @@ function inTime({ from, until, after }: WordSearch): RawBuilder<unknown> {
 }
 
 /** Conditions on columns that only the message row has. */
-function suits({ direction, status }: WordSearch): RawBuilder<unknown> {
+function matching({ direction, status }: WordSearch): RawBuilder<unknown> {
   if (!direction && status === undefined) return sql``;
-  const wanted = all([
+  const conditions = all([
     direction && sql`m.direction = ${direction}`,
     status !== undefined && sql`m.status = ${status}`,
   ]);
-  return sql`and exists (select from message m where m.id = s.id ${wanted})`;
+  return sql`and exists (select from message m where m.id = s.id ${conditions})`;
 }
 
-function all(wanted: (RawBuilder<unknown> | undefined | false | "")[]): RawBuilder<unknown> {
+function all(conditions: (RawBuilder<unknown> | undefined | false | "")[]): RawBuilder<unknown> {
   return sql.join(
-    wanted.filter((one) => typeof one === "object").map((one) => sql`and ${one}`),
+    conditions.filter((one) => typeof one === "object").map((one) => sql`and ${one}`),
     sql` `,
   );
 }

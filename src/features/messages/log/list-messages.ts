@@ -31,7 +31,7 @@ export interface MessageFilter {
 
 /** Newest first by time. Messages that arrive meanwhile come before the first page, so pages do not shift. */
 export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<MessageRow>> {
-  const places = filter.instance_ids.length === 0 ? [] : await findPlaces(db, filter);
+  const places = filter.instance_ids.length === 0 ? [] : await findCursors(db, filter);
   const { rows: shown, pagination } = toPage(places, filter.limit, toTimeCursor);
   if (shown.length === 0) return { rows: [], pagination };
   const ids = shown.map(({ id }) => id);
@@ -43,19 +43,23 @@ export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<
 /** Statuses that few messages have, or that have their own index. */
 const UNCOMMON = new Set(["failed", "cancelled", "played"]);
 
-async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
+async function findCursors(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
   const words = toWordQuery(filter);
-  if (!words) return readPlaces(db, filter);
+  if (!words) return readCursors(db, filter);
   const isNarrow =
     filter.conversation_id !== undefined ||
     filter.track_id !== undefined ||
     UNCOMMON.has(filter.status ?? "");
-  if (isNarrow) return readPlaces(db, filter, words);
+  if (isNarrow) return readCursors(db, filter, words);
   return findByWords(db, { ...filter, words, after: readTimeCursor(filter.cursor) });
 }
 
 /** Reads each instance in index order, so that it reads no more rows than it shows. */
-async function readPlaces(db: Db, filter: MessageFilter, words?: RawBuilder<unknown>): Promise<TimeCursor[]> {
+async function readCursors(
+  db: Db,
+  filter: MessageFilter,
+  words?: RawBuilder<unknown>,
+): Promise<TimeCursor[]> {
   const { conversation_id, instance_ids, limit } = filter;
   const isOne = conversation_id !== undefined;
   const scope = isOne ? sql`m.conversation_id = ${conversation_id}` : sql`m.instance_id = i.id`;
@@ -88,7 +92,7 @@ function conditions({
   cursor,
 }: MessageFilter): RawBuilder<unknown> {
   const after = readTimeCursor(cursor);
-  const wanted = [
+  const clauses = [
     direction && sql`m.direction = ${direction}`,
     type !== undefined && sql`m.type = ${type}`,
     status !== undefined && sql`m.status = ${status}`,
@@ -98,7 +102,7 @@ function conditions({
     after && sql`(m.sent_at, m.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
   return sql.join(
-    wanted.map((one) => sql`and ${one}`),
+    clauses.map((one) => sql`and ${one}`),
     sql` `,
   );
 }

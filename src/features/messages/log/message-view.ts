@@ -48,7 +48,7 @@ export interface MessageRow
   title: string | null;
   chat_type: "contact" | "group";
   /** Present only if it was read for an event. */
-  card?: InstanceSnapshot;
+  snapshot?: InstanceSnapshot;
 }
 
 /** The type of a message that could not be decrypted yet. */
@@ -84,7 +84,7 @@ export function toStoredMessageView(row: MessageRow) {
 export function selectForEvents(trx: Trx) {
   return selectMessages(trx)
     .innerJoin("instance as i", "i.id", "m.instance_id")
-    .select(INSTANCE_SNAPSHOT_SQL.as("card"))
+    .select(INSTANCE_SNAPSHOT_SQL.as("snapshot"))
     .orderBy("m.id")
     .$castTo<MessageRow>();
 }

@@ -123,9 +123,9 @@ function describe(change: MessageChange) {
 }
 
 function unloggedEvent(instance_id: number, change: MessageChange): EventDraft {
-  const traits: EventTag[] = [];
-  if (change.from_me) traits.push("from_me");
-  if (isGroupJid(change.chat)) traits.push("groups");
+  const tags: EventTag[] = [];
+  if (change.from_me) tags.push("from_me");
+  if (isGroupJid(change.chat)) tags.push("groups");
   const event = EVENT_OF[change.type];
-  return { event, instance_id, chat: change.chat, traits, data: describe(change) };
+  return { event, instance_id, chat: change.chat, tags, data: describe(change) };
 }

@@ -23,14 +23,14 @@ export interface ReceiptLedger {
   counts: Map<number, number>;
   changed: Set<MemberReceipt>;
   /** Rows that were merged into another row of the same member. */
-  gone: Set<MemberReceipt>;
+  merged: Set<MemberReceipt>;
 }
 
 /** The caller has locked the messages. The first receipt makes the group's members the expected readers. */
 export async function loadReceiptLedger(
   trx: Trx,
   messages: readonly number[],
-  people: readonly Identity[],
+  persons: readonly Identity[],
 ): Promise<ReceiptLedger> {
   const book: ReceiptLedger = {
     messages,
@@ -39,13 +39,13 @@ export async function loadReceiptLedger(
     entries: new Map(),
     counts: new Map(),
     changed: new Set(),
-    gone: new Set(),
+    merged: new Set(),
   };
   if (messages.length === 0) return book;
   const found = await readMessages(trx, messages);
   book.owners = new Map(found.map(({ id, account_id, instance_id }) => [id, { account_id, instance_id }]));
   for (const { id, is_listed } of found) if (is_listed) book.listed.add(id);
-  for (const entry of await readEntries(trx, messages, people)) addEntry(book, entry);
+  for (const entry of await readEntries(trx, messages, persons)) addEntry(book, entry);
   const open = found.filter(({ is_listed }) => !is_listed);
   if (open.length > 0) await listMembers(trx, book, open);
   return book;
@@ -61,25 +61,25 @@ export function findReceipt(book: ReceiptLedger, message: number, who: Identity)
 
 /** Finds the member by either address, adds the missing address, and merges two rows of one member. */
 function findKnown(book: ReceiptLedger, message: number, who: Person): MemberReceipt | undefined {
-  const [entry, twin] = new Set(
+  const [entry, duplicate] = new Set(
     addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
   );
   if (!entry) return undefined;
-  if (twin) joinEntries(book, entry, twin);
+  if (duplicate) joinEntries(book, entry, duplicate);
   storeAddress(book, entry, who);
   indexEntry(book, entry);
   return entry;
 }
 
-function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberReceipt): void {
-  storeAddress(book, entry, twin);
-  entry.is_addressee ||= twin.is_addressee;
-  for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= twin[column];
-  for (const address of addressesOf(twin)) book.entries.set(`${twin.message} ${address}`, entry);
-  book.counts.set(twin.message, (book.counts.get(twin.message) ?? 0) - 1);
+function joinEntries(book: ReceiptLedger, entry: MemberReceipt, duplicate: MemberReceipt): void {
+  storeAddress(book, entry, duplicate);
+  entry.is_addressee ||= duplicate.is_addressee;
+  for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= duplicate[column];
+  for (const address of addressesOf(duplicate)) book.entries.set(`${duplicate.message} ${address}`, entry);
+  book.counts.set(duplicate.message, (book.counts.get(duplicate.message) ?? 0) - 1);
   book.changed.add(entry);
-  book.changed.delete(twin);
-  book.gone.add(twin);
+  book.changed.delete(duplicate);
+  book.merged.add(duplicate);
 }
 
 /** Stores the member's other address, which may become known later. */
@@ -112,11 +112,11 @@ const LATER = {
   played: [],
 } as const satisfies Record<ReceiptStatus, readonly (keyof MemberReceipt)[]>;
 
-export async function saveReceipts(trx: Trx, { changed, gone }: ReceiptLedger): Promise<void> {
-  const twins = [...gone].map(({ message, person }) => ({ message, person }));
-  if (twins.length > 0)
+export async function saveReceipts(trx: Trx, { changed, merged }: ReceiptLedger): Promise<void> {
+  const duplicates = [...merged].map(({ message, person }) => ({ message, person }));
+  if (duplicates.length > 0)
     await sql`
-      delete from message_receipt r using jsonb_to_recordset(${JSON.stringify(twins)}::jsonb) as x (
+      delete from message_receipt r using jsonb_to_recordset(${JSON.stringify(duplicates)}::jsonb) as x (
         message bigint, person text)
       where r.message = x.message and r.person = x.person`.execute(trx);
   if (changed.size === 0) return;
@@ -150,9 +150,9 @@ async function readMessages(trx: Trx, messages: readonly number[]): Promise<Lock
 async function readEntries(
   trx: Trx,
   messages: readonly number[],
-  people: readonly Identity[],
+  persons: readonly Identity[],
 ): Promise<MemberReceipt[]> {
-  const addresses = [...new Set(people.flatMap(addressesOf))];
+  const addresses = [...new Set(persons.flatMap(addressesOf))];
   const { rows } = await sql<MemberReceipt>`
     select * from message_receipt where message = any(${messages}::bigint[])
       and (jid = any(${addresses}::text[]) or lid = any(${addresses}::text[]) or not is_addressee)`.execute(

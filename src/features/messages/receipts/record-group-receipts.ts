@@ -30,7 +30,7 @@ export interface GroupReceiptAdvance {
 
 const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, advanceBy: () => undefined };
 
-const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
+const NO_ADVANCE: GroupReceiptAdvance = { member: null, messages: [] };
 
 /** Whether one group member sent the receipt, for our messages to the group. */
 function isOfMember({ chat, from_me }: Pick<MessageReceipt, "chat" | "from_me">): boolean {
@@ -47,8 +47,8 @@ export async function recordGroupReceipts(
     const receipt = receipts[nth];
     return receipt && isOfMember(receipt) ? [{ ...message, receipt }] : [];
   });
-  const people = named.flatMap(({ receipt }) => receipt.participant ?? []);
-  const book = await loadReceiptLedger(trx, [...new Set(named.map(({ id }) => id))], people);
+  const persons = named.flatMap(({ receipt }) => receipt.participant ?? []);
+  const book = await loadReceiptLedger(trx, [...new Set(named.map(({ id }) => id))], persons);
   const moves = new Map<MessageReceipt, GroupReceiptAdvance>();
   for (const { id, receipt } of named) {
     const member = receipt.participant && record(book, id, receipt.participant, receipt);
@@ -65,7 +65,7 @@ export async function recordGroupReceipts(
   return {
     statusOf: (receipt, messageId) =>
       isOfMember(receipt) ? (statuses.get(keyOf(receipt, messageId)) ?? "sent") : receipt.status,
-    advanceBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NOBODY) : undefined),
+    advanceBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NO_ADVANCE) : undefined),
   };
 }
 

@@ -44,18 +44,18 @@ export async function acceptSend(
   options: AcceptSendOptions,
   request: SendRequest,
 ): Promise<AcceptedSend | undefined> {
-  const taken = await commit(options, request).catch(async (error: unknown) => {
+  const accepted = await commit(options, request).catch(async (error: unknown) => {
     // A send that may have been accepted still needs its file.
     if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
     throw error;
   });
-  if (!taken) {
+  if (!accepted) {
     await dropFileOf(options.db, request.content);
     return undefined;
   }
   faultPoint("accept:after-commit");
   options.engine.wake([request.instance.lane]);
-  return taken;
+  return accepted;
 }
 
 async function commit(options: AcceptSendOptions, request: SendRequest): Promise<AcceptedSend | undefined> {
@@ -123,7 +123,7 @@ async function accept(options: AcceptSendOptions, message: NewMessage): Promise<
   }
 }
 
-const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
+const POLL_MS = { first: 250, longest: 1000 };
 
 /**
  * Checks, after the connection broke at the commit, whether the message exists under its chosen id. A missing
@@ -135,11 +135,7 @@ async function lookUp(
   cause: unknown,
 ): Promise<InsertedMessageId> {
   const giveUpAt = performance.now() + ackTimeoutMs;
-  for (
-    let ms = LOOK_AGAIN_MS.first;
-    performance.now() < giveUpAt;
-    ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
-  ) {
+  for (let ms = POLL_MS.first; performance.now() < giveUpAt; ms = Math.min(2 * ms, POLL_MS.longest)) {
     // Checked first, so that the query below sees a commit that the backend makes before it ends.
     const isLast = await isBackendGone(db, cause).catch(() => false);
     const found = await findMessage(db, message).catch(() => undefined);

@@ -123,8 +123,8 @@ async function replay(
   const headers = { "idempotent-replayed": "true" };
   if (mode === "async") return acceptedResponse({ ...row, job_id: row.job_id ?? "" }, headers);
   if (row.outcome_at !== null) return sentResponse(row, headers);
-  const isBeingAnswered = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
-  if (isBeingAnswered) return refuseForNow();
+  const isInProgress = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
+  if (isInProgress) return refuseForNow();
   return responseAfterOutcome(deps, row, input.delay ?? 0, headers);
 }
 

@@ -51,7 +51,7 @@ const LONGEST_WAIT = sql`interval '24 hours'`;
  * reported time the lock lasts an hour, doubled with each rejection within a day.
  */
 export async function lockNewChats(db: Db, instanceId: number, until: Date | undefined): Promise<Date> {
-  const told = until && until.getTime() > Date.now() ? until : null;
+  const reported = until && until.getTime() > Date.now() ? until : null;
   const { rows } = await sql<{ locked_until: Date }>`
     with counted as (
       select id, new_chats_locked_until as before, case
@@ -60,7 +60,7 @@ export async function lockNewChats(db: Db, instanceId: number, until: Date | und
           else 1 end as locks
       from instance where id = ${instanceId} for no key update
     )
-    update instance i set new_chat_locks = c.locks, new_chats_locked_until = coalesce(${told}::timestamptz,
+    update instance i set new_chat_locks = c.locks, new_chats_locked_until = coalesce(${reported}::timestamptz,
       greatest(c.before, now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * power(2, least(c.locks - 1, 8)))))
     from counted c where i.id = c.id
     returning i.new_chats_locked_until as locked_until`.execute(db);

@@ -22,7 +22,7 @@ export class OutgoingFile {
   readonly account_id: number;
   readonly #db: Db;
   readonly #hash = createHash("sha256");
-  #rest: Buffer = Buffer.alloc(0);
+  #remainder: Buffer = Buffer.alloc(0);
   #parts = 0;
 
   constructor(db: Db, account_id: number) {
@@ -33,13 +33,13 @@ export class OutgoingFile {
   /** Writes the next chunk, of any length. */
   async write(piece: Buffer): Promise<void> {
     for (let start = 0; start < piece.length; start += PART_BYTES) {
-      await this.#take(piece.subarray(start, start + PART_BYTES));
+      await this.#append(piece.subarray(start, start + PART_BYTES));
     }
   }
 
   /** Stores the remaining bytes and resolves with the hex SHA-256. */
   async end(): Promise<string> {
-    if (this.#rest.length > 0) await this.#store(this.#rest);
+    if (this.#remainder.length > 0) await this.#store(this.#remainder);
     return this.#hash.digest("hex");
   }
 
@@ -47,12 +47,12 @@ export class OutgoingFile {
     if (this.#parts > 0) await deleteOutgoing(this.#db, [this.id]);
   }
 
-  async #take(piece: Buffer): Promise<void> {
+  async #append(piece: Buffer): Promise<void> {
     this.size += piece.length;
     this.#hash.update(piece);
-    const waiting = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const waiting = this.#remainder.length === 0 ? piece : Buffer.concat([this.#remainder, piece]);
     if (waiting.length >= PART_BYTES) await this.#store(waiting.subarray(0, PART_BYTES));
-    this.#rest = waiting.length >= PART_BYTES ? waiting.subarray(PART_BYTES) : waiting;
+    this.#remainder = waiting.length >= PART_BYTES ? waiting.subarray(PART_BYTES) : waiting;
   }
 
   async #store(bytes: Buffer): Promise<void> {
@@ -114,7 +114,7 @@ export async function deleteOutgoing(db: Db | Trx, ids: string[]): Promise<void>
 }
 
 /** Protects a campaign's file from deletion as an orphan while the campaign runs. False: the file is gone. */
-export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
+export async function touchOutgoing(trx: Trx, id: string): Promise<boolean> {
   const parts = await trx
     .updateTable("outgoing_media")
     .set({ created_at: sql<Date>`now()` })

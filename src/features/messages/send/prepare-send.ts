@@ -116,11 +116,11 @@ async function resolveMentions(
   instance: Pick<SendingInstance, "id" | "account_id">,
   content: StoredContent,
 ): Promise<StoredContent> {
-  const { mentions: given = [] } = content;
-  if (given.length === 0) return content;
-  const mentions = await numbers.resolveAll(instance, given);
-  if (mentions.every((jid, at) => jid === given[at])) return content;
-  const renamed = new Map(given.map((jid, at) => [digitsOf(jid), digitsOf(mentions[at] ?? jid)]));
+  const { mentions: requested = [] } = content;
+  if (requested.length === 0) return content;
+  const mentions = await numbers.resolveAll(instance, requested);
+  if (mentions.every((jid, at) => jid === requested[at])) return content;
+  const renamed = new Map(requested.map((jid, at) => [digitsOf(jid), digitsOf(mentions[at] ?? jid)]));
   const rename = (text: string) =>
     text.replace(/@(\d+)/g, (whole, digits: string) =>
       renamed.has(digits) ? `@${renamed.get(digits)}` : whole,

@@ -79,8 +79,8 @@ async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<
   const context: SendContext = { deps, job, send, slot, session: sessionOf(deps, send.instance_id) };
   if (send.has_begun) return goOn(context);
   for (const hold of SEND_HOLDS) {
-    const held = await hold(context);
-    if (held !== "go_on") return held;
+    const paused = await hold(context);
+    if (paused !== "go_on") return paused;
   }
   return submit(context);
 }

@@ -64,8 +64,8 @@ export const SEND_ERROR = {
 const REASON_LENGTH = 200;
 
 /** The error after attempts that never reached the network, so the message can be sent again. */
-export function undelivered(tries: number, reason: string): SendError {
-  const times = tries === 1 ? "in one attempt" : `in ${tries} attempts`;
+export function undelivered(attempts: number, reason: string): SendError {
+  const times = attempts === 1 ? "in one attempt" : `in ${attempts} attempts`;
   const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
   return { code: "SEND_FAILED", message, retryable: true };
 }

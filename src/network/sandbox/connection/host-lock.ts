@@ -21,7 +21,7 @@ export class HostLock {
 
   /** Resolves once the lock is held; acquires it again when its connection dies. */
   async acquire(): Promise<void> {
-    this.#lock ??= this.#take();
+    this.#lock ??= this.#acquireLock();
     await this.#lock;
   }
 
@@ -34,22 +34,22 @@ export class HostLock {
     );
   }
 
-  #take(): Promise<() => void> {
-    const forget = () => {
+  #acquireLock(): Promise<() => void> {
+    const clear = () => {
       if (this.#lock === lock) this.#lock = undefined;
     };
-    const lock = lockFor(this.#pool, this.id, forget);
-    lock.catch(forget);
+    const lock = lockFor(this.#pool, this.id, clear);
+    lock.catch(clear);
     return lock;
   }
 }
 
 async function lockFor(pool: Pool, id: number, onLost: () => void): Promise<() => void> {
   const client = await pool.connect();
-  let isHeld = true;
+  let isLocked = true;
   const letGo = () => {
-    if (isHeld) client.release(true);
-    isHeld = false;
+    if (isLocked) client.release(true);
+    isLocked = false;
   };
   client.on("error", () => {
     letGo();

@@ -18,7 +18,7 @@ export class SandboxConnection {
   readonly closed: Promise<CloseReason>;
   readonly #runtime: SandboxRuntime;
   readonly #drain: InboxConsumer;
-  readonly #unanswered = new Set<(result: SendResult) => void>();
+  readonly #pending = new Set<(result: SendResult) => void>();
   #isOpen = true;
   #resolveClosed: (reason: CloseReason) => void = () => undefined;
 
@@ -50,23 +50,23 @@ export class SandboxConnection {
   }
 
   /** Resolves with the network's result; stays pending while the network does not respond. */
-  request(arrival: SandboxRequest): Promise<SendResult> {
+  request(request: SandboxRequest): Promise<SendResult> {
     if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
-      const settle = (result: SendResult) => {
+      const resolvePending = (result: SendResult) => {
         clearTimeout(timer);
-        this.#unanswered.delete(settle);
+        this.#pending.delete(resolvePending);
         resolve(result);
       };
-      this.#unanswered.add(settle);
-      this.#runtime.requests.add(arrival).then(
+      this.#pending.add(resolvePending);
+      this.#runtime.requests.add(request).then(
         (outcome) => {
-          const waitMs = this.#waitBeforeAnswer(outcome);
-          if (waitMs === 0) settle(this.#answerTo(outcome));
-          else timer = setTimeout(() => settle(this.#answerTo(outcome)), waitMs).unref();
+          const waitMs = this.#responseDelayMs(outcome);
+          if (waitMs === 0) resolvePending(this.#resultOf(outcome));
+          else timer = setTimeout(() => resolvePending(this.#resultOf(outcome)), waitMs).unref();
         },
-        (error) => settle(failedResult(error)),
+        (error) => resolvePending(failedResult(error)),
       );
     });
   }
@@ -85,12 +85,12 @@ export class SandboxConnection {
     this.#end("closed");
   }
 
-  #waitBeforeAnswer(outcome: RequestOutcome): number {
+  #responseDelayMs(outcome: RequestOutcome): number {
     if (outcome === "slow") return this.#runtime.timing.slowAckMs;
     return outcome === "silent" ? this.#runtime.timing.silentMs : 0;
   }
 
-  #answerTo(outcome: RequestOutcome): SendResult {
+  #resultOf(outcome: RequestOutcome): SendResult {
     switch (outcome) {
       case "accepted":
       case "slow":
@@ -111,7 +111,7 @@ export class SandboxConnection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#drain.stop();
-    for (const settle of [...this.#unanswered]) settle(NO_ACK);
+    for (const resolvePending of [...this.#pending]) resolvePending(NO_ACK);
     this.#resolveClosed(reason);
   }
 }

@@ -34,8 +34,8 @@ interface ServedSocket {
   poll(): void;
 }
 
-const TAKE_AT_ONCE = 1_000;
-const FORGET_EVERY_MS = 3_600_000;
+const ACKNOWLEDGE_AT_ONCE = 1_000;
+const CLEANUP_EVERY_MS = 3_600_000;
 /** Wake-ups of one device within this time are merged. */
 const WAKE_GRAIN_MS = 10;
 
@@ -49,14 +49,14 @@ export class SandboxRuntime implements WakeupListener {
   readonly opening: ConnectionRateLimiter;
   readonly requests: RequestBatcher<SandboxRequest, RequestOutcome>;
   readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
-  readonly #taken: RequestBatcher<number[], undefined>;
+  readonly #acknowledged: RequestBatcher<number[], undefined>;
   readonly #connectionLoops = new Set<Terminable>();
   readonly #connections = new Map<number, Set<ServedSocket>>();
   readonly #pairings = new Map<string, () => void>();
   readonly #dueWakes = new Set<string>();
   #stopListening: (() => void) | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
-  #forgotAt = performance.now();
+  #cleanedAt = performance.now();
 
   constructor(pool: Pool, timing: SandboxTiming, log: SandboxLog | undefined) {
     this.pool = pool;
@@ -67,12 +67,15 @@ export class SandboxRuntime implements WakeupListener {
     const { openAtOnce: maxConcurrent, openPerSecond: perSecond } = timing;
     this.opening = new ConnectionRateLimiter({ maxConcurrent, perSecond, jitterMs: 0, collectMs: 0 });
     this.requests = new RequestBatcher({
-      run: (items) => this.#arrive(items),
+      run: (items) => this.#record(items),
       max: 200,
       retryOneByOne: isInvalidData,
     });
     this.pages = new RequestBatcher({ run: (requests) => readInboxPages(pool, requests), max: 100 });
-    this.#taken = new RequestBatcher({ run: (entries) => this.#take(entries), max: TAKE_AT_ONCE });
+    this.#acknowledged = new RequestBatcher({
+      run: (entries) => this.#acknowledge(entries),
+      max: ACKNOWLEDGE_AT_ONCE,
+    });
   }
 
   /** Serves a session from its connect() until its end. */
@@ -112,7 +115,7 @@ export class SandboxRuntime implements WakeupListener {
 
   /** Acknowledges entries; never rejects, false if they are still stored. */
   acknowledge(entries: number[]): Promise<boolean> {
-    return this.#taken.add(entries).then(
+    return this.#acknowledged.add(entries).then(
       () => true,
       (error) => {
         this.log?.warn({ err: error }, "sandbox: inbox entries could not be acknowledged");
@@ -150,13 +153,13 @@ export class SandboxRuntime implements WakeupListener {
     for (const connection of this.#connections.get(device) ?? []) connection.poll();
   }
 
-  async #arrive(arrivals: SandboxRequest[]): Promise<RequestOutcome[]> {
-    const { outcomes, wakeups } = await recordRequests(this.pool, arrivals);
+  async #record(requests: SandboxRequest[]): Promise<RequestOutcome[]> {
+    const { outcomes, wakeups } = await recordRequests(this.pool, requests);
     for (const { device, after_ms } of wakeups) this.wakeups.device(device, after_ms);
     return outcomes;
   }
 
-  async #take(entries: number[][]): Promise<undefined[]> {
+  async #acknowledge(entries: number[][]): Promise<undefined[]> {
     for (const device of await acknowledgeEntries(this.pool, entries.flat())) this.wakeups.device(device);
     return entries.map(() => undefined);
   }
@@ -168,8 +171,8 @@ export class SandboxRuntime implements WakeupListener {
     try {
       await this.host.acquire();
       await this.#wakeStirred();
-      if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
-        this.#forgotAt = performance.now();
+      if (performance.now() - this.#cleanedAt > CLEANUP_EVERY_MS) {
+        this.#cleanedAt = performance.now();
         await deleteOldData(this.pool);
       }
     } catch (error) {

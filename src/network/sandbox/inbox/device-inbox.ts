@@ -36,7 +36,7 @@ interface PageRow {
 
 /** Reads the due entries of several devices, each in order, and whether each session's socket is still open. */
 export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): Promise<InboxPage[]> {
-  const asked = requests.map((request, ord) => ({ ...request, ord }));
+  const numbered = requests.map((request, ord) => ({ ...request, ord }));
   const { rows } = await pool.query<PageRow>({
     name: "sandbox-pages",
     text: `
@@ -51,7 +51,7 @@ export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): 
         order by m.due_at, m.id limit ${INBOX_PAGE_SIZE}
       ) m on true
       order by r.ord, m.due_at, m.id`,
-    values: [JSON.stringify(asked)],
+    values: [JSON.stringify(numbered)],
   });
   const pages = requests.map((): InboxPage => ({ state: "lost", entries: [] }));
   for (const row of rows) addRow(pages[row.ord], requests[row.ord], row);
@@ -103,7 +103,7 @@ export async function acknowledgeEntries(pool: Pool, entries: number[]): Promise
 interface NewInboxEntry {
   phone: string;
   chat: Jid;
-  letter: InboxEntry;
+  entry: InboxEntry;
   /** Phone of the writer. */
   writer: string;
 }
@@ -114,7 +114,7 @@ interface NewInboxEntry {
  */
 export async function postInboxEntry(
   { client, account_id }: SandboxNetwork,
-  { phone, chat, letter, writer }: NewInboxEntry,
+  { phone, chat, entry, writer }: NewInboxEntry,
 ): Promise<number[]> {
   const { rows } = await client.query<{ device: number }>({
     name: "sandbox-post",
@@ -129,7 +129,7 @@ export async function postInboxEntry(
           select from sandbox.address_book where account_id = $6 and owner = $1 and phone = $5 and is_blocked)
       )
       select id::float8 as device from reached`,
-    values: [phone, chat, letter.kind, JSON.stringify(letter.body), writer, account_id],
+    values: [phone, chat, entry.kind, JSON.stringify(entry.body), writer, account_id],
   });
   return rows.map((row) => row.device);
 }

@@ -86,14 +86,14 @@ export class InboxConsumer {
   }
 
   async #deliverChat(chat: string, entries: QueuedInboxEntry[]): Promise<void> {
-    const taken: Promise<boolean>[] = [];
-    const isReported = await this.#reportAll(entries, taken);
-    const isTaken = (await Promise.all(taken)).every(Boolean);
-    if (isReported && isTaken) this.#free(chat);
+    const acknowledgements: Promise<boolean>[] = [];
+    const isReported = await this.#reportAll(entries, acknowledgements);
+    const isAcknowledged = (await Promise.all(acknowledgements)).every(Boolean);
+    if (isReported && isAcknowledged) this.#free(chat);
     else this.#later(() => this.#free(chat));
   }
 
-  async #reportAll(entries: QueuedInboxEntry[], taken: Promise<boolean>[]): Promise<boolean> {
+  async #reportAll(entries: QueuedInboxEntry[], acknowledgements: Promise<boolean>[]): Promise<boolean> {
     for (const { event, entryIds: reported } of toInboxEvents(entries)) {
       if (!this.#isRunning()) return true;
       try {
@@ -103,7 +103,7 @@ export class InboxConsumer {
         return false;
       }
       if (this.#state === "dead") return true;
-      taken.push(this.#options.acknowledge(reported));
+      acknowledgements.push(this.#options.acknowledge(reported));
     }
     return true;
   }

@@ -50,18 +50,18 @@ export interface InboxEvent {
 
 /** Converts the entries of one chat to events, in order; merges adjacent equal statuses. */
 export function toInboxEvents(entries: readonly QueuedInboxEntry[]): InboxEvent[] {
-  const tellings: InboxEvent[] = [];
+  const events: InboxEvent[] = [];
   for (const entry of entries) {
     const event = eventOf(entry);
-    const last = tellings.at(-1);
+    const last = events.at(-1);
     if (last && event.type === "message_status" && isSameStatus(last.event, event)) {
       last.event = { ...event, ids: [...last.event.ids, ...event.ids] };
       last.entryIds.push(entry.id);
     } else {
-      tellings.push({ event, entryIds: [entry.id] });
+      events.push({ event, entryIds: [entry.id] });
     }
   }
-  return tellings;
+  return events;
 }
 
 type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
@@ -117,9 +117,9 @@ function contactEvent({
   return { type: "contact_updated", contact };
 }
 
-export function toChatState({ muted_until, ...news }: ChatStateUpdate): ChatState {
-  if (muted_until === undefined) return news;
-  return { ...news, muted_until: muted_until === null ? null : new Date(muted_until) };
+export function toChatState({ muted_until, ...state }: ChatStateUpdate): ChatState {
+  if (muted_until === undefined) return state;
+  return { ...state, muted_until: muted_until === null ? null : new Date(muted_until) };
 }
 
 function messageEvent(entry: Extract<QueuedInboxEntry, { kind: "message" }>): NetworkEvent {

@@ -7,10 +7,10 @@ import { type NetworkAction, type RunOperation, succeeded } from "./network-acti
 
 export type StoredChatState = Required<ChatState>;
 
-export function chatOperations(ask: RunOperation): ChatOperations {
+export function chatOperations(run: RunOperation): ChatOperations {
   return {
     setState: (chat, change) =>
-      ask({ action: "chat_state", chat }, async (acting) => {
+      run({ action: "chat_state", chat }, async (acting) => {
         await changeChatState(acting, chat, change);
         return succeeded(null);
       }),

@@ -15,37 +15,37 @@ import { type RunOperation, rejected, succeeded } from "./network-action.ts";
 /** The URL of a picture that the network stores. */
 export type PictureUrl = (picture: string | null) => string | null;
 
-export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): ContactOperations {
+export function contactOperations(run: RunOperation, pictureUrl: PictureUrl): ContactOperations {
   return {
     check: (numbers) =>
-      ask({ action: "check" }, async (acting) => {
+      run({ action: "check" }, async (acting) => {
         const profiles = await findProfiles(acting, numbers);
         return succeeded(numbers.map((number) => toCheck(number, profiles.get(number))));
       }),
 
     info: (jid) =>
-      ask({ action: "info", chat: jid }, async (acting) => {
+      run({ action: "info", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
-        if (phone === null) return nobody();
+        if (phone === null) return noRecipient();
         return succeeded(toInfo(await findProfile(acting, phone), pictureUrl));
       }),
 
     setBlocked: (jid, is_blocked) =>
-      ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
+      run({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
-        if (phone === null) return nobody();
+        if (phone === null) return noRecipient();
         await saveContact(acting, acting.actor.phone, phone, { is_blocked });
         return succeeded(null);
       }),
 
     blocked: () =>
-      ask({ action: "blocked" }, async (acting) => {
+      run({ action: "blocked" }, async (acting) => {
         const contacts = await findContacts(acting, acting.actor.phone);
         return succeeded(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
       }),
 
     synchronise: () =>
-      ask({ action: "synchronise" }, async (acting) => {
+      run({ action: "synchronise" }, async (acting) => {
         const { actor, deliver } = acting;
         const contacts = await findContacts(acting, actor.phone);
         const profiles = await findProfiles(
@@ -67,7 +67,7 @@ function personOnNetwork(jid: Jid): string | null {
   return phone !== null && isOnNetwork(phone) ? phone : null;
 }
 
-function nobody() {
+function noRecipient() {
   return rejected("RECIPIENT_NOT_FOUND", "The number is not on the network.");
 }
 

@@ -61,26 +61,26 @@ export interface OperationRequest {
 
 /** Runs a session operation on the network. */
 export type RunOperation = <Value>(
-  asked: OperationRequest,
+  request: OperationRequest,
   work: (acting: NetworkAction) => Promise<OperationResult<Value>>,
 ) => Promise<OperationResult<Value>>;
 
-const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
+const NOT_CONNECTED = { outcome: "failed", reason: "The session is not connected." } as const;
 
 /** Runs operations over the socket that is open at that moment; the ledger records each one that arrives. */
 export function createOperationRunner(
   network: SandboxNetwork<Pool>,
   connectionNow: () => SandboxConnection | undefined,
 ): RunOperation {
-  return async (asked, work) => {
+  return async (request, work) => {
     const connection = connectionNow();
-    if (!connection) return AWAY;
+    if (!connection) return NOT_CONNECTED;
     const { me: actor, session } = connection;
     try {
       return await runNetworkAction(network, { actor, device: actor.device }, async (acting) => {
-        if (!(await isOpen(acting.client, actor.device, session))) return AWAY;
+        if (!(await isOpen(acting.client, actor.device, session))) return NOT_CONNECTED;
         const result = await work(acting);
-        await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
+        await enter(acting, session, request, result.outcome === "refused" ? "refused" : "accepted");
         return result;
       });
     } catch (error) {

@@ -18,10 +18,10 @@ const PRIVACY = {
   groupadd: "all",
 };
 
-export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
+export function profileOperations(run: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
   return {
     get: () =>
-      ask({ action: "profile" }, async (acting) => {
+      run({ action: "profile" }, async (acting) => {
         const { actor } = acting;
         const { about, picture, business } = await findProfile(acting, actor.phone);
         return succeeded({
@@ -35,7 +35,7 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
       }),
 
     setName: (name) =>
-      ask({ action: "set_name" }, async (acting) => {
+      run({ action: "set_name" }, async (acting) => {
         if (name === "" || name.length > MAX_NAME) {
           return rejected("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
         }
@@ -44,7 +44,7 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
       }),
 
     setAbout: (about) =>
-      ask({ action: "set_about" }, async (acting) => {
+      run({ action: "set_about" }, async (acting) => {
         if (about.length > MAX_ABOUT) {
           return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
         }
@@ -53,7 +53,7 @@ export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): Pr
       }),
 
     setPicture: (image) =>
-      ask({ action: "set_picture" }, async (acting) => {
+      run({ action: "set_picture" }, async (acting) => {
         const { client, actor } = acting;
         const { picture } = await findProfile(acting, actor.phone);
         await saveProfile(acting, actor.phone, { picture: await replacePicture(client, picture, image) });

@@ -24,8 +24,8 @@ export async function pairDevice(options: SandboxPairingOptions): Promise<string
   if (options.phone !== undefined) return pairByCode(options, options.phone);
   const { timing } = options;
   for (let attempt = 1; attempt <= timing.qrAttempts && !options.isStopped(); attempt++) {
-    const lifeMs = attempt === 1 ? timing.firstQrMs : timing.laterQrMs;
-    const token = await offer(options, { lifeMs }, (id, expires_at) => ({
+    const lifetimeMs = attempt === 1 ? timing.firstQrMs : timing.laterQrMs;
+    const token = await showPairing(options, { lifetimeMs }, (id, expires_at) => ({
       type: "qr",
       qr: qrOf(id),
       expires_at,
@@ -40,22 +40,26 @@ export async function pairDevice(options: SandboxPairingOptions): Promise<string
 
 function pairByCode(options: SandboxPairingOptions, phone: string): Promise<string | undefined> {
   const code = newCode();
-  return offer(options, { lifeMs: options.timing.pairingCodeMs, code, phone }, (_id, expires_at) => ({
-    type: "pairing_code",
-    code,
-    expires_at,
-  }));
+  return showPairing(
+    options,
+    { lifetimeMs: options.timing.pairingCodeMs, code, phone },
+    (_id, expires_at) => ({
+      type: "pairing_code",
+      code,
+      expires_at,
+    }),
+  );
 }
 
-interface PairingOffer {
-  lifeMs: number;
+interface ShownPairing {
+  lifetimeMs: number;
   code?: string;
   phone?: string;
 }
 
-async function offer(
+async function showPairing(
   { pool, host, account_id, report, waitForScan }: SandboxPairingOptions,
-  { lifeMs, code, phone }: PairingOffer,
+  { lifetimeMs, code, phone }: ShownPairing,
   event: (id: string, expires_at: Date) => NetworkEvent,
 ): Promise<string | undefined> {
   const id = randomBytes(24).toString("base64url");
@@ -63,10 +67,10 @@ async function offer(
   await pool.query(
     `insert into sandbox.pairing (id, host, account_id, code, phone, expires_at, token)
      values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond', $7)`,
-    [id, host, account_id, code ?? null, phone ?? null, lifeMs, tokenDigest(token)],
+    [id, host, account_id, code ?? null, phone ?? null, lifetimeMs, tokenDigest(token)],
   );
-  await report(event(id, new Date(Date.now() + lifeMs)));
-  await waitForScan(id, lifeMs);
+  await report(event(id, new Date(Date.now() + lifetimeMs)));
+  await waitForScan(id, lifetimeMs);
   const { rows } = await pool.query<{ is_scanned: boolean }>(
     "delete from sandbox.pairing where id = $1 returning device is not null as is_scanned",
     [id],
@@ -99,10 +103,10 @@ export function pairingIdOf(qr: string): string {
   return qr.startsWith(QR_PREFIX) ? qr.slice(QR_PREFIX.length) : qr;
 }
 
-const CODE_LETTERS = "123456789ABCDEFGHJKLMNPQRSTVWXYZ";
+const CODE_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTVWXYZ";
 
 function newCode(): string {
-  return Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join("");
+  return Array.from({ length: 8 }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join("");
 }
 
 const TOKEN_PREFIX = "sandbox:";

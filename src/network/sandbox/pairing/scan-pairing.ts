@@ -51,13 +51,13 @@ async function findPairing(
 async function pairWith(
   network: SandboxNetwork<PoolClient>,
   pairing: PairingRow,
-  wanted: string | undefined,
+  requestedPhone: string | undefined,
 ): Promise<ScanResult> {
-  if (pairing.phone !== null && wanted !== undefined && wanted !== pairing.phone) {
+  if (pairing.phone !== null && requestedPhone !== undefined && requestedPhone !== pairing.phone) {
     return { outcome: "refused", reason: "The pairing code was requested for another number." };
   }
   const { client, account_id } = network;
-  const phone = wanted ?? pairing.phone ?? (await freeNumber(network));
+  const phone = requestedPhone ?? pairing.phone ?? (await freeNumber(network));
   const { push_name } = await findPhoneOwner(network, phone);
   const { rows } = await client.query<{ id: number }>(
     `insert into sandbox.device (account_id, phone, token, push_name) values ($1, $2, $3, $4)
@@ -73,10 +73,10 @@ async function pairWith(
 async function freeNumber({ client, account_id }: SandboxNetwork): Promise<string> {
   for (;;) {
     const phone = nthNumber(randomInt(AVAILABLE_NUMBERS));
-    const taken = await client.query(
+    const existing = await client.query(
       "select from sandbox.device where phone = $1 and account_id = $2 limit 1",
       [phone, account_id],
     );
-    if (taken.rowCount === 0) return phone;
+    if (existing.rowCount === 0) return phone;
   }
 }

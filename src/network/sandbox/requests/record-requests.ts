@@ -103,8 +103,8 @@ const RECORD_ARRIVALS = `
   select (select json_agg(outcome order by ord) from arrived) as outcomes,
          (select json_agg(w) from (select distinct device, after_ms from letter) w) as wakeups`;
 
-export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Promise<RecordedRequests> {
-  const items = arrivals.map((arrival, ord) => ({ ...arrival, ord }));
+export async function recordRequests(pool: Pool, requests: SandboxRequest[]): Promise<RecordedRequests> {
+  const items = requests.map((request, ord) => ({ ...request, ord }));
   const { rows } = await pool.query<{
     outcomes: RequestOutcome[];
     wakeups: RecordedRequests["wakeups"] | null;
@@ -132,7 +132,7 @@ export interface ReadReceiptRequest {
 export async function recordReadReceipt(
   pool: Pool,
   reading: ReadReceiptRequest,
-): Promise<{ isOpen: boolean; told: number[] }> {
+): Promise<{ isOpen: boolean; notified: number[] }> {
   const { rows } = await pool.query<{ is_open: boolean; told: number[] | null }>({
     name: "sandbox-reading",
     text: `
@@ -166,5 +166,5 @@ export async function recordReadReceipt(
       select exists (select from reader) as is_open, (select json_agg(distinct device) from told) as told`,
     values: [reading.device, reading.session, reading.me, reading.chat, JSON.stringify(reading.messages)],
   });
-  return { isOpen: rows[0]?.is_open ?? false, told: rows[0]?.told ?? [] };
+  return { isOpen: rows[0]?.is_open ?? false, notified: rows[0]?.told ?? [] };
 }

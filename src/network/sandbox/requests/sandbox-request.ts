@@ -52,7 +52,7 @@ export function sendRequest(transport: RequestContext, content: Content, id: Mes
     ? { ...content, quoted: quotedForPeer(content.quoted, transport) }
     : content;
   return {
-    ...arrivalOf(transport, "send", id),
+    ...requestOf(transport, "send", id),
     kind: content.kind === "media" ? content.media_type : content.kind,
     content,
     text,
@@ -66,7 +66,7 @@ export function sendRequest(transport: RequestContext, content: Content, id: Mes
       },
     },
     own: { kind: "message", body: { ...message, from_me: true, content } },
-    answers: answersTo(transport, id, text ?? `[${content.kind}]`),
+    answers: repliesTo(transport, id, text ?? `[${content.kind}]`),
   };
 }
 
@@ -78,7 +78,7 @@ export function editRequest(
 ): SandboxRequest {
   const body = { id: target.id, by: personOf(transport.me), text };
   return {
-    ...arrivalOf(transport, "edit", id, target.id),
+    ...requestOf(transport, "edit", id, target.id),
     content: { text },
     peer: { kind: "edited", body: { ...body, from_me: false } },
     own: { kind: "edited", body: { ...body, from_me: true } },
@@ -88,7 +88,7 @@ export function editRequest(
 export function deleteRequest(transport: RequestContext, target: MessageRef, id: MessageId): SandboxRequest {
   const body = { id: target.id, by: personOf(transport.me) };
   return {
-    ...arrivalOf(transport, "delete", id, target.id),
+    ...requestOf(transport, "delete", id, target.id),
     peer: { kind: "deleted", body: { ...body, from_me: !target.from_me } },
     own: { kind: "deleted", body: { ...body, from_me: target.from_me } },
   };
@@ -102,7 +102,7 @@ export function reactRequest(
 ): SandboxRequest {
   const body = { id: target.id, by: personOf(transport.me), reaction };
   return {
-    ...arrivalOf(transport, "react", id, target.id),
+    ...requestOf(transport, "react", id, target.id),
     content: { reaction },
     peer: { kind: "reaction", body: { ...body, from_me: !target.from_me } },
     own: { kind: "reaction", body: { ...body, from_me: target.from_me } },
@@ -115,17 +115,17 @@ export function presenceRequest(
   to: Jid | undefined,
 ): SandboxRequest {
   const nowhere = { ...transport, to: to ?? phoneJid(transport.me.phone) };
-  return { ...arrivalOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
+  return { ...requestOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
 }
 
-function arrivalOf(
+function requestOf(
   { me, session, to, timing }: RequestContext,
   action: SandboxRequest["action"],
   message_id: MessageId | null,
   target_id: MessageId | null = null,
 ): SandboxRequest {
   const phone = phoneOf(to);
-  const isNobody = phone === null && to.endsWith("@lid");
+  const isUnknown = phone === null && to.endsWith("@lid");
   return {
     device: me.device,
     session,
@@ -139,22 +139,22 @@ function arrivalOf(
     kind: null,
     content: null,
     text: null,
-    rule: isNobody ? "missing" : behaviourOf(phone, timing).rule,
+    rule: isUnknown ? "missing" : behaviourOf(phone, timing).rule,
     peer: null,
     own: null,
     answers: [],
   };
 }
 
-function answersTo({ me, to, timing }: RequestContext, id: MessageId, text: string): DelayedInboxEntry[] {
+function repliesTo({ me, to, timing }: RequestContext, id: MessageId, text: string): DelayedInboxEntry[] {
   const { deliveredMs, readMs, echoMs } = behaviourOf(phoneOf(to), timing);
-  const answers: DelayedInboxEntry[] = [];
+  const replies: DelayedInboxEntry[] = [];
   const status = (state: "delivered" | "read", after_ms: number) =>
-    answers.push({ kind: "status", body: { ids: [id], from_me: true, status: state }, after_ms });
+    replies.push({ kind: "status", body: { ids: [id], from_me: true, status: state }, after_ms });
   if (deliveredMs !== undefined) status("delivered", deliveredMs);
   if (readMs !== undefined) status("read", readMs);
-  if (echoMs !== undefined) answers.push(echoOf(phoneOf(to) ?? me.phone, text, echoMs));
-  return answers;
+  if (echoMs !== undefined) replies.push(echoOf(phoneOf(to) ?? me.phone, text, echoMs));
+  return replies;
 }
 
 function echoOf(phone: string, text: string, after_ms: number): DelayedInboxEntry {

@@ -38,13 +38,13 @@ type Changed = OperationResult<ParticipantResult[]>;
 export async function createGroup(
   acting: NetworkAction,
   subject: string,
-  people: readonly Jid[],
+  jids: readonly Jid[],
   admins: readonly string[] = [],
 ): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
   const jid = await insertGroup(acting, acting.actor.phone, subject);
   const made = await lockGroup(acting, jid);
   if (!made) throw new Error(`The group ${jid} was not created.`);
-  const { results, admitted } = admissions(made, people);
+  const { results, admitted } = admissions(made, jids);
   const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
   for (const member of who) await addMember(acting, jid, member);
   const group = toStoredGroup({ ...made, members: [...made.members, ...who] });
@@ -56,25 +56,25 @@ export async function changeParticipants(
   acting: NetworkAction,
   jid: Jid,
   action: ParticipantAction,
-  people: readonly Jid[],
+  jids: readonly Jid[],
 ): Promise<Changed> {
   const group = await requireMembership(acting, jid, { asAdmin: true });
   if (isRejected(group)) return group;
   if (action === "add") {
-    const { results, admitted } = admissions(group, people);
+    const { results, admitted } = admissions(group, jids);
     await admit(acting, group, admitted);
     return succeeded(results);
   }
   const results: ParticipantResult[] = [];
   const who: SandboxGroupMember[] = [];
-  for (const person of people) {
+  for (const person of jids) {
     const member = memberOf(group, phoneOf(person));
     const status = await CHANGE[action](acting, group, member);
     results.push({ jid: person, status });
     if (status !== DONE || !member) continue;
     who.push({ ...member, admin: action === "promote" ? (member.admin ?? "admin") : null });
   }
-  if (who.length > 0) await tellOfMembers(acting, group, { action, who });
+  if (who.length > 0) await notifyMemberChange(acting, group, { action, who });
   return succeeded(results);
 }
 
@@ -119,10 +119,10 @@ async function setAdmin(
 /** The status of each person who is to be added, and the phones that can be added. */
 function admissions(
   group: SandboxGroup,
-  people: readonly Jid[],
+  jids: readonly Jid[],
 ): { results: ParticipantResult[]; admitted: string[] } {
   const members = [...group.members];
-  const results = people.map((jid) => {
+  const results = jids.map((jid) => {
     const phone = phoneOf(jid);
     const status = admission({ ...group, members }, phone);
     if (status === DONE && phone !== null) members.push({ phone, admin: null });
@@ -149,15 +149,15 @@ function admission(group: SandboxGroup, phone: string | null): number {
   return group.members.length < MAX_MEMBERS ? DONE : FULL;
 }
 
-async function tellOfMembers(
+async function notifyMemberChange(
   acting: NetworkAction,
   group: SandboxGroup,
   participants: { action: ParticipantAction; who: SandboxGroupMember[] },
 ): Promise<void> {
-  const gone = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
-  const there = phonesIn(group).filter((phone) => !gone.includes(phone));
+  const removed = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
+  const there = phonesIn(group).filter((phone) => !removed.includes(phone));
   await notifyMembers(acting, group.jid, there, { participants });
-  await notifyMembers(acting, group.jid, gone, { left: true });
+  await notifyMembers(acting, group.jid, removed, { left: true });
 }
 
 /** Removes the fields that only the network knows. */
@@ -231,8 +231,8 @@ export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<Opera
   if (isRejected(group)) return rejected("NOT_FOUND", NOT_IN_GROUP);
   const { phone } = acting.actor;
   const heirs = await removeMember(acting, jid, phone);
-  await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
+  await notifyMemberChange(acting, group, { action: "remove", who: [{ phone, admin: null }] });
   const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
-  if (heirs.length > 0) await tellOfMembers(acting, left, { action: "promote", who: heirs });
+  if (heirs.length > 0) await notifyMemberChange(acting, left, { action: "promote", who: heirs });
   return succeeded(null);
 }

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { HOST_LOCK_CLASS } from "../connection/host-lock.ts";
 
-const KEPT = "30 days";
+const RETENTION = "30 days";
 /** The network unlinks a device that was offline for this long, as WhatsApp does. */
 const LINKED = "14 days";
 
@@ -19,6 +19,6 @@ export async function deleteOldData(pool: Pool): Promise<void> {
   );
   await pool.query("delete from sandbox.media where expires_at < now()");
   await pool.query("delete from sandbox.pairing where expires_at < now() - interval '1 hour'");
-  await pool.query(`delete from sandbox.message where at < now() - interval '${KEPT}'`);
-  await pool.query(`delete from sandbox.ledger where at < now() - interval '${KEPT}'`);
+  await pool.query(`delete from sandbox.message where at < now() - interval '${RETENTION}'`);
+  await pool.query(`delete from sandbox.ledger where at < now() - interval '${RETENTION}'`);
 }

@@ -42,9 +42,9 @@ export function toGroup({ members, owner, created_at, ...group }: StoredGroup): 
   };
 }
 
-export function toGroupUpdate({ participants, group, by, ...told }: GroupEvent): GroupUpdate {
+export function toGroupUpdate({ participants, group, by, ...fields }: GroupEvent): GroupUpdate {
   return {
-    ...told,
+    ...fields,
     ...(participants && {
       participants: { action: participants.action, who: participants.who.map(toParticipant) },
     }),

@@ -12,7 +12,7 @@ export function ackReceiptsAfterCommit(
 ): void {
   const handles = detachListeners(ws, RECEIPT);
   ws.on(RECEIPT, async (node: BinaryNode) => {
-    const mayForget = node.attrs.type === "retry" || (await store(node));
-    if (mayForget) for (const handle of handles) handle(node);
+    const isStored = node.attrs.type === "retry" || (await store(node));
+    if (isStored) for (const handle of handles) handle(node);
   });
 }

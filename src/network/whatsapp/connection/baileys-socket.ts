@@ -24,7 +24,7 @@ export interface BaileysSocket {
   closed: Promise<SocketClose>;
   isClosed(): boolean;
   /** Closes the socket without waiting for the other side. */
-  end(ending: SocketClose): void;
+  end(close: SocketClose): void;
 }
 
 export interface BaileysSocketOptions {
@@ -87,19 +87,19 @@ function watchEnd(
   sock: WASocket,
   version?: ClientVersion,
 ): Pick<BaileysSocket, "closed" | "isClosed" | "end"> {
-  let settle: (ending: SocketClose) => void = () => {};
+  let resolveClosed: (close: SocketClose) => void = () => {};
   let isOver = false;
   const closed = new Promise<SocketClose>((resolve) => {
-    settle = resolve;
+    resolveClosed = resolve;
   });
   sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
-    if (connection === "close") settle({ ...endingOf(lastDisconnect?.error), version });
+    if (connection === "close") resolveClosed({ ...closeOf(lastDisconnect?.error), version });
   });
   void closed.then(() => {
     isOver = true;
   });
-  const end = (ending: SocketClose): void => {
-    settle(ending);
+  const end = (close: SocketClose): void => {
+    resolveClosed(close);
     // Baileys would wait for the other side's close frame, which a dead socket never sends.
     void sock.end(undefined).catch(() => {});
     setImmediate(() => terminate(sock));
@@ -112,7 +112,7 @@ function terminate({ ws }: WASocket): void {
   socket?.terminate();
 }
 
-function endingOf(error: Error | undefined): SocketClose {
+function closeOf(error: Error | undefined): SocketClose {
   const { output } = (error ?? {}) as { output?: { statusCode?: number } };
   return { code: output?.statusCode ?? CONNECTION_LOST_CODE, detail: error?.message ?? "connection closed" };
 }

@@ -58,8 +58,8 @@ export class ConnectionContext {
       readEntries: (ids) => keys.readJournal(ids),
       store: this.keyStore,
       me,
-      deliver: (stanza, arrived, isReplay) =>
-        this.reporter.report(orderingKeyOf(stanza), this.#read(arrived, isReplay)),
+      deliver: (stanza, message, isReplay) =>
+        this.reporter.report(orderingKeyOf(stanza), this.#read(message, isReplay)),
       onPeerMessage,
       onFailure,
     });
@@ -108,11 +108,11 @@ export class ConnectionContext {
   }
 
   async #read(
-    arriving: Promise<DecryptedMessage | undefined>,
+    decrypting: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<NetworkEvent | undefined> {
-    const arrived = await arriving;
-    const event = arrived && (await readInboundMessage(arrived, this.identities));
+    const message = await decrypting;
+    const event = message && (await readInboundMessage(message, this.identities));
     if (event?.type !== "message" || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }
@@ -158,38 +158,38 @@ class EventReporter {
     const before = this.#tails.get(chat);
     // The queued report handles the failure.
     event.catch(() => {});
-    const telling = (async () => {
+    const reporting = (async () => {
       await before;
       const reported = await event;
       const events = reported === undefined ? [] : [reported].flat();
       await Promise.all(events.map((one) => this.#report(one)));
     })();
-    const tail = telling.catch((error) => this.#options.onFailure(error));
+    const tail = reporting.catch((error) => this.#options.onFailure(error));
     this.#tails.set(chat, tail);
     void tail.then(() => {
       if (this.#tails.get(chat) === tail) this.#tails.delete(chat);
     });
-    return telling;
+    return reporting;
   }
 
   /** Starts nothing new, and resolves when the current reports have ended. */
   async drain(): Promise<void> {
     this.#isFinishing = true;
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#running);
   }
 
   close(): void {
     this.#stop.abort();
   }
 
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
 
   async #report(event: NetworkEvent): Promise<void> {
     while (!this.#stop.signal.aborted && !this.#isFinishing) {
       const reporting = this.#options.report(event);
       const ended = reporting.catch(() => {});
-      this.#underWay.add(ended);
-      void ended.then(() => this.#underWay.delete(ended));
+      this.#running.add(ended);
+      void ended.then(() => this.#running.delete(ended));
       try {
         await reporting;
         return;

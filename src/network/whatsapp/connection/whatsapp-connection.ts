@@ -45,24 +45,24 @@ export class WhatsAppConnection {
   /** Resolves with the reason why the connection ended. */
   readonly closed: Promise<SocketClose>;
   readonly #options: WhatsAppConnectionOptions;
-  readonly #desk: ConnectionContext;
+  readonly #context: ConnectionContext;
   readonly #groups: GroupMetadataCache;
   readonly #members: MemberAddresses;
   readonly #acks: PendingAcks;
   readonly #devices: DeviceCache;
   readonly #socket: BaileysSocket;
-  readonly #hearing: InboundListeners;
+  readonly #listeners: InboundListeners;
   readonly #watch: NodeJS.Timeout;
-  readonly #way: SessionTransport;
+  readonly #transport: SessionTransport;
   readonly #hosts: MediaHosts;
-  #settled: Promise<void> = Promise.resolve();
+  #work: Promise<void> = Promise.resolve();
   #isAbandoned = false;
 
   /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
     const { runtime, caches, keys, creds, report } = options;
-    const desk = new ConnectionContext({
+    const context = new ConnectionContext({
       runtime,
       caches,
       keys,
@@ -73,11 +73,11 @@ export class WhatsAppConnection {
       onPeerMessage: (entry) => connection?.handlePeerMessage(entry),
     });
     try {
-      await desk.journal.replay();
-      connection = new WhatsAppConnection(options, desk);
+      await context.journal.replay();
+      connection = new WhatsAppConnection(options, context);
       return connection;
     } catch (error) {
-      desk.close();
+      context.close();
       throw error;
     }
   }
@@ -89,9 +89,9 @@ export class WhatsAppConnection {
       named: () => this.#socket?.sock.getMediaHost(),
     });
     const transport = createSessionTransport(options, runtime.egress, this.#hosts);
-    this.#way = transport;
+    this.#transport = transport;
     this.#options = options;
-    this.#desk = context;
+    this.#context = context;
     this.#groups = new GroupMetadataCache(caches.createCache("group"));
     this.#members = new MemberAddresses({
       identities: context.identities,
@@ -115,7 +115,7 @@ export class WhatsAppConnection {
     excludeOwnDevice(sock);
     this.closed = closed;
     const reported = caches.createCache<string>("told");
-    this.#hearing = new InboundListeners({
+    this.#listeners = new InboundListeners({
       sock,
       context,
       acks: this.#acks,
@@ -132,12 +132,12 @@ export class WhatsAppConnection {
       ringingCalls,
       reported,
     });
-    this.#watch = setInterval(() => this.#listenForLife(), runtime.timing.silentSocketMs / 4).unref();
+    this.#watch = setInterval(() => this.#checkSilence(), runtime.timing.silentSocketMs / 4).unref();
     void closed.then(() => this.#drop());
   }
 
   get me(): Identity {
-    return this.#desk.identities.me;
+    return this.#context.identities.me;
   }
 
   /** The system of the paired phone, such as `android`, as the phone reports it. */
@@ -162,26 +162,26 @@ export class WhatsAppConnection {
   }
 
   #greet(): void {
-    this.#hearing.replayPeerMessages();
+    this.#listeners.replayPeerMessages();
     // Baileys itself sends no presence until it knows our name.
     if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
   }
 
   /** Graceful end: current work is reported and stored. */
   async close(): Promise<void> {
-    await this.#desk.drain();
+    await this.#context.drain();
     this.endWith(STOPPED);
   }
 
   /** Resolves when the connection is closed and all its work has ended. */
   async whenDone(): Promise<SocketClose> {
-    const ending = await this.closed;
-    await this.#settled;
-    return ending;
+    const close = await this.closed;
+    await this.#work;
+    return close;
   }
 
-  endWith(ending: SocketClose): void {
-    this.#socket.end(ending);
+  endWith(close: SocketClose): void {
+    this.#socket.end(close);
   }
 
   /** Removes this device from the account; resolves when the network confirms it, or after a timeout. */
@@ -202,13 +202,13 @@ export class WhatsAppConnection {
   /** Acts like the death of the process: pending work never resolves, and the network is not notified. */
   terminate(): void {
     this.#isAbandoned = true;
-    this.#desk.close();
+    this.#context.close();
     this.endWith(STOPPED);
   }
 
   /** A peer message of our own phone is stored. */
   handlePeerMessage(entry: JournalEntry): void {
-    this.#hearing.onPeerMessage(entry);
+    this.#listeners.onPeerMessage(entry);
   }
 
   downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
@@ -217,14 +217,14 @@ export class WhatsAppConnection {
     return downloadMedia(ref, onChunk, {
       hosts: this.#hosts,
       refreshHosts: () => sock.refreshMediaConn(false),
-      fetchFile: this.#way.fetchFile,
+      fetchFile: this.#transport.fetchFile,
       requestReupload: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
     });
   }
 
   #config(): Partial<SocketConfig> {
     const { caches, findSent } = this.#options;
-    const { keyStore, journal, identities } = this.#desk;
+    const { keyStore, journal, identities } = this.#context;
     return {
       makeSignalRepository: createSignalRepository({ keyStore, journal, identities }),
       getMessage: (key) => findMessageToResend(key, { identities, memberAddresses: this.#members, findSent }),
@@ -241,8 +241,8 @@ export class WhatsAppConnection {
   }
 
   #openOutbox(sock: WASocket): Outbox {
-    const { identities } = this.#desk;
-    const { options: requests } = this.#way;
+    const { identities } = this.#context;
+    const { options: requests } = this.#transport;
     return new Outbox({
       sock,
       acks: this.#acks,
@@ -254,8 +254,8 @@ export class WhatsAppConnection {
   }
 
   /** Ends a connection that receives nothing, not even responses to Baileys' pings. */
-  #listenForLife(): void {
-    const silentMs = performance.now() - this.#hearing.lastFrameAt;
+  #checkSilence(): void {
+    const silentMs = performance.now() - this.#listeners.lastFrameAt;
     if (silentMs > this.#options.runtime.timing.silentSocketMs) {
       this.endWith({
         code: TIMED_OUT_CODE,
@@ -273,6 +273,6 @@ export class WhatsAppConnection {
     clearInterval(this.#watch);
     this.#acks.rejectAll();
     this.operations.endAll();
-    this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.flush();
+    this.#work = this.#isAbandoned ? Promise.resolve() : this.#context.flush();
   }
 }

@@ -18,10 +18,10 @@ export async function requestMediaReupload(
   const { message, key } = ref;
   if (!message) return undefined;
   const mediaKey = Buffer.from(key, "base64");
-  const answer = hear(sock, message.id, ms);
-  answer.catch(() => {});
+  const response = awaitResponse(sock, message.id, ms);
+  response.catch(() => {});
   await sock.sendNode(encryptMediaRetryRequest(message, mediaKey, sock.authState.creds.me?.id ?? ""));
-  const reported = await answer;
+  const reported = await response;
   if (!reported) return undefined;
   const { result, directPath } = decryptMediaRetryData(reported, mediaKey, message.id);
   if (result === NOT_FOUND) return undefined;
@@ -30,7 +30,7 @@ export async function requestMediaReupload(
 }
 
 /** The phones' response for a message; undefined if they have neither the message nor its file. */
-function hear({ ev }: WASocket, id: string, ms: number): Promise<Update | undefined> {
+function awaitResponse({ ev }: WASocket, id: string, ms: number): Promise<Update | undefined> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

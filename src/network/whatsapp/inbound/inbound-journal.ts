@@ -26,7 +26,7 @@ export interface InboundJournalOptions {
   /** Resolves once the message is reported; the call reserves its place in the chat. */
   deliver(
     stanza: Record<string, string>,
-    arrived: Promise<DecryptedMessage | undefined>,
+    message: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<void>;
   /** A peer message from our own phone is stored, but its effect is not. */
@@ -40,7 +40,7 @@ export interface InboundJournalOptions {
  */
 export class InboundJournal {
   readonly #options: InboundJournalOptions;
-  readonly #places = new WeakMap<Uint8Array, CiphertextPosition>();
+  readonly #positions = new WeakMap<Uint8Array, CiphertextPosition>();
   /** Every stored ciphertext. */
   readonly #entries = new Map<string, JournalEntry>();
   /** Entries of one stanza until they are reported. */
@@ -58,10 +58,10 @@ export class InboundJournal {
   /** Reports the entries that earlier connections left behind, in their order. */
   async replay(): Promise<void> {
     const stanzas = new Map<string, JournalEntry[]>();
-    for (const letter of await this.#options.readEntries()) {
-      const entry = fromStoredEntry(letter);
+    for (const stored of await this.#options.readEntries()) {
+      const entry = fromStoredEntry(stored);
       this.#entries.set(entry.id, entry);
-      if (letter.is_done) add(this.#done, entry.stanza.id ?? "", entry.id);
+      if (stored.is_done) add(this.#done, entry.stanza.id ?? "", entry.id);
       else add(stanzas, stanzaKey(entry.stanza), entry);
     }
     for (const [key, entries] of stanzas) {
@@ -75,36 +75,36 @@ export class InboundJournal {
   registerStanza(node: BinaryNode): void {
     const encs = encNodesOf(node);
     for (const [index, enc] of encs.entries()) {
-      this.#places.set(enc.content, { stanza: node.attrs, index, count: encs.length, enc });
+      this.#positions.set(enc.content, { stanza: node.attrs, index, count: encs.length, enc });
     }
   }
 
   positionOf(ciphertext: Uint8Array): CiphertextPosition | undefined {
-    return this.#places.get(ciphertext);
+    return this.#positions.get(ciphertext);
   }
 
   /** The stored plaintext of a ciphertext that was decrypted before. */
   find(ciphertext: Uint8Array): Buffer | undefined {
     const entry = this.#entries.get(journalEntryId(ciphertext));
-    return entry && this.#answer(entry);
+    return entry && this.#plaintextOf(entry);
   }
 
   /** Like `find`, but also finds entries that an earlier connection stored last. */
   async findOrLoad(ciphertext: Uint8Array): Promise<Buffer | undefined> {
-    const [letter] = await this.#options.readEntries([journalEntryId(ciphertext)]);
-    if (!letter) return undefined;
-    const entry = fromStoredEntry(letter);
+    const [stored] = await this.#options.readEntries([journalEntryId(ciphertext)]);
+    if (!stored) return undefined;
+    const entry = fromStoredEntry(stored);
     this.#entries.set(entry.id, entry);
-    if (!letter.is_done) this.#stored(entry);
-    return this.#answer(entry);
+    if (!stored.is_done) this.#stored(entry);
+    return this.#plaintextOf(entry);
   }
 
   /** Creates an entry for the commit of the Signal keys. */
   add(
-    place: CiphertextPosition,
+    position: CiphertextPosition,
     plaintext: Uint8Array,
   ): { entry: JournalEntry; data: Record<string, unknown> } {
-    const entry = toJournalEntry(place, plaintext);
+    const entry = toJournalEntry(position, plaintext);
     return { entry, data: { [entry.id]: toStoredEntry(entry) } };
   }
 
@@ -123,7 +123,7 @@ export class InboundJournal {
   /** The network knows that we have the message, and does not deliver it again. */
   markAcknowledged(id: string): void {
     const ids = this.#done.get(id);
-    if (ids) this.#forget(id, ids);
+    if (ids) this.#delete(id, ids);
     else remember(this.#receipted, id);
   }
 
@@ -150,7 +150,7 @@ export class InboundJournal {
     };
   }
 
-  #answer(entry: JournalEntry): Buffer {
+  #plaintextOf(entry: JournalEntry): Buffer {
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
     if (isPeerMessage(entry.stanza) && this.#open.has(stanzaKey(entry.stanza)))
       this.#options.onPeerMessage(entry);
@@ -190,7 +190,7 @@ export class InboundJournal {
     const id = first?.stanza.id ?? "";
     const ids = entries.map((entry) => entry.id);
     if (this.#receipted.delete(id)) {
-      this.#forget(id, ids);
+      this.#delete(id, ids);
       return;
     }
     for (const entryId of ids) add(this.#done, id, entryId);
@@ -201,7 +201,7 @@ export class InboundJournal {
     for (const entry of entries) if (!entry.hasSenderKey) entry.plaintext = EMPTY;
   }
 
-  #forget(id: string, ids: string[]): void {
+  #delete(id: string, ids: string[]): void {
     this.#done.delete(id);
     for (const entryId of ids) this.#entries.delete(entryId);
     this.#options.store.writeDeferred({ journal_entries: [], deleted_journal_ids: ids });

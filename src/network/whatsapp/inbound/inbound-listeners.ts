@@ -26,14 +26,14 @@ const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 /** Listens to one socket; messages themselves come from the journal. */
 export class InboundListeners {
   readonly #options: InboundListenersOptions;
-  readonly #news: SyncListeners;
+  readonly #sync: SyncListeners;
   #history: JournalEntry[] = [];
   /** Time of the last stanza, on the clock of `performance`. */
   lastFrameAt = performance.now();
 
   constructor(options: InboundListenersOptions) {
     this.#options = options;
-    this.#news = new SyncListeners(options);
+    this.#sync = new SyncListeners(options);
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
@@ -70,20 +70,21 @@ export class InboundListeners {
 
   #listenToEvents({ sock: { ev }, context }: InboundListenersOptions): void {
     ev.on("creds.update", () => context.keyStore.markCredentialsDirty());
-    ev.on("call", (calls) => {
-      for (const call of calls) context.report(call.from, readPhoneCall(call, context.identities));
+    ev.on("call", (phoneCalls) => {
+      for (const phoneCall of phoneCalls)
+        context.report(phoneCall.from, readPhoneCall(phoneCall, context.identities));
     });
     ev.on("messages.upsert", ({ messages, requestId }) => {
-      for (const message of messages) this.#hearMessage(message, requestId !== undefined);
+      for (const message of messages) this.#onMessage(message, requestId !== undefined);
     });
-    ev.on("messaging-history.set", (history) => void this.#hearHistory(history));
+    ev.on("messaging-history.set", (history) => void this.#onHistory(history));
   }
 
   /**
    * Handles messages without a journal entry: undecryptable ones, and the copies that our phone sends
    * instead.
    */
-  #hearMessage(message: WAMessage, isFromPhone: boolean): void {
+  #onMessage(message: WAMessage, isFromPhone: boolean): void {
     const { context } = this.#options;
     const stanza = toStanzaAttributes(message);
     const isUnreadable =
@@ -94,13 +95,13 @@ export class InboundListeners {
       context.report(orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
   }
 
-  async #hearHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
+  async #onHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
     const { context } = this.#options;
     const entries = this.#history.splice(0);
     const report = (event: NetworkEvent) => context.reporter.report("history", Promise.resolve(event));
     try {
       await reportHistory(history.messages, context.identities, report);
-      await this.#news.reportHistory(history);
+      await this.#sync.reportHistory(history);
     } catch {
       // The next connection reports it again.
       return;

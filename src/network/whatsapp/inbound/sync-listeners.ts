@@ -30,23 +30,23 @@ export class SyncListeners {
   constructor(options: SyncListenersOptions) {
     this.#options = options;
     const { ev, ws } = options.sock;
-    ev.on("contacts.upsert", (contacts) => this.#tellContacts(contacts));
-    ev.on("contacts.update", (contacts) => this.#tellContacts(contacts.filter((one) => this.#isNew(one))));
-    ev.on("lid-mapping.update", ({ lid, pn }) => this.#tellPair({ id: pn, lid }));
-    ev.on("chats.update", (chats) => this.#tellChats(chats));
-    ev.on("groups.upsert", (groups) => this.#tellGroups(groups));
-    ev.on("groups.update", (groups) => this.#hearGroups(groups));
+    ev.on("contacts.upsert", (contacts) => this.#reportContacts(contacts));
+    ev.on("contacts.update", (contacts) => this.#reportContacts(contacts.filter((one) => this.#isNew(one))));
+    ev.on("lid-mapping.update", ({ lid, pn }) => this.#reportAddressPair({ id: pn, lid }));
+    ev.on("chats.update", (chats) => this.#reportChats(chats));
+    ev.on("groups.upsert", (groups) => this.#reportGroups(groups));
+    ev.on("groups.update", (groups) => this.#onGroups(groups));
     ev.on("creds.update", ({ accountSyncCounter, me }) => {
       if (accountSyncCounter !== undefined) void this.#readChatsAgain();
-      if (me?.name) this.#tellOwnName(me.name);
+      if (me?.name) this.#reportOwnName(me.name);
     });
-    ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#hearGroup(node));
-    ws.on("CB:notification,type:mex", (node: BinaryNode) => this.#hearDemand(node));
-    ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#hearDirt(node));
+    ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#onGroup(node));
+    ws.on("CB:notification,type:mex", (node: BinaryNode) => this.#onPasskeyDemand(node));
+    ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#onDirty(node));
   }
 
   /** WhatsApp demands the account's passkey from this session; without a response, it logs the session out. */
-  #hearDemand({ attrs, content }: BinaryNode): void {
+  #onPasskeyDemand({ attrs, content }: BinaryNode): void {
     const update = Array.isArray(content) ? content.find(({ tag }) => tag === "update") : undefined;
     if (attrs.from !== SERVER || update?.attrs.op_name !== PASSKEY_DEMAND) return;
     this.#options.context.report(
@@ -62,12 +62,12 @@ export class SyncListeners {
     for (const chat of chats) await reporter.report(chat.id ?? "", readHistoryChat(chat, identities));
   }
 
-  #tellContacts(contacts: readonly Partial<Contact>[]): void {
+  #reportContacts(contacts: readonly Partial<Contact>[]): void {
     const { context } = this.#options;
     for (const contact of contacts) context.report(CONTACTS, readContact(contact, context.identities));
   }
 
-  #tellOwnName(name: string): void {
+  #reportOwnName(name: string): void {
     const { context, reported } = this.#options;
     if (reported.get("own name") === name) return;
     reported.set("own name", name);
@@ -75,12 +75,12 @@ export class SyncListeners {
   }
 
   /** Each entry of the address book repeats the pair of addresses. */
-  #tellPair(pair: { id: string; lid: string }): void {
+  #reportAddressPair(pair: { id: string; lid: string }): void {
     const { reported } = this.#options;
     const key = `pair ${pair.id}`;
     if (reported.get(key) === pair.lid) return;
     reported.set(key, pair.lid);
-    this.#tellContacts([pair]);
+    this.#reportContacts([pair]);
   }
 
   /** Every message repeats the name of its writer. */
@@ -93,7 +93,7 @@ export class SyncListeners {
     return true;
   }
 
-  #tellChats(chats: readonly Partial<Chat>[]): void {
+  #reportChats(chats: readonly Partial<Chat>[]): void {
     const { context, reported } = this.#options;
     for (const chat of chats) context.report(chat.id ?? "", readChat(chat, context.identities, reported));
   }
@@ -105,27 +105,27 @@ export class SyncListeners {
     await resyncAppState(sock, ["regular_low", "regular_high"]).catch(() => {});
   }
 
-  #hearGroup(node: BinaryNode): void {
+  #onGroup(node: BinaryNode): void {
     const { context, groupMetadata } = this.#options;
     const group = (node.attrs.from ?? "") as Jid;
     groupMetadata.delete(group);
     context.report(group, readGroupChange(node, context.identities));
   }
 
-  #hearDirt({ content }: BinaryNode): void {
+  #onDirty({ content }: BinaryNode): void {
     const [dirty] = Array.isArray(content) ? content : [];
     if (dirty?.attrs.type === "groups") this.#areGroupsDirty = true;
   }
 
   /** Baileys also emits this event for our own requests, and with partial data from notifications. */
-  #hearGroups(updates: readonly Partial<GroupMetadata>[]): void {
+  #onGroups(updates: readonly Partial<GroupMetadata>[]): void {
     const whole = updates.filter(isWhole);
     if (!this.#areGroupsDirty || whole.length === 0) return;
     this.#areGroupsDirty = false;
-    this.#tellGroups(whole);
+    this.#reportGroups(whole);
   }
 
-  #tellGroups(metadata: readonly GroupMetadata[]): void {
+  #reportGroups(metadata: readonly GroupMetadata[]): void {
     const { context, groupMetadata } = this.#options;
     for (const group of metadata) {
       groupMetadata.set(group);

@@ -54,14 +54,14 @@ export class IdentityStore {
 
   /** Like `identify`, for many addresses with one lookup. */
   async identifyAll(
-    asked: readonly { address: string; other?: string | null | undefined }[],
+    requested: readonly { address: string; other?: string | null | undefined }[],
   ): Promise<(Identity | undefined)[]> {
-    const ids = asked.flatMap(({ address, other }) => {
+    const ids = requested.flatMap(({ address, other }) => {
       const jid = other ? undefined : plainJid(address);
       return jid ? [mappingId(jid)] : [];
     });
     if (ids.length > 0) await this.#options.keys.get("lid-mapping", ids);
-    return Promise.all(asked.map(({ address, other }) => this.identify(address, other)));
+    return Promise.all(requested.map(({ address, other }) => this.identify(address, other)));
   }
 
   /** Like `identifyAll`, for people named in a chat: a group provides the other address of its members. */

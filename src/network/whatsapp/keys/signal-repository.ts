@@ -39,26 +39,26 @@ export function createSignalRepository({
     const make = (of: Auth) => DEFAULT_CONNECTION_CONFIG.makeSignalRepository(of, log, findLids);
     const inner = make(auth);
     const ahead = make({ creds: auth.creds, keys: writingAhead(keys, keyStore) });
-    const ratchets = new JournaledSignalRepository(inner, ahead, keys, keyStore, journal);
+    const repository = new JournaledSignalRepository(inner, ahead, keys, keyStore, journal);
     waitBeforeWire(keys, keyStore);
     return {
       ...inner,
-      decryptMessage: (options) => ratchets.decryptMessage(options),
-      decryptGroupMessage: (options) => ratchets.decryptGroupMessage(options),
-      processSenderKeyDistributionMessage: (options) => ratchets.applySenderKey(options),
+      decryptMessage: (options) => repository.decryptMessage(options),
+      decryptGroupMessage: (options) => repository.decryptGroupMessage(options),
+      processSenderKeyDistributionMessage: (options) => repository.applySenderKey(options),
       encryptMessage(options) {
         const step = () => ahead.encryptMessage(options);
         const isWaitedFor = isDirectSend() && identities.isMe(options.jid);
-        return isWaitedFor ? ratchets.ofOwn(options.jid, step) : ratchets.ofPerson(options.jid, step);
+        return isWaitedFor ? repository.ofOwn(options.jid, step) : repository.ofPerson(options.jid, step);
       },
       encryptGroupMessage: (options) =>
-        ratchets.ofGroup(options.group, () => ahead.encryptGroupMessage(options)),
+        repository.ofGroup(options.group, () => ahead.encryptGroupMessage(options)),
       getSenderKeyDistributionMessage: (options) =>
-        ratchets.ofGroup(options.group, () => ahead.getSenderKeyDistributionMessage(options)),
+        repository.ofGroup(options.group, () => ahead.getSenderKeyDistributionMessage(options)),
       async injectE2ESession(options) {
         // No session is opened with that device; other members of the group still get the message.
         if (!isPreKeySigned(options.session)) return;
-        await ratchets.ofPerson(options.jid, () => ahead.injectE2ESession(options));
+        await repository.ofPerson(options.jid, () => ahead.injectE2ESession(options));
       },
       close() {
         inner.close?.();
@@ -173,24 +173,24 @@ class JournaledSignalRepository {
   async #receive(ciphertext: Uint8Array, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
     const known = this.#inbox.find(ciphertext);
     if (known) return known;
-    const place = this.#inbox.positionOf(ciphertext);
-    if (!place) throw new Error("A ciphertext without a stanza.");
+    const position = this.#inbox.positionOf(ciphertext);
+    if (!position) throw new Error("A ciphertext without a stanza.");
     try {
-      return await this.#locks.run(lock, () => this.#decryptAndKeep(place, lock, decrypt));
+      return await this.#locks.run(lock, () => this.#decryptAndStore(position, lock, decrypt));
     } catch (error) {
-      const kept = await this.#inbox.findOrLoad(ciphertext);
-      if (kept) return kept;
+      const stored = await this.#inbox.findOrLoad(ciphertext);
+      if (stored) return stored;
       throw error;
     }
   }
 
-  async #decryptAndKeep(place: CiphertextPosition, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
+  async #decryptAndStore(position: CiphertextPosition, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
     let entry: JournalEntry | undefined;
     // Not the lock name that Baileys uses: with that one, a send to ourselves could wait forever.
     const plaintext = await this.#keys.transaction(async () => {
       const opened = await decrypt();
-      await this.#applyWithin(place, opened);
-      const entered = this.#inbox.add(place, opened);
+      await this.#applyWithin(position, opened);
+      const entered = this.#inbox.add(position, opened);
       entry = entered.entry;
       await this.#keys.set({ [JOURNAL_KEY_TYPE]: entered.data } as SignalDataSet);
       return opened;

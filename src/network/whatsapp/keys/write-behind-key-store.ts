@@ -119,7 +119,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   /** After the end: stores the remaining changes, so that the next connection need not repeat them. */
   async saveRemaining(): Promise<void> {
-    const left = mergePairingChanges([this.#takeLater()]);
+    const left = mergePairingChanges([this.#drainDeferred()]);
     if (left.journal_entries.length + left.deleted_journal_ids.length > 0)
       await this.#options.keys.commit(left);
   }
@@ -139,13 +139,13 @@ export class WriteBehindKeyStore implements SignalKeyStore {
       const rows = await this.#read(kind, missing);
       // These rows may lack a change that was committed in between.
       if (commits !== this.#commits) continue;
-      for (const id of missing) this.#keepRead(texts, kind, id, rows.get(id) ?? null);
+      for (const id of missing) this.#cacheRead(texts, kind, id, rows.get(id) ?? null);
       break;
     }
     return texts;
   }
 
-  #keepRead(texts: Map<string, string | null>, kind: string, id: string, text: string | null): void {
+  #cacheRead(texts: Map<string, string | null>, kind: string, id: string, text: string | null): void {
     const name = nameOf(kind, id);
     const written = this.#overlay.get(name);
     texts.set(id, written ? written.text : text);
@@ -189,11 +189,11 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
-      const changes = [...batch.map(({ change }) => change), this.#takeLater()];
+      const changes = [...batch.map(({ change }) => change), this.#drainDeferred()];
       const result = await this.#commit(mergePairingChanges(changes));
       if (result !== "kept") return this.#giveUp(batch);
       this.#commits++;
-      for (const waiting of batch) this.#settle(waiting);
+      for (const waiting of batch) this.#complete(waiting);
     }
     this.#isWriting = false;
   }
@@ -212,7 +212,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     }
   }
 
-  #settle({ written, done }: QueuedCommit): void {
+  #complete({ written, done }: QueuedCommit): void {
     for (const [name, entry] of written) {
       if (!name.startsWith(NOT_CACHED)) this.#options.caches.setKey(name, entry.text);
       if (this.#overlay.get(name) === entry) this.#overlay.delete(name);
@@ -228,7 +228,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     }
   }
 
-  #takeLater(): Partial<PairingChange> {
+  #drainDeferred(): Partial<PairingChange> {
     const later = this.#later;
     this.#later = { journal_entries: [], deleted_journal_ids: [] };
     clearTimeout(this.#laterTimer);

@@ -12,7 +12,7 @@ import {
 } from "baileys";
 import { OperationError, toOperationError } from "./operation-error.ts";
 
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Changes a setting that all devices of an account share. If another device was faster, the change is
@@ -21,11 +21,11 @@ const TRIES = 3;
 export async function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
   const patch = chatModificationToAppPatch(change, jid);
   const keyId = await settingsKey(sock);
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const error = await sock.appStatePatchMutex.mutex(() => send(sock, keyId, patch));
     if (!error) return;
     const code = Number(error.code);
-    if (code === CONFLICT && tries < TRIES) continue;
+    if (code === CONFLICT && attempt < MAX_ATTEMPTS) continue;
     throw (
       toOperationError(code, error.text ?? "") ??
       new Error(`The network did not accept the change (${code}).`)
@@ -78,11 +78,11 @@ async function send(
   const { type: name } = patchOf;
   return keys.transaction(async () => {
     await sock.resyncAppState([name], false);
-    const { [name]: kept } = await keys.get("app-state-sync-version", [name]);
+    const { [name]: stored } = await keys.get("app-state-sync-version", [name]);
     const getKey = async (id: string) => (await keys.get("app-state-sync-key", [id]))[id];
-    const { patch, state } = await encodeSyncdPatch(patchOf, keyId, kept ?? newLTHashState(), getKey);
-    const answer = await sock.query(stanzaOf(name, state.version - 1, patch));
-    const error = errorOf(answer);
+    const { patch, state } = await encodeSyncdPatch(patchOf, keyId, stored ?? newLTHashState(), getKey);
+    const response = await sock.query(stanzaOf(name, state.version - 1, patch));
+    const error = errorOf(response);
     if (!error) await keys.set({ "app-state-sync-version": { [name]: state } });
     return error;
   }, sock.authState.creds.me?.id ?? "settings");
@@ -98,8 +98,8 @@ function stanzaOf(name: string, version: number, patch: proto.ISyncdPatch): Bina
   };
 }
 
-function errorOf(answer: BinaryNode | undefined): Record<string, string> | undefined {
-  const collection = getBinaryNodeChild(getBinaryNodeChild(answer, "sync"), "collection");
+function errorOf(response: BinaryNode | undefined): Record<string, string> | undefined {
+  const collection = getBinaryNodeChild(getBinaryNodeChild(response, "sync"), "collection");
   if (!collection) return { code: "500", text: "no answer" };
   return collection.attrs.type === "error"
     ? (getBinaryNodeChild(collection, "error")?.attrs ?? {})

@@ -77,7 +77,7 @@ async function findPerson(
   // A person with a private number cannot be looked up by it.
   if (person.phone === null) return { person, verifiedName: null };
   const [found] = await check(context, [person.phone]);
-  if (!found?.jid) throw nobody();
+  if (!found?.jid) throw noRecipient();
   const known = await context.identities.identify(found.jid, found.lid);
   return { person: known ?? person, verifiedName: found.verified_name };
 }
@@ -143,7 +143,7 @@ async function setBlocked(
     );
   }
   const lid = person.lid ?? (await lidsOf(sock, [person.jid])).get(person.jid);
-  if (!lid) throw nobody();
+  if (!lid) throw noRecipient();
   await sock.updateBlockStatus(person.jid, isBlocked ? "block" : "unblock");
   return null;
 }
@@ -154,6 +154,6 @@ async function blocked({ sock, identities }: OperationContext): Promise<Jid[]> {
   return found.flatMap((person) => person?.jid ?? []);
 }
 
-function nobody(): OperationError {
+function noRecipient(): OperationError {
   return new OperationError("RECIPIENT_NOT_FOUND", "The number is not on the network.");
 }

@@ -13,8 +13,8 @@ export async function findNumbers(
   sock: WASocket,
   numbers: readonly string[],
 ): Promise<Map<string, RegisteredNumber>> {
-  const answer: BinaryNode | undefined = await sock.query(questionOf(sock, new Set(numbers)));
-  const usync = getBinaryNodeChild(answer, "usync");
+  const response: BinaryNode | undefined = await sock.query(queryOf(sock, new Set(numbers)));
+  const usync = getBinaryNodeChild(response, "usync");
   throwRefusal(getBinaryNodeChild(usync, "result"));
   const found = new Map<string, RegisteredNumber>();
   for (const user of getBinaryNodeChildren(getBinaryNodeChild(usync, "list"), "user")) {
@@ -22,19 +22,19 @@ export async function findNumbers(
     const jid = plainJid(user.attrs.jid);
     if (!jid || contact?.attrs.type !== "in") continue;
     // The response contains the number as requested, and the actual address.
-    const asked = textOf(contact).replace(/\D/g, "") || userOf(jid);
-    found.set(asked, { jid, verifiedName: verifiedNameOf(user) });
+    const requested = textOf(contact).replace(/\D/g, "") || userOf(jid);
+    found.set(requested, { jid, verifiedName: verifiedNameOf(user) });
   }
   return found;
 }
 
-function questionOf(sock: WASocket, numbers: ReadonlySet<string>): BinaryNode {
+function queryOf(sock: WASocket, numbers: ReadonlySet<string>): BinaryNode {
   const users = [...numbers].map((number) => node("user", {}, [node("contact", {}, `+${number}`)]));
-  const asked = [node("business", {}, [node("verified_name")]), node("contact")];
+  const fields = [node("business", {}, [node("verified_name")]), node("contact")];
   const attrs = { context: "interactive", mode: "query", sid: sock.generateMessageTag() };
   return node("iq", { to: "s.whatsapp.net", type: "get", xmlns: "usync" }, [
     node("usync", { ...attrs, last: "true", index: "0" }, [
-      node("query", {}, asked),
+      node("query", {}, fields),
       node("list", {}, users),
     ]),
   ]);

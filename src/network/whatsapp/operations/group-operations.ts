@@ -45,19 +45,19 @@ async function get({ sock, groupMetadata, identities }: OperationContext, group:
   return toGroup(await groupMetadata.get(group, () => sock.groupMetadata(group)), identities);
 }
 
-async function create(context: OperationContext, subject: string, asked: readonly Jid[]) {
+async function create(context: OperationContext, subject: string, participants: readonly Jid[]) {
   const { identities } = context;
-  const members = asked.map((jid) => ({ tag: "participant", attrs: { jid } }));
-  const answer = await askGroups(context, {
+  const members = participants.map((jid) => ({ tag: "participant", attrs: { jid } }));
+  const response = await queryGroups(context, {
     tag: "create",
     attrs: { subject, key: generateMessageIDV2() },
     content: members,
   });
   // Baileys counts the people whom the network rejected among the members.
-  const made = getBinaryNodeChild(answer, "group");
+  const made = getBinaryNodeChild(response, "group");
   const id = made?.attrs.id;
   if (!made || !id) throw new Error("The network returned no id of the new group.");
-  const results = await resultsOf(asked, getBinaryNodeChildren(made, "participant"), identities);
+  const results = await resultsOf(participants, getBinaryNodeChildren(made, "participant"), identities);
   return { group: await get(context, plainJid(id) ?? groupJid(id)), results };
 }
 
@@ -65,38 +65,38 @@ async function updateParticipants(
   { sock, groupMetadata, identities }: OperationContext,
   group: Jid,
   action: ParticipantAction,
-  asked: readonly Jid[],
+  participants: readonly Jid[],
 ): Promise<ParticipantResult[]> {
-  const answers = await sock.groupParticipantsUpdate(group, [...asked], action);
+  const nodes = await sock.groupParticipantsUpdate(group, [...participants], action);
   groupMetadata.delete(group);
   return resultsOf(
-    asked,
-    answers.map(({ content }) => content),
+    participants,
+    nodes.map(({ content }) => content),
     identities,
   );
 }
 
 /** Status of a person whom the response omits: nothing is known to have happened. */
-const UNANSWERED = 500;
+const NO_RESPONSE = 500;
 
 /** In the order of the request, under the address given for each person. */
 async function resultsOf(
-  asked: readonly Jid[],
-  answers: readonly BinaryNode[],
+  requested: readonly Jid[],
+  nodes: readonly BinaryNode[],
   identities: IdentityStore,
 ): Promise<ParticipantResult[]> {
   const statuses = new Map<string, number>();
-  for (const { attrs } of answers) {
+  for (const { attrs } of nodes) {
     for (const address of [attrs.jid, attrs.phone_number, attrs.lid]) {
       const jid = plainJid(address);
       if (jid) statuses.set(jid, attrs.error === undefined ? 200 : Number(attrs.error));
     }
   }
-  const known = await identities.identifyAll(asked.map((address) => ({ address })));
-  return asked.map((jid, i) => {
+  const known = await identities.identifyAll(requested.map((address) => ({ address })));
+  return requested.map((jid, i) => {
     const addresses = [jid, known[i]?.jid, known[i]?.lid];
     const status = addresses.map((one) => statuses.get(one ?? "")).find((one) => one !== undefined);
-    return { jid, status: status ?? UNANSWERED };
+    return { jid, status: status ?? NO_RESPONSE };
   });
 }
 
@@ -133,9 +133,9 @@ async function join({ sock }: OperationContext, code: string): Promise<Jid> {
 }
 
 async function leave(context: OperationContext, group: Jid): Promise<null> {
-  const asked = [{ tag: "group", attrs: { id: group } }];
-  const answer = await askGroups(context, { tag: "leave", attrs: {}, content: asked });
-  const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
+  const content = [{ tag: "group", attrs: { id: group } }];
+  const response = await queryGroups(context, { tag: "leave", attrs: {}, content });
+  const { error } = getBinaryNodeChild(getBinaryNodeChild(response, "leave"), "group")?.attrs ?? {};
   if (error !== undefined) throw refusalOfLeaving(Number(error));
   context.groupMetadata.delete(group);
   return null;
@@ -147,7 +147,7 @@ function refusalOfLeaving(number: number): Error {
   return toOperationError(number, "") ?? new Error(`The network did not let the instance leave (${number}).`);
 }
 
-function askGroups({ sock }: OperationContext, content: BinaryNode): Promise<BinaryNode> {
+function queryGroups({ sock }: OperationContext, content: BinaryNode): Promise<BinaryNode> {
   return sock.query({
     tag: "iq",
     attrs: { to: "@g.us", type: "set", xmlns: "w:g2" },

@@ -2,7 +2,7 @@ import type { OperationResult } from "../../session-operations.ts";
 import { toFailedResult } from "./operation-error.ts";
 
 /** Less than the timeout of Baileys, which then treats silence as success. */
-const ANSWER_MS = 50_000;
+const RESPONSE_MS = 50_000;
 
 /** The requests of one connection, which end with it: Baileys itself leaves open requests pending. */
 export class PendingOperations {
@@ -15,7 +15,7 @@ export class PendingOperations {
     const end = new Promise<never>((_, reject) => {
       giveUp = reject;
     });
-    const timer = setTimeout(giveUp, ANSWER_MS, new Error("The network did not respond."));
+    const timer = setTimeout(giveUp, RESPONSE_MS, new Error("The network did not respond."));
     this.#open.add(giveUp);
     if (this.#isOver) giveUp(CLOSED);
     try {

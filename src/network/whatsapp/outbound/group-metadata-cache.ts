@@ -10,10 +10,10 @@ export class GroupMetadataCache {
     this.#cache = cache;
   }
 
-  async get(group: string, ask: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
+  async get(group: string, fetchMetadata: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
     const known = this.#cache.get(group);
     if (known) return known;
-    const fetching = this.#fetching.get(group) ?? this.#ask(group, ask);
+    const fetching = this.#fetching.get(group) ?? this.#fetch(group, fetchMetadata);
     return fetching;
   }
 
@@ -28,8 +28,8 @@ export class GroupMetadataCache {
     this.#fetching.delete(group);
   }
 
-  #ask(group: string, ask: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
-    const fetching = ask().then((metadata) => {
+  #fetch(group: string, fetchMetadata: () => Promise<GroupMetadata>): Promise<GroupMetadata> {
+    const fetching = fetchMetadata().then((metadata) => {
       // After a change in the meantime, this response is outdated.
       if (this.#fetching.get(group) === fetching) this.#cache.set(group, metadata);
       return metadata;

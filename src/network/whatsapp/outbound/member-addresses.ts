@@ -75,9 +75,9 @@ export class MemberAddresses {
     );
     return new Map(
       found.flatMap((person, i) => {
-        const asked = jids[i];
+        const requested = jids[i];
         const name = wantsLid ? person?.lid : person?.jid;
-        return asked && name ? [[asked, name] as const] : [];
+        return requested && name ? [[requested, name] as const] : [];
       }),
     );
   }

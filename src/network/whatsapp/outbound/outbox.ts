@@ -41,7 +41,7 @@ export interface OutboxOptions {
   requests: RequestInit;
 }
 
-const NOBODY: SendResult = {
+const NO_RECIPIENT: SendResult = {
   outcome: "refused",
   code: "RECIPIENT_NOT_FOUND",
   reason: "The number is not on the network.",
@@ -74,7 +74,7 @@ export class Outbox {
     // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
-      if (!(await this.#isOnWhatsApp(to))) return NOBODY;
+      if (!(await this.#isOnWhatsApp(to))) return NO_RECIPIENT;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
       const { memberAddresses } = this.#options;
       const { me, content: named } = await memberAddresses.addressMessage(to, content);

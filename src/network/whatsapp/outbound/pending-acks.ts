@@ -36,16 +36,16 @@ export class PendingAcks {
   /** Resolves with the network's ack of this id, or with an earlier result of `write`. */
   wait(id: MessageId, write: () => Promise<SendResult | undefined>): Promise<SendResult> {
     return new Promise((resolve) => {
-      const settle = (result: SendResult): void => {
-        waiting.delete(settle);
+      const finish = (result: SendResult): void => {
+        waiting.delete(finish);
         if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
         resolve(result);
       };
       const waiting = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, waiting.add(settle));
+      this.#waiting.set(id, waiting.add(finish));
       write().then(
-        (result) => result && settle(result),
-        (error) => settle(sendFailureOf(error, this.#isConnected())),
+        (result) => result && finish(result),
+        (error) => finish(sendFailureOf(error, this.#isConnected())),
       );
     });
   }
@@ -53,13 +53,13 @@ export class PendingAcks {
   async handleAck({ attrs }: BinaryNode): Promise<void> {
     const waiting = this.#waiting.get(attrs.id as MessageId);
     if (!waiting) return;
-    const settles = [...waiting];
+    const finishAll = [...waiting];
     const result = await this.#resultOf(attrs);
-    for (const settle of settles) settle(result);
+    for (const finish of finishAll) finish(result);
   }
 
   rejectAll(): void {
-    for (const waiting of [...this.#waiting.values()]) for (const settle of [...waiting]) settle(NO_ACK);
+    for (const waiting of [...this.#waiting.values()]) for (const finish of [...waiting]) finish(NO_ACK);
   }
 
   async #resultOf({ t, error }: Record<string, string>): Promise<SendResult> {

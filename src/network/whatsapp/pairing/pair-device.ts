@@ -151,7 +151,7 @@ class Pairing {
   #listen(): void {
     const stream = this.#stream;
     stream.onStanza(PAIR_DEVICE, (iq) => this.#begin(iq));
-    stream.onStanza(PAIR_SUCCESS, (iq) => this.#keep(iq));
+    stream.onStanza(PAIR_SUCCESS, (iq) => this.#storeAndConfirm(iq));
     stream.onNotification(LINK_CODE, async (notification) => {
       if (this.#code) await this.#code.handle(notification);
       else await stream.acknowledge(notification);
@@ -213,7 +213,7 @@ class Pairing {
   }
 
   /** The identity is durable before the network receives the confirmation of the pairing. */
-  async #keep(iq: BinaryNode): Promise<void> {
+  async #storeAndConfirm(iq: BinaryNode): Promise<void> {
     if (this.#found) return;
     const paired = this.#verify(iq);
     if (!paired) return this.#refuse(iq);

@@ -82,8 +82,8 @@ export class PairingCode {
     const hello = helloOf(phone, await wrapKey(ephemeral.public, code), secret.creds.noiseKey.public);
     stream
       .query(hello)
-      .then((answer) => {
-        const registration = childOf(answer, LINK_CODE);
+      .then((response) => {
+        const registration = childOf(response, LINK_CODE);
         const ref = bytesOf(
           registration && childOf(registration, "link_code_pairing_ref"),
           1,
@@ -107,7 +107,7 @@ export class PairingCode {
     const ref = bytesOf(childOf(registration, "link_code_pairing_ref"), 1, MOST_REF_BYTES);
     if (!ref?.equals(accepted.ref)) return;
     const { stage, force_manual_refresh: isManual } = registration.attrs;
-    if (stage === "primary_hello") await this.#answer(accepted, registration);
+    if (stage === "primary_hello") await this.#finish(accepted, registration);
     if (stage === "refresh_code") await this.#replace(isManual === "true");
   }
 
@@ -135,7 +135,7 @@ export class PairingCode {
   }
 
   /** Each entry on the phone brings a new key, so each has its own derivation and `companion_finish`. */
-  async #answer(accepted: AcceptedCode, registration: BinaryNode): Promise<void> {
+  async #finish(accepted: AcceptedCode, registration: BinaryNode): Promise<void> {
     const { secret, phone, stream, timing } = this.#options;
     const agreed = await this.#agree(accepted, registration);
     if (!agreed) return;

@@ -2,7 +2,7 @@ import type { PairingError, PairingErrorCode } from "../../driver.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 
 /** What happened, and what the user can do. */
-const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
+const TEXTS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
   qr_expired: {
     message: "No phone completed the link while the QR codes were shown.",
     action:
@@ -90,10 +90,10 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
 };
 
-export const PAIRING_ERROR_CODES = Object.keys(WORDS) as PairingErrorCode[];
+export const PAIRING_ERROR_CODES = Object.keys(TEXTS) as PairingErrorCode[];
 
 export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingError {
-  return { code, ...WORDS[code], ...(retryAt && { retry_at: retryAt }) };
+  return { code, ...TEXTS[code], ...(retryAt && { retry_at: retryAt }) };
 }
 
 /** WhatsApp names no time; reports range from a few hours to a day. */

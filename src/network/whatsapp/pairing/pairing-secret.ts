@@ -51,9 +51,12 @@ export class PairingSecret {
     const stored = read(await store.loadRegistration());
     if (stored && !stored.rotation_due) return new PairingSecret(options, stored);
     const creds = stored?.creds ?? createBaileysCredentials();
-    const fresh = { creds: { ...creds, advSecretKey: newSecret().toString("base64") }, rotation_due: false };
-    await store.saveRegistration(write(fresh));
-    return new PairingSecret(options, fresh);
+    const created = {
+      creds: { ...creds, advSecretKey: newSecret().toString("base64") },
+      rotation_due: false,
+    };
+    await store.saveRegistration(write(created));
+    return new PairingSecret(options, created);
   }
 
   get current(): Buffer {

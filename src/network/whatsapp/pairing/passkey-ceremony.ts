@@ -189,15 +189,15 @@ export class PasskeyCeremony {
       return { outcome: "done", value: "awaiting_phone" };
     } catch (error) {
       if (!(error instanceof QueryRejectedError)) return { outcome: "failed", reason: UNANSWERED };
-      const said = [error.code, error.text].filter(Boolean).join(" ");
-      return refused("SEND_FAILED", `WhatsApp refused the assertion (${said}). Sign the challenge again.`);
+      const detail = [error.code, error.text].filter(Boolean).join(" ");
+      return refused("SEND_FAILED", `WhatsApp refused the assertion (${detail}). Sign the challenge again.`);
     }
   }
 
   async #sendPrologue({ credentialId, json }: SignedChallenge): Promise<Exchange> {
     const { stream } = this.#options;
-    const answer = await stream.query(iq("get", { tag: "ref", attrs: {} }));
-    const ref = bytesOf(childOf(answer, "ref"), 1, MAX_REF_BYTES);
+    const response = await stream.query(iq("get", { tag: "ref", attrs: {} }));
+    const ref = bytesOf(childOf(response, "ref"), 1, MAX_REF_BYTES);
     if (!ref) throw new Error("WhatsApp named no reference for the passkey.");
     const companion = createCompanionIdentity(ref.toString());
     const proof = this.#proofOf(companion);

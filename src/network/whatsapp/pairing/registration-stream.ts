@@ -16,8 +16,8 @@ export class QueryRejectedError extends Error {
   /** WhatsApp's text for it, such as `bad-request`. */
   readonly text: string;
 
-  constructor(answer: BinaryNode) {
-    const error = childOf(answer, "error");
+  constructor(response: BinaryNode) {
+    const error = childOf(response, "error");
     const code = Number(error?.attrs.code) || 0;
     const text = (error?.attrs.text ?? "").slice(0, 200);
     super(`WhatsApp refused a query of the pairing: ${code} ${text}`.trim());
@@ -110,7 +110,7 @@ export class RegistrationStream {
     const id = sock.generateMessageTag();
     const event = `TAG:${id}`;
     let stop = () => {};
-    const answer = new Promise<BinaryNode>((resolve, reject) => {
+    const response = new Promise<BinaryNode>((resolve, reject) => {
       const fail = (message: string) => reject(new QueryTimeoutError(message));
       const timer = setTimeout(fail, timeoutMs, "WhatsApp did not respond in time.");
       void closed.then(() => fail("The connection ended before the response."));
@@ -123,7 +123,7 @@ export class RegistrationStream {
     try {
       // On a broken connection, the send may fail and the wait may end at the same time.
       const sending = this.send({ ...iq, attrs: { ...iq.attrs, id, to: SERVER } });
-      const [node] = await Promise.all([answer, sending]);
+      const [node] = await Promise.all([response, sending]);
       if (node.attrs.type === "error") throw new QueryRejectedError(node);
       return node;
     } finally {

@@ -15,7 +15,7 @@ export function readChoice(message: Message): TextContent | undefined {
     shownText(message) ||
     choice?.id ||
     choice?.name ||
-    offeredText(message) ||
+    textOfChoices(message) ||
     inviteText(message) ||
     undefined;
   if (!text) return undefined;
@@ -32,7 +32,7 @@ function shownText(message: Message): string | null | undefined {
   );
 }
 
-function offeredText(message: Message): string | null | undefined {
+function textOfChoices(message: Message): string | null | undefined {
   return (
     message.buttonsMessage?.contentText ||
     message.listMessage?.description ||

@@ -16,7 +16,7 @@ export async function readGroupChange(
   if (!group || getBinaryNodeChild(node, "create")) return undefined;
   const by =
     participant && (await identities.identify(participant, participant_pn ?? participant_lid, notify));
-  const changes = await Promise.all(childrenOf(node).map((said) => changeOf(said, identities)));
+  const changes = await Promise.all(childrenOf(node).map((node) => changeOf(node, identities)));
   const change: GroupUpdate = Object.assign({}, ...changes, by && { by });
   return { type: "group_updated", group, at: parseTimestamp(t), change };
 }
@@ -38,38 +38,38 @@ export async function readWholeGroup(
 }
 
 /** Other changes are not stored by the gateway, which may fetch the group again. */
-async function changeOf(said: BinaryNode, identities: IdentityStore): Promise<GroupUpdate> {
-  switch (said.tag) {
+async function changeOf(node: BinaryNode, identities: IdentityStore): Promise<GroupUpdate> {
+  switch (node.tag) {
     case "add":
     case "remove":
     case "promote":
     case "demote":
-      return membersOf(said, said.tag, identities);
+      return membersOf(node, node.tag, identities);
     case "leave":
-      return membersOf(said, "remove", identities);
+      return membersOf(node, "remove", identities);
     case "delete":
       return { left: true };
     case "subject":
-      return said.attrs.subject === undefined ? {} : { subject: said.attrs.subject };
+      return node.attrs.subject === undefined ? {} : { subject: node.attrs.subject };
     case "description":
-      return { description: getBinaryNodeChild(said, "body")?.content?.toString() || null };
+      return { description: getBinaryNodeChild(node, "body")?.content?.toString() || null };
     case "announcement":
     case "not_announcement":
-      return { announce: said.tag === "announcement" };
+      return { announce: node.tag === "announcement" };
     case "locked":
     case "unlocked":
-      return { locked: said.tag === "locked" };
+      return { locked: node.tag === "locked" };
     default:
       return {};
   }
 }
 
 async function membersOf(
-  said: BinaryNode,
+  node: BinaryNode,
   action: ParticipantAction,
   identities: IdentityStore,
 ): Promise<GroupUpdate> {
-  const members = childrenOf(said).filter(({ tag }) => tag === "participant");
+  const members = childrenOf(node).filter(({ tag }) => tag === "participant");
   const who = await toParticipants(
     members.map(({ attrs: { jid = "", phone_number, lid, type } }) => ({
       id: jid,

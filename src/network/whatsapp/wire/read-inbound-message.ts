@@ -14,7 +14,7 @@ interface MessageFrame {
   from_me: boolean;
   sender: Identity;
   at: Date;
-  people: IdentityStore;
+  identities: IdentityStore;
 }
 
 /** The event of a message, an edit, a deletion or a reaction; undefined if users would see nothing. */
@@ -30,7 +30,7 @@ export async function readInboundMessage(
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
   const read = readContent(body, (jid) => identities.isMe(jid), nameOf(message.key));
   if (!read) return undefined;
-  const content = await withKnownPeople(read, frame);
+  const content = await withPhoneNumbers(read, frame);
   const { chat, id, from_me, sender, at } = frame;
   const offline = stanza.offline !== undefined;
   return {
@@ -49,12 +49,12 @@ export async function readInboundMessage(
 }
 
 /** Groups and replies identify people by LID; replaces it with the phone number if known. */
-async function withKnownPeople(content: Content, { chat, people }: MessageFrame): Promise<Content> {
+async function withPhoneNumbers(content: Content, { chat, identities }: MessageFrame): Promise<Content> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
-  const named = await people.identifyIn(chat, mentions ?? []);
+  const named = await identities.identifyIn(chat, mentions ?? []);
   const known = named.flatMap((one) => (one ? [{ jid: one.jid, lid: one.lid, phone: one.phone }] : []));
-  const [author] = quoted?.sender ? await people.identifyIn(chat, [quoted.sender]) : [];
+  const [author] = quoted?.sender ? await identities.identifyIn(chat, [quoted.sender]) : [];
   const sender = quoted?.sender && (author?.jid ?? quoted.sender);
   return {
     ...content,
@@ -92,7 +92,7 @@ async function frameOf(
         pushName,
       );
   if (!sender) return undefined;
-  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), people: identities };
+  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), identities };
 }
 
 function senderAlias({ participant, sender_pn, sender_lid }: Record<string, string>): string | undefined {
@@ -133,13 +133,13 @@ function readProtocol(
     return { type: "message_edited", ...about(frame, key.id, frame.from_me), text };
   }
   if (type !== REVOKE) return undefined;
-  return { type: "message_deleted", ...about(frame, key.id, isOurs(frame, key)) };
+  return { type: "message_deleted", ...about(frame, key.id, isFromMe(frame, key)) };
 }
 
 /** The key of a deleted message is written from the point of view of the person who deletes it. */
-function isOurs({ from_me, people }: MessageFrame, key: proto.IMessageKey): boolean {
+function isFromMe({ from_me, identities }: MessageFrame, key: proto.IMessageKey): boolean {
   if (from_me) return key.fromMe === true;
-  return key.fromMe !== true && people.isMe(key.participant ?? undefined);
+  return key.fromMe !== true && identities.isMe(key.participant ?? undefined);
 }
 
 function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean) {

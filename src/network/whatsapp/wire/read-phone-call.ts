@@ -4,12 +4,12 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 
 /** The event of a ringing phone call; undefined for later changes of a call. */
 export async function readPhoneCall(
-  call: WACallEvent,
+  event: WACallEvent,
   identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
-  if (call.status !== "offer") return undefined;
-  const from = await identities.identify(call.from, call.callerPn);
+  if (event.status !== "offer") return undefined;
+  const from = await identities.identify(event.from, event.callerPn);
   return (
-    from && { type: "call_received", from, call_id: call.id, video: call.isVideo ?? false, at: call.date }
+    from && { type: "call_received", from, call_id: event.id, video: event.isVideo ?? false, at: event.date }
   );
 }

@@ -24,7 +24,7 @@ export async function readStanza(
     node,
     me.id,
     me.lid ?? "",
-    answering(plaintexts),
+    storedPlaintexts(plaintexts),
     silentBaileysLogger,
   );
   await decrypt();
@@ -33,11 +33,11 @@ export async function readStanza(
 }
 
 /** A repository that returns the stored plaintexts and changes no state. */
-function answering(plaintexts: ReadonlyMap<Uint8Array, Buffer>): Repository {
-  const answer = async (ciphertext: Uint8Array) => plaintexts.get(ciphertext) ?? Buffer.alloc(0);
+function storedPlaintexts(plaintexts: ReadonlyMap<Uint8Array, Buffer>): Repository {
+  const find = async (ciphertext: Uint8Array) => plaintexts.get(ciphertext) ?? Buffer.alloc(0);
   const repository = {
-    decryptMessage: ({ ciphertext }: { ciphertext: Uint8Array }) => answer(ciphertext),
-    decryptGroupMessage: ({ msg }: { msg: Uint8Array }) => answer(msg),
+    decryptMessage: ({ ciphertext }: { ciphertext: Uint8Array }) => find(ciphertext),
+    decryptGroupMessage: ({ msg }: { msg: Uint8Array }) => find(msg),
     processSenderKeyDistributionMessage: async () => {},
     migrateSession: async () => ({ migrated: 0, skipped: 0, total: 0 }),
     lidMapping: { getLIDForPN: async () => null, storeLIDPNMappings: async () => {} },

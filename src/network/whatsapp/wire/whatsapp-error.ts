@@ -51,8 +51,8 @@ export function operationErrorOf(number: number): WhatsAppError {
 
 /** Why the network rejected a message, with its code for further searches. */
 export function messageErrorReasonOf(number: string): string {
-  const words = OF_MESSAGES[Number(number)] ?? "The network refused the message.";
-  return `${words.slice(0, -1)} (${number}).`;
+  const message = OF_MESSAGES[Number(number)] ?? "The network refused the message.";
+  return `${message.slice(0, -1)} (${number}).`;
 }
 
 /** The network's codes for a group that we cannot access. */

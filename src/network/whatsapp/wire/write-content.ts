@@ -87,7 +87,7 @@ function writeMedia(
     case "image":
       return { imageMessage: { ...common, caption } };
     case "video":
-      return { videoMessage: { ...common, caption, seconds, ...writeLook(content) } };
+      return { videoMessage: { ...common, caption, seconds, ...writeVideoPreview(content) } };
     case "audio":
     case "ptt":
       return {
@@ -101,7 +101,12 @@ function writeMedia(
 }
 
 /** The preview that a phone shows before it downloads a video. */
-function writeLook({ width, height, thumbnail, gif_playback }: MediaContent): proto.Message.IVideoMessage {
+function writeVideoPreview({
+  width,
+  height,
+  thumbnail,
+  gif_playback,
+}: MediaContent): proto.Message.IVideoMessage {
   const jpegThumbnail = thumbnail === undefined ? undefined : Buffer.from(thumbnail, "base64");
   return { width, height, jpegThumbnail, gifPlayback: gif_playback };
 }

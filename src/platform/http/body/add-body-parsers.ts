@@ -39,19 +39,19 @@ export function addBodyParsers(app: FastifyInstance): void {
 }
 
 /** Bounds the bodies in memory to the budget; forms go to disk. Runs once the caller is known. */
-export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget): void {
+export function addBodyMemoryLimit(app: FastifyInstance, budget: BodyMemoryBudget): void {
   app.addHook("preParsing", (request, reply, payload, done) => {
     const { headers, routeOptions } = request;
     const type = headers["content-type"] ?? "";
     // Bodies from other nodes were counted there.
     const isCounted = !routeOptions.config.isExpected;
     if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
-    reply.raw.once("close", () => room.release(request));
+    reply.raw.once("close", () => budget.release(request));
     if (headers["transfer-encoding"] !== undefined) {
-      if (isOfStranger(request)) return done(closing(reply, noLength()));
+      if (isUnauthenticated(request)) return done(closing(reply, noLength()));
       const body = counted(payload, (bytes, pieces) => {
         if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
-        return reply.raw.closed || room.reserve(request, bytes);
+        return reply.raw.closed || budget.reserve(request, bytes);
       });
       // Discards the rest of the body after the response, before the next request of the connection.
       reply.raw.once("close", () => body.resume());
@@ -59,14 +59,14 @@ export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget)
     }
     const bytes = Number(headers["content-length"]);
     // A body above the route's limit gets that error instead.
-    const isOffered = bytes <= (routeOptions.bodyLimit ?? bytes);
-    if (isOffered && !room.reserve(request, bytes)) return done(noRoom());
+    const isWithinLimit = bytes <= (routeOptions.bodyLimit ?? bytes);
+    if (isWithinLimit && !budget.reserve(request, bytes)) return done(noMemoryLeft());
     done();
   });
 }
 
 /** Counts a body of unknown length as it arrives. */
-function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => boolean): Readable {
+function counted(body: Readable, isAdmitted: (bytes: number, pieces: number) => boolean): Readable {
   let bytes = 0;
   let pieces = 0;
   const counter = new Transform({
@@ -74,8 +74,8 @@ function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => b
       bytes += piece.length;
       pieces += 1;
       try {
-        if (isWelcome(bytes, pieces)) done(null, piece);
-        else done(noRoom());
+        if (isAdmitted(bytes, pieces)) done(null, piece);
+        else done(noMemoryLeft());
       } catch (refusal) {
         body.unpipe(counter);
         done(refusal as Error);
@@ -97,7 +97,7 @@ function isInCrumbs(bytes: number, pieces: number): boolean {
 }
 
 /** A signed body comes from a sender whose path token was already verified. */
-function isOfStranger({ caller, routeOptions }: FastifyRequest): boolean {
+function isUnauthenticated({ caller, routeOptions }: FastifyRequest): boolean {
   return caller?.kind === "public" && !routeOptions.config.keepBytes;
 }
 
@@ -118,7 +118,7 @@ function noLength(): GatewayError {
   return new GatewayError("VALIDATION_ERROR", "The body has no length. Send Content-Length.");
 }
 
-function noRoom(): GatewayError {
+function noMemoryLeft(): GatewayError {
   return overloadedError("Too many large bodies are under way. Try again soon, or send files as forms.");
 }
 

@@ -8,21 +8,21 @@ export interface Base64File {
 }
 
 /** A data URI declares its type within this many characters. */
-const HEAD_CHARACTERS = 512;
+const HEADER_CHARACTERS = 512;
 /** Four characters encode three bytes. */
 const PIECE_CHARACTERS = 4 * 65_536;
 
 /** Reads a data URI or bare base64. Throws VALIDATION_ERROR for a text that is neither, PAYLOAD_TOO_LARGE. */
-export function readBase64File(field: string, given: string, maxBytes: number): Base64File {
-  const [head, type, parameters] =
-    /^data:([^;,]*)((?:;[^;,]*)*),/.exec(given.slice(0, HEAD_CHARACTERS)) ?? [];
-  if (head === undefined) return { pieces: decode(field, given, maxBytes) };
+export function readBase64File(field: string, text: string, maxBytes: number): Base64File {
+  const [header, type, parameters] =
+    /^data:([^;,]*)((?:;[^;,]*)*),/.exec(text.slice(0, HEADER_CHARACTERS)) ?? [];
+  if (header === undefined) return { pieces: decode(field, text, maxBytes) };
   if (!parameters?.split(";").includes("base64")) throw invalidField(field, "is a data URI without base64");
-  return { mime_type: type, pieces: decode(field, given.slice(head.length), maxBytes) };
+  return { mime_type: type, pieces: decode(field, text.slice(header.length), maxBytes) };
 }
 
-function decode(field: string, given: string, maxBytes: number): Iterable<Buffer> {
-  const encoded = /\s/.test(given) ? given.replace(/\s/g, "") : given;
+function decode(field: string, text: string, maxBytes: number): Iterable<Buffer> {
+  const encoded = /\s/.test(text) ? text.replace(/\s/g, "") : text;
   const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
   const sixes = encoded.length - padding;
   if (Math.floor((sixes * 3) / 4) > maxBytes) throw fileTooLarge(maxBytes);

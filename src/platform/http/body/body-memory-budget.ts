@@ -48,17 +48,17 @@ export class BodyMemoryBudget {
     try {
       return await work();
     } finally {
-      this.#giveBack(request, reserved);
+      this.#free(request, reserved);
     }
   }
 
   /** The request was answered or the client has disconnected. */
   release(request: object): void {
     const reserved = this.#reserved.get(request);
-    if (reserved && !reserved.isAtWork) this.#giveBack(request, reserved);
+    if (reserved && !reserved.isAtWork) this.#free(request, reserved);
   }
 
-  #giveBack(request: object, { bytes }: ReservedMemory): void {
+  #free(request: object, { bytes }: ReservedMemory): void {
     this.#reserved.delete(request);
     this.#total -= bytes;
   }

@@ -44,12 +44,12 @@ export class FormBody {
 
   /** Returns the form's texts and its file. Throws VALIDATION_ERROR if malformed, PAYLOAD_TOO_LARGE. */
   async read(reading: ReadFormOptions): Promise<Fields> {
-    const form = new ArrivingForm(reading);
+    const form = new FormReader(reading);
     const body = upTo(reading.limitBytes, this.#body.iterator({ destroyOnReturn: false }));
     try {
-      for await (const arrived of readMultipart(body, this.#type)) {
-        if ("part" in arrived) await form.begin(arrived.part);
-        else await form.write(arrived.piece);
+      for await (const chunk of readMultipart(body, this.#type)) {
+        if ("part" in chunk) await form.begin(chunk.part);
+        else await form.write(chunk.piece);
       }
       return await form.end();
     } catch (error) {
@@ -77,14 +77,14 @@ function tooLarge(): GatewayError {
 }
 
 /** The parts of a form in sequence. */
-class ArrivingForm {
+class FormReader {
   readonly #reading: ReadFormOptions;
   readonly #fields: Fields = {};
   #part: MultipartHeader | undefined;
   #texts: Buffer[] = [];
   #textBytes = 0;
   #count = 0;
-  #file: { head: MultipartHeader; sink: UploadSink } | undefined;
+  #file: { header: MultipartHeader; sink: UploadSink } | undefined;
 
   constructor(reading: ReadFormOptions) {
     this.#reading = reading;
@@ -103,15 +103,15 @@ class ArrivingForm {
     if (!part) throw malformedForm();
     if (part.file_name === undefined) return this.#addText(piece);
     // A file without a name counts if it has content.
-    if (this.#file?.head !== part) await this.#openFile(part);
+    if (this.#file?.header !== part) await this.#openFile(part);
     await this.#file?.sink.write(piece);
   }
 
   async end(): Promise<Fields> {
     this.#endText();
     if (this.#file) {
-      const { head, sink } = this.#file;
-      const { file_name, mime_type } = head;
+      const { header, sink } = this.#file;
+      const { file_name, mime_type } = header;
       define(
         this.#fields,
         this.#reading.upload,
@@ -121,14 +121,14 @@ class ArrivingForm {
     return this.#fields;
   }
 
-  async #openFile(head: MultipartHeader): Promise<void> {
+  async #openFile(header: MultipartHeader): Promise<void> {
     if (this.#file)
       throw new GatewayError(
         "VALIDATION_ERROR",
         "The body contains more than one file. Send one file per request.",
       );
     const { spool } = this.#reading;
-    this.#file = { head, sink: spool ? await spool.open() : memorySink() };
+    this.#file = { header, sink: spool ? await spool.open() : memorySink() };
   }
 
   #addText(piece: Buffer): void {
@@ -150,7 +150,7 @@ function memorySink(): UploadSink {
     async write(piece) {
       pieces.push(Buffer.from(piece));
     },
-    end: async (said) => ({ bytes: Buffer.concat(pieces), ...said }),
+    end: async (declared) => ({ bytes: Buffer.concat(pieces), ...declared }),
   };
 }
 

@@ -23,18 +23,18 @@ export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): P
   let count = 0;
 
   function add({ raw }: FastifyRequest, { raw: reply }: FastifyReply, sender: unknown): Set<Message> {
-    const arriving = bySender.get(sender) ?? new Set<Message>();
-    bySender.set(sender, arriving.add(raw));
+    const pending = bySender.get(sender) ?? new Set<Message>();
+    bySender.set(sender, pending.add(raw));
     count += 1;
     const leave = () => {
-      if (!arriving.delete(raw)) return;
+      if (!pending.delete(raw)) return;
       count -= 1;
-      if (arriving.size === 0) bySender.delete(sender);
+      if (pending.size === 0) bySender.delete(sender);
     };
     raw.once("end", leave).once("close", leave);
     // After the response the body no longer counts, even if it never arrives.
     reply.once("close", leave);
-    return arriving;
+    return pending;
   }
 
   app.addHook("preParsing", (request, reply, _payload, done) => {
@@ -46,9 +46,9 @@ export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): P
     if (raw.complete || routeOptions.config.isExpected) return done();
     const sender = senderOf(request);
     if (sender !== STRANGERS && (bySender.get(sender)?.size ?? 0) >= most) return done(tooMany());
-    const arriving = add(request, reply, sender);
-    const [slowest] = arriving;
-    if (arriving.size > most) slowest?.destroy();
+    const pending = add(request, reply, sender);
+    const [slowest] = pending;
+    if (pending.size > most) slowest?.destroy();
     done();
   });
   return { count: () => count };

@@ -21,7 +21,7 @@ export async function* readMultipart(
   const reader = new PartReader(boundaryOf(contentType));
   for await (const chunk of body) {
     const parsed = reader.add(chunk);
-    yield* reader.take();
+    yield* reader.drain();
     await parsed;
   }
   await reader.end();
@@ -66,35 +66,35 @@ class PartReader {
     await Promise.race([written, this.#isWhole]);
   }
 
-  *take(): Generator<MultipartChunk> {
-    for (const part of this.#parts) yield* part.take();
+  *drain(): Generator<MultipartChunk> {
+    for (const part of this.#parts) yield* part.drain();
     const last = this.#parts.pop();
-    if (this.#parts.some(({ hasHead }) => !hasHead)) throw malformedForm();
+    if (this.#parts.some(({ hasHeader }) => !hasHeader)) throw malformedForm();
     this.#parts = last ? [last] : [];
   }
 
   async end(): Promise<void> {
     this.#parser.end();
-    if (!(await this.#isWhole) || this.#parts.some(({ hasHead }) => !hasHead)) throw malformedForm();
+    if (!(await this.#isWhole) || this.#parts.some(({ hasHeader }) => !hasHeader)) throw malformedForm();
   }
 }
 
 class ArrivingPart {
   readonly #stream: Dicer.PartStream;
   #headers: PartHeaders | undefined;
-  hasHead = false;
+  hasHeader = false;
 
   constructor(stream: Dicer.PartStream) {
     this.#stream = stream;
     stream.once("header", (headers) => {
       this.#headers = headers as PartHeaders;
-      this.hasHead = true;
+      this.hasHeader = true;
     });
     // The parser reports the same failure.
     stream.on("error", () => {});
   }
 
-  *take(): Generator<MultipartChunk> {
+  *drain(): Generator<MultipartChunk> {
     if (this.#headers) yield { part: toHeader(this.#headers) };
     this.#headers = undefined;
     for (let piece = this.#stream.read(); piece !== null; piece = this.#stream.read()) yield { piece };

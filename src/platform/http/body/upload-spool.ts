@@ -10,7 +10,7 @@ export interface DeclaredFile {
 /** Receives the file of a form. */
 export interface UploadSink {
   write(piece: Buffer): Promise<void>;
-  end(said: DeclaredFile): Promise<UploadedFile | SpooledUpload>;
+  end(declared: DeclaredFile): Promise<UploadedFile | SpooledUpload>;
 }
 
 /** The files of one request, on disk until the request ends. */
@@ -28,9 +28,9 @@ export function createUploadSpool(directory: string): UploadSpool {
       files.push(file);
       return {
         write: (piece) => file.write(piece),
-        async end(said) {
+        async end(declared) {
           const sha256 = await file.end({ isDurable: false });
-          return new SpooledFile(file, sha256, said);
+          return new SpooledFile(file, sha256, declared);
         },
       };
     },

@@ -42,14 +42,18 @@ function describeIssue(issue: RawIssue): string {
 const FLAG_WORDS = ["true", "false", "1", "0"];
 
 function mustBe(schema: Schema): string {
-  const words = [...new Set(describe(schema))];
-  const wanted = words.includes(FLAG) ? words.filter((word) => !FLAG_WORDS.includes(word)) : words;
-  if (wanted.length === 0) return "is not valid";
-  return `must be ${orList(wanted)}`;
+  const descriptions = [...new Set(describe(schema))];
+  const expected = descriptions.includes(FLAG)
+    ? descriptions.filter((description) => !FLAG_WORDS.includes(description))
+    : descriptions;
+  if (expected.length === 0) return "is not valid";
+  return `must be ${orList(expected)}`;
 }
 
-function orList(words: readonly string[]): string {
-  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+function orList(descriptions: readonly string[]): string {
+  return descriptions.length < 2
+    ? descriptions.join()
+    : `${descriptions.slice(0, -1).join(", ")} or ${descriptions.at(-1)}`;
 }
 
 function describeSize(issue: RawIssue & { code: "too_small" | "too_big" }, schema?: Schema): string {
@@ -94,8 +98,8 @@ function describe(schema: Schema): string[] {
 
 /** The output schema describes the value better, unless it is a transformation. */
 function describePipe({ in: before, out: after }: { in: Schema; out: Schema }): string[] {
-  const words = describe(after);
-  return words.length > 0 ? words : describe(before);
+  const descriptions = describe(after);
+  return descriptions.length > 0 ? descriptions : describe(before);
 }
 
 function describeNumber(schema: Schema): string {

@@ -54,8 +54,8 @@ export function readInput<R extends Route>(
 ): InputOf<R> {
   const sent = cleanJson(collect(route, parts));
   refuseUnknownFilters(route, parts.query);
-  const given = convert(resolveAliases(sent, route.aliases));
-  const input = withoutAbsentNulls(route.input, { ...given, ...cleanJson(parts.path) });
+  const converted = convert(resolveAliases(sent, route.aliases));
+  const input = withoutAbsentNulls(route.input, { ...converted, ...cleanJson(parts.path) });
   const parsed = route.input.safeParse(input, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data as InputOf<R>;
   throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);

@@ -33,13 +33,13 @@ export function withoutAbsentNulls(schema: Schema, value: unknown): unknown {
 }
 
 function withoutNullFields(fields: Fields, schemaOf: (name: string) => Schema | undefined): Fields {
-  const kept: [string, unknown][] = [];
+  const present: [string, unknown][] = [];
   for (const [name, value] of Object.entries(fields)) {
     const schema = schemaOf(name);
-    if (schema === undefined) kept.push([name, value]);
-    else if (value !== null || takesNull(schema)) kept.push([name, withoutAbsentNulls(schema, value)]);
+    if (schema === undefined) present.push([name, value]);
+    else if (value !== null || allowsNull(schema)) present.push([name, withoutAbsentNulls(schema, value)]);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(present);
 }
 
 /** The object or list schema inside its wrappers. */
@@ -59,15 +59,15 @@ function isMap(schema: Schema): boolean {
 }
 
 /** Whether the schema gives null a meaning. Coercion does not count: it would turn null into 0 or "null". */
-function takesNull(schema: Schema): boolean {
+function allowsNull(schema: Schema): boolean {
   const { type, innerType, in: before, options } = partsOf(schema);
   if (["null", "nullable", "any", "unknown"].includes(type)) return true;
-  if (innerType) return takesNull(innerType);
-  if (before) return takesNull(before);
-  if (options) return options.some(takesNull);
-  return ["custom", "literal", "transform"].includes(type) && isTaken(schema);
+  if (innerType) return allowsNull(innerType);
+  if (before) return allowsNull(before);
+  if (options) return options.some(allowsNull);
+  return ["custom", "literal", "transform"].includes(type) && acceptsNull(schema);
 }
 
-function isTaken(schema: Schema): boolean {
+function acceptsNull(schema: Schema): boolean {
   return (schema as z.ZodType).safeParse(null).success;
 }

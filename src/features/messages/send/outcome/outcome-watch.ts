@@ -25,27 +25,27 @@ type ResolveWait = (decided?: MessageOutcome) => void;
 /** Waits for outcomes: the recording node publishes them, and a poll each second finds lost notifications. */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
   const waiting = new Map<number, Set<ResolveWait>>();
-  const stopHearing = engine.subscribe(TOPIC, (key, decided) =>
-    settle(Number(key), decided as MessageOutcome | undefined),
+  const unsubscribe = engine.subscribe(TOPIC, (key, decided) =>
+    resolveWaits(Number(key), decided as MessageOutcome | undefined),
   );
-  const poll = setInterval(() => void ask(), POLL_MS).unref();
-  let isAsking = false;
+  const poll = setInterval(() => void pollOutcomes(), POLL_MS).unref();
+  let isPolling = false;
   let isClosed = false;
 
-  function settle(id: number, decided?: MessageOutcome): void {
+  function resolveWaits(id: number, decided?: MessageOutcome): void {
     for (const resolve of waiting.get(id) ?? []) resolve(decided);
   }
 
-  function settleAll(ids: number[]): void {
-    for (const id of ids) settle(id);
+  function resolveAll(ids: number[]): void {
+    for (const id of ids) resolveWaits(id);
   }
 
-  async function ask(): Promise<void> {
-    if (waiting.size === 0 || isAsking) return;
-    isAsking = true;
+  async function pollOutcomes(): Promise<void> {
+    if (waiting.size === 0 || isPolling) return;
+    isPolling = true;
     // If the database is unavailable, the next poll repeats the query.
-    await findDecided(db, [...waiting.keys()]).then(settleAll, () => {});
-    isAsking = false;
+    await findDecided(db, [...waiting.keys()]).then(resolveAll, () => {});
+    isPolling = false;
   }
 
   async function waitFor(id: number, timeoutMs: number): Promise<MessageOutcome | undefined> {
@@ -68,8 +68,8 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
     close() {
       isClosed = true;
       clearInterval(poll);
-      stopHearing();
-      for (const id of [...waiting.keys()]) settle(id);
+      unsubscribe();
+      for (const id of [...waiting.keys()]) resolveWaits(id);
     },
   };
 }

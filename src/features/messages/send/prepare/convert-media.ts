@@ -36,71 +36,71 @@ const STICKER_TYPE = "image/webp";
 const PICTURE_BYTES = 16 * 1024 * 1024;
 
 /** Converts a file to the format that its kind requires, and adds what phones show before the download. */
-export async function convertMedia(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
-  switch (told.media_type) {
+export async function convertMedia(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+  switch (file.media_type) {
     case "ptt":
-      return fitVoiceNote(told, options);
+      return fitVoiceNote(file, options);
     case "sticker":
-      return fitSticker(told, options);
+      return fitSticker(file, options);
     case "image":
-      return told.mime_type === "image/gif" ? fitGif(told, options) : told;
+      return file.mime_type === "image/gif" ? fitGif(file, options) : file;
     case "video":
-      return describeVideo(told, options);
+      return describeVideo(file, options);
     case "audio":
-      return describeAudio(told, options);
+      return describeAudio(file, options);
     default:
-      return told;
+      return file;
   }
 }
 
 async function fitVoiceNote(
-  told: ReceivedFile,
+  file: ReceivedFile,
   { db, converter }: ConvertMediaOptions,
 ): Promise<ReceivedFile> {
-  const open = () => readParts(db, told.file.id);
-  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureOggOpus(open)) };
-  const { bytes, ...facts } = await converter.toOggOpus(open(), told.mime_type);
-  return { ...(await replace(told, db, bytes)), mime_type: OGG_OPUS_TYPE, ...facts };
+  const open = () => readParts(db, file.file.id);
+  if (OGG_OPUS.test(file.mime_type)) return { ...file, ...(await converter.measureOggOpus(open)) };
+  const { bytes, ...facts } = await converter.toOggOpus(open(), file.mime_type);
+  return { ...(await replace(file, db, bytes)), mime_type: OGG_OPUS_TYPE, ...facts };
 }
 
-async function fitSticker(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
-  if (told.mime_type === STICKER_TYPE) return { ...told, ...readWebpMetadata(told.file.head) };
-  if (told.file.size > PICTURE_BYTES)
+async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+  if (file.mime_type === STICKER_TYPE) return { ...file, ...readWebpMetadata(file.file.head) };
+  if (file.file.size > PICTURE_BYTES)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
-  const bytes = await toSticker(await readWhole(told, db), "file");
-  return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
+  const bytes = await toSticker(await readWhole(file, db), "file");
+  return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
 }
 
 /** Sends an animated GIF as a video, like phones do: they show GIF files as still pictures. */
-async function fitGif(told: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+async function fitGif(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
-  if (told.file.size > PICTURE_BYTES || !(await isAnimated(await readWhole(told, db)))) return told;
-  const bytes = await converter.toGifVideo(readParts(db, told.file.id));
-  if (!bytes) return told;
-  const video = { ...(await replace(told, db, bytes)), media_type: "video", mime_type: "video/mp4" } as const;
+  if (file.file.size > PICTURE_BYTES || !(await isAnimated(await readWhole(file, db)))) return file;
+  const bytes = await converter.toGifVideo(readParts(db, file.file.id));
+  if (!bytes) return file;
+  const video = { ...(await replace(file, db, bytes)), media_type: "video", mime_type: "video/mp4" } as const;
   return { ...(await describeVideo(video, options)), gif_playback: true };
 }
 
 async function describeVideo(
-  told: ReceivedFile,
+  file: ReceivedFile,
   { db, converter }: ConvertMediaOptions,
 ): Promise<ReceivedFile> {
-  const { id, size } = told.file;
+  const { id, size } = file.file;
   const facts = await readMp4Metadata(
     (position, length) => readOutgoingRange(db, id, position, length),
     size,
   );
-  const thumbnail = await converter.toThumbnail(readParts(db, id), told.mime_type);
-  return { ...told, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
+  const thumbnail = await converter.toThumbnail(readParts(db, id), file.mime_type);
+  return { ...file, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
 }
 
 /** Adds only the length, since only voice notes have a waveform. */
-async function describeAudio(told: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
-  const { id, size } = told.file;
-  const { seconds } = OGG_OPUS.test(told.mime_type)
+async function describeAudio(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { id, size } = file.file;
+  const { seconds } = OGG_OPUS.test(file.mime_type)
     ? await readOggOpus(readParts(db, id))
     : await readMp4Metadata((position, length) => readOutgoingRange(db, id, position, length), size);
-  return { ...told, ...(seconds !== undefined && { seconds }) };
+  return { ...file, ...(seconds !== undefined && { seconds }) };
 }
 
 async function readWhole({ file }: ReceivedFile, db: Db): Promise<Buffer> {
@@ -109,15 +109,15 @@ async function readWhole({ file }: ReceivedFile, db: Db): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-async function replace(told: ReceivedFile, db: Db, bytes: Buffer): Promise<ReceivedFile> {
-  const file = new OutgoingFile(db, told.file.account_id);
+async function replace(file: ReceivedFile, db: Db, bytes: Buffer): Promise<ReceivedFile> {
+  const replacement = new OutgoingFile(db, file.file.account_id);
   try {
-    await file.write(bytes);
-    const sha256 = await file.end();
-    await told.file.discard();
-    return { ...told, file, sha256 };
+    await replacement.write(bytes);
+    const sha256 = await replacement.end();
+    await file.file.discard();
+    return { ...file, file: replacement, sha256 };
   } catch (error) {
-    await file.discard().catch(() => {});
+    await replacement.discard().catch(() => {});
     throw error;
   }
 }

@@ -43,11 +43,11 @@ export async function fetchLinkPreview(
 export function firstLink(text: string): string | undefined {
   const start = text.search(/https?:\/\//i);
   if (start < 0) return undefined;
-  const [word = ""] = text.slice(start, start + URL_MAX + 1).split(/[\s<>"]/, 1);
-  if (word.length > URL_MAX) return undefined;
-  let end = word.length;
-  while (end > 0 && ".,;:!?)]}'*_~".includes(word[end - 1] ?? "")) end -= 1;
-  const link = word.slice(0, end);
+  const [candidate = ""] = text.slice(start, start + URL_MAX + 1).split(/[\s<>"]/, 1);
+  if (candidate.length > URL_MAX) return undefined;
+  let end = candidate.length;
+  while (end > 0 && ".,;:!?)]}'*_~".includes(candidate[end - 1] ?? "")) end -= 1;
+  const link = candidate.slice(0, end);
   return URL.canParse(link) ? link : undefined;
 }
 

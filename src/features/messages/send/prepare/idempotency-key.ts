@@ -26,7 +26,7 @@ export function idempotencyOf(
 export async function findEarlierMessage(
   db: Db,
   instanceId: number,
-  { route, key, fingerprint: given }: IdempotencyKey,
+  { route, key, fingerprint: expected }: IdempotencyKey,
 ): Promise<MessageRow | undefined> {
   const found = await db
     .selectFrom("idempotency")
@@ -37,7 +37,7 @@ export async function findEarlierMessage(
     .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
     .executeTakeFirst();
   const row = found && (await selectMessages(db).where("m.id", "=", found.message).executeTakeFirst());
-  if (row && found.fingerprint.toString("hex") !== given) {
+  if (row && found.fingerprint.toString("hex") !== expected) {
     throw new GatewayError(
       "IDEMPOTENCY_MISMATCH",
       "The Idempotency-Key was already used with another body. Use a new key for a new request.",

@@ -132,12 +132,16 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
 
 /** Reads a contact card from the object `contact`, a vCard, or `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
-  const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
-  if (card.name === undefined) throw invalidField("name", "is required: the name of the contact");
-  if (card.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
-  if (!cardName.safeParse(card.name).success)
+  const contactCard = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
+  if (contactCard.name === undefined) throw invalidField("name", "is required: the name of the contact");
+  if (contactCard.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
+  if (!cardName.safeParse(contactCard.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
-  return { kind: "contact", name: card.name, phone: readPhone("phone", card.phone, defaultCountry) };
+  return {
+    kind: "contact",
+    name: contactCard.name,
+    phone: readPhone("phone", contactCard.phone, defaultCountry),
+  };
 }
 
 /** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */

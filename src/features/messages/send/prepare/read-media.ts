@@ -66,17 +66,17 @@ export async function readMedia(
     const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
-    const told = await detectMediaType(file.head, {
+    const detected = await detectMediaType(file.head, {
       ...input,
       source_mime_type: source.mime_type,
       name_mime_type: typeByExtension(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
     await requireStorageQuota(db, account_id, file.size, file.size);
     const isGif = input.gif_playback === true;
-    if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
+    if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");
-    const gif = isGif && told.media_type === "video" && { gif_playback: true };
-    const fitted = await convertMedia({ file, sha256, ...told, ...gif }, options);
+    const gif = isGif && detected.media_type === "video" && { gif_playback: true };
+    const fitted = await convertMedia({ file, sha256, ...detected, ...gif }, options);
     return toStored(fitted, input, source);
   } catch (error) {
     await file.discard().catch(() => {});
@@ -84,11 +84,11 @@ export async function readMedia(
   }
 }
 
-function toStored({ file, ...told }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
-  const file_name = nameOf(told, input, source);
+function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
+  const file_name = nameOf(facts, input, source);
   return {
     kind: "media",
-    ...told,
+    ...facts,
     size: file.size,
     ...(file_name && { file_name }),
     ...(input.caption && { caption: input.caption }),
@@ -105,8 +105,8 @@ function nameOf(
   input: MediaInput,
   source: Source,
 ): string | undefined {
-  const given = input.file_name ?? source.file_name;
-  if (given) return cleanFileName(given);
+  const declared = input.file_name ?? source.file_name;
+  if (declared) return cleanFileName(declared);
   if (source.address_name) return withExtension(cleanFileName(source.address_name), mime_type);
   return media_type === "document" ? nameForType(mime_type) : undefined;
 }

@@ -10,7 +10,7 @@ import type { SendContext } from "./send-context.ts";
 export const TRY_AGAIN_MS = 1000;
 
 /** Leaves the row unchanged; the lane pauses until a send may go out. */
-export const NOT_YET: JobResult = { end: "settled" };
+export const NOT_YET: JobResult = { end: "committed" };
 
 export function retryIn(ms: number): JobResult {
   return { end: "retry", at: new Date(Date.now() + ms) };
@@ -25,7 +25,7 @@ export async function endSend(
     outcomes.record({ ...outcome, id: send.id, job: job.id }),
   );
   faultPoint("send:after-outcome");
-  return { end: "settled", deleted: true };
+  return { end: "committed", deleted: true };
 }
 
 export function failSend(context: SendContext, error: SendError): Promise<JobResult> {
@@ -57,5 +57,5 @@ export async function waitForReceipt(
 
 export function loseLane({ deps: { engine }, job }: SendContext): JobResult {
   engine.markLaneLost(job.lane.id);
-  return { end: "settled" };
+  return { end: "committed" };
 }

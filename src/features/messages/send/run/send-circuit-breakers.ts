@@ -71,8 +71,8 @@ export class SendCircuitBreakers {
   async failed({ id: job, lane: { id: lane } }: Job, { instance_id, jid }: SendRow): Promise<void> {
     const state = this.#lanes.get(lane) ?? this.#begin(lane);
     state.chats.add(jid);
-    const isDue = state.isOpen ? state.trial === job : state.chats.size >= CHATS_TO_OPEN;
-    if (!isDue) return;
+    const opens = state.isOpen ? state.trial === job : state.chats.size >= CHATS_TO_OPEN;
+    if (!opens) return;
     // A failure of a concurrent send adds no information.
     state.isOpen = true;
     state.trial = undefined;

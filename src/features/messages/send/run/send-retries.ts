@@ -29,7 +29,7 @@ export function lastAttemptError(
 }
 
 /** With the default timeouts, three attempts last two minutes; a dead connection is detected within one. */
-const LEAVES_CHAT_AFTER = 3;
+const FREES_CHAT_AFTER = 3;
 
 export interface RetryOptions {
   /** How long a send with an unknown outcome waits for a receipt before it is retried. */
@@ -50,7 +50,7 @@ export function retryAfterLostAck(
 ): Omit<UnknownOutcome, "id"> {
   const unconfirmed = unconfirmedTries(job, send) + 1;
   const isFirst = unconfirmed === 1 && mayRetry(job, send, options);
-  const frees_chat = unconfirmed >= LEAVES_CHAT_AFTER;
+  const frees_chat = unconfirmed >= FREES_CHAT_AFTER;
   return { wait_ms: isFirst ? 0 : options.unknownOutcomeWaitMs, unconfirmed, frees_chat };
 }
 

@@ -24,7 +24,7 @@ interface LaneThrottle {
   /** The earliest moment of the next send. */
   freeAt: number;
   /** A send has the turn and is about to begin. */
-  isTaken: boolean;
+  isReserved: boolean;
   /** When a full minute's sends may go out at once again. */
   fullAt: number;
 }
@@ -53,7 +53,7 @@ export class SendThrottle {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
     pace.range = undefined;
-    if (!pace.isTaken) this.#engine.pauseLane(lane, 0);
+    if (!pace.isReserved) this.#engine.pauseLane(lane, 0);
   }
 
   /** Sets the current range; undefined: the lane has none. */
@@ -63,7 +63,7 @@ export class SendThrottle {
       if (this.#lanes.delete(lane)) this.#engine.pauseLane(lane, 0);
       return undefined;
     }
-    const pace = known ?? { range, lastAt: -range.max, freeAt: 0, isTaken: false, fullAt: 0 };
+    const pace = known ?? { range, lastAt: -range.max, freeAt: 0, isReserved: false, fullAt: 0 };
     if (!isDeepStrictEqual(pace.range, range)) {
       pace.range = range;
       pace.freeAt = known ? freeAfter(pace, range) : 0;
@@ -74,12 +74,12 @@ export class SendThrottle {
 
   /** False: another job has the turn, or it is too early. */
   acquire(lane: number, pace: LaneThrottle): boolean {
-    const waitMs = pace.isTaken ? TURN_MS : pace.freeAt - TYPING_MS - performance.now();
+    const waitMs = pace.isReserved ? TURN_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
       this.#engine.pauseLane(lane, waitMs);
       return false;
     }
-    pace.isTaken = true;
+    pace.isReserved = true;
     this.#engine.pauseLane(lane, TURN_MS);
     return true;
   }
@@ -88,7 +88,7 @@ export class SendThrottle {
   release(lane: number, hasSent: boolean): void {
     const pace = this.#lanes.get(lane);
     if (!pace) return;
-    pace.isTaken = false;
+    pace.isReserved = false;
     if (hasSent) {
       pace.lastAt = performance.now();
       const range = pace.range ?? { min: 0, max: 0, perMinute: null };
@@ -104,23 +104,23 @@ export class SendThrottle {
 export class SendSlot {
   readonly #paces: SendThrottle;
   readonly #lane: number;
-  #isTaken: boolean;
+  #isReserved: boolean;
 
-  constructor(paces: SendThrottle, lane: number, isTaken: boolean) {
+  constructor(paces: SendThrottle, lane: number, isReserved: boolean) {
     this.#paces = paces;
     this.#lane = lane;
-    this.#isTaken = isTaken;
+    this.#isReserved = isReserved;
   }
 
   /** Waits for the time of the send and calls `show` meanwhile. False: this job has lost its turn. */
   async wait(range: SendDelayRange, show: () => void): Promise<boolean> {
     const pace = this.#paces.setRange(this.#lane, range);
     if (!pace) {
-      this.#isTaken = false;
+      this.#isReserved = false;
       return true;
     }
-    if (!this.#isTaken && !this.#paces.acquire(this.#lane, pace)) return false;
-    this.#isTaken = true;
+    if (!this.#isReserved && !this.#paces.acquire(this.#lane, pace)) return false;
+    this.#isReserved = true;
     const waitMs = pace.freeAt - performance.now();
     if (waitMs > TYPING_MS) return false;
     if (waitMs > 0) {
@@ -141,8 +141,8 @@ export class SendSlot {
   }
 
   #end(hasSent: boolean): void {
-    if (this.#isTaken) this.#paces.release(this.#lane, hasSent);
-    this.#isTaken = false;
+    if (this.#isReserved) this.#paces.release(this.#lane, hasSent);
+    this.#isReserved = false;
   }
 }
 
