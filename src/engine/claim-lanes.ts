@@ -52,8 +52,8 @@ export async function releaseLanes(
 ): Promise<void> {
   const among = only ? sql`and id = any(${only}::bigint[])` : sql``;
   await sql`
-    with ours as (
+    with own as (
       select id from lane where owner = ${node} and kind <> all(${keep}) ${among} order by id for update
     )
-    update lane set owner = null from ours where lane.id = ours.id`.execute(db);
+    update lane set owner = null from own where lane.id = own.id`.execute(db);
 }

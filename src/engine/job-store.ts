@@ -139,16 +139,16 @@ export async function writeJobDispositions(
   const items = fates.map(({ job, lane, retry }) => ({ job, lane: lane.id, epoch: lane.epoch, ...retry }));
   const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
     with owned as materialized (${lockOwnedLanes(node, [...claims.values()])}),
-    fate as materialized (
+    disposition as materialized (
       select item.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as item
         (job bigint, lane bigint, epoch bigint, delay_ms float8, attempts integer, grp text)
       join owned on owned.id = item.lane and owned.epoch = item.epoch ${rowCountHint(items)}
     ),
-    ended as (delete from job using fate where job.id = fate.job and fate.grp is null),
+    ended as (delete from job using disposition where job.id = disposition.job and disposition.grp is null),
     retried as (
-      update job set attempts = fate.attempts, grp = fate.grp,
-        run_at = now() + fate.delay_ms * interval '1 millisecond'
-      from fate where job.id = fate.job and fate.grp is not null
+      update job set attempts = disposition.attempts, grp = disposition.grp,
+        run_at = now() + disposition.delay_ms * interval '1 millisecond'
+      from disposition where job.id = disposition.job and disposition.grp is not null
     )
     select id, epoch from owned`.execute(db);
   const owned = new Set(rows.map(laneEpochKey));

@@ -68,8 +68,8 @@ function stillOurs(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEp
   const epochs = lanes.map((lane) => lane.epoch);
   return sql<LaneEpoch>`
     select lane.id, lane.epoch from lane
-    join unnest(${ids}::bigint[], ${epochs}::bigint[]) as ours (id, epoch)
-      on ours.id = lane.id and ours.epoch = lane.epoch
+    join unnest(${ids}::bigint[], ${epochs}::bigint[]) as expected (id, epoch)
+      on expected.id = lane.id and expected.epoch = lane.epoch
     where lane.owner = ${node}`;
 }
 

@@ -63,13 +63,13 @@ async function holdJobs(db: Db): Promise<void> {
   await run(
     db,
     sql`
-    with held as (
+    with put_on_hold as (
       delete from job j using lane l
       where l.id = j.lane and l.kind <> all(${INWARD}::text[]) and (${isOfSession(INWARD_OF_SESSIONS)}) is not true
       returning j.*, l.kind
     )
     insert into held_job (id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref)
-    select id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref from held`,
+    select id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref from put_on_hold`,
   );
   // Without a deadline, a message on hold cannot expire.
   await run(db, sql`update message set deadline = null where status = 'pending' and outcome_at is null`);

@@ -4,7 +4,7 @@ import type { Trx } from "../../platform/db/database.ts";
 /** Updates the status of recipients from their messages, in the transaction that changes these. */
 export async function updateRecipientStatus(trx: Trx, messageIds: readonly number[]): Promise<void> {
   await sql`
-    with told as (
+    with reported as (
       select r.id, m.status, m.error ->> 'code' as code
       from campaign_recipient r join message m on m.id = r.message
       where r.message = any(${messageIds}::bigint[]) and m.status <> 'pending'
@@ -13,5 +13,5 @@ export async function updateRecipientStatus(trx: Trx, messageIds: readonly numbe
     update campaign_recipient r set
       status = case t.status when 'played' then 'read' else t.status end,
       reason = t.code, decided_at = coalesce(r.decided_at, now())
-    from told t where r.id = t.id`.execute(trx);
+    from reported t where r.id = t.id`.execute(trx);
 }

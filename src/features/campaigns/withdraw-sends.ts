@@ -49,9 +49,9 @@ async function withdraw(trx: Trx, which: ReturnType<typeof sql>): Promise<number
       delete from message_search s using queued q where s.instance_id = q.instance_id and s.id = q.message
     ), unqueued as (
       delete from job j using queued q where j.lane = q.lane and j.pos = q.message and j.ref ->> 'do' = 'send'
-    ), given_back as (
-      update message_usage u set used = greatest(0, u.used - q.taken)
-      from (select account_id, month, count(*) as taken from queued group by account_id, month) q
+    ), refunded as (
+      update message_usage u set used = greatest(0, u.used - q.withdrawn)
+      from (select account_id, month, count(*) as withdrawn from queued group by account_id, month) q
       where u.account_id = q.account_id and u.month = q.month
     ), freed as (
       update campaign_recipient r set status = 'pending', message = null, person = null, planned_at = null

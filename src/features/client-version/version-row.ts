@@ -47,10 +47,10 @@ export async function requestSearch(db: Db, minIntervalMs: number): Promise<void
 /** The revision never decreases, whichever node writes last. */
 export async function saveRevision(db: Db, revision: number): Promise<void> {
   await sql`
-    insert into client_version as kept (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
+    insert into client_version as current (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
     on conflict (id) do update set
-      changed_at = case when kept.revision >= excluded.revision then kept.changed_at else now() end,
-      revision = greatest(kept.revision, excluded.revision), found_at = now(), searched_at = now(), problem = null`.execute(
+      changed_at = case when current.revision >= excluded.revision then current.changed_at else now() end,
+      revision = greatest(current.revision, excluded.revision), found_at = now(), searched_at = now(), problem = null`.execute(
     db,
   );
 }

@@ -59,13 +59,13 @@ async function joinContacts(
 
 async function absorbContact(trx: Trx, id: number, other: number): Promise<void> {
   await sql`
-    with gone as (delete from contact where id = ${other} returning *)
+    with deleted as (delete from contact where id = ${other} returning *)
     update contact c set
       lid = g.lid, name = coalesce(c.name, g.name), push_name = coalesce(c.push_name, g.push_name),
       verified_name = coalesce(c.verified_name, g.verified_name), about = coalesce(c.about, g.about),
       picture_url = coalesce(c.picture_url, g.picture_url), is_business = coalesce(c.is_business, g.is_business),
       is_blocked = c.is_blocked or g.is_blocked, updated_at = now()
-    from gone g where c.id = ${id}`.execute(trx);
+    from deleted g where c.id = ${id}`.execute(trx);
 }
 
 /** The id of the merged conversation; undefined if the LID had none. */
@@ -77,7 +77,7 @@ async function joinConversations(
   const { rows } = await sql<{ id: number }>`
     with former as (
       select * from conversation where instance_id = ${instance_id} and jid = ${lid} and merged_into is null for update
-    ), kept as (
+    ), merged as (
       insert into conversation as c (account_id, instance_id, jid, phone, title, type, contact_id, last_message_at,
         archived, pinned, muted_until, marked_unread, created_at)
       select ${account_id}, ${instance_id}, ${jid}, ${phone}, title, 'contact', ${contactId}, last_message_at,
@@ -91,7 +91,7 @@ async function joinConversations(
       returning id
     )
     update conversation c set merged_into = k.id, merged_at = now(), contact_id = ${contactId}
-    from former f, kept k where c.id = f.id
+    from former f, merged k where c.id = f.id
     returning c.id`.execute(trx);
   return rows[0]?.id;
 }

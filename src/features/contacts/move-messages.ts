@@ -50,23 +50,23 @@ async function movePiece(trx: Trx, id: number): Promise<number> {
 async function mergeDuplicates(trx: Trx, id: number, ids: number[]): Promise<void> {
   await sql`
     with pair as (
-      select old.id as old, twin.id as twin,
-        twin.mode is null and (old.mode is not null or (twin.type = 'unreadable' and old.type <> 'unreadable'))
+      select old.id as old, duplicate.id as duplicate,
+        duplicate.mode is null and (old.mode is not null or (duplicate.type = 'unreadable' and old.type <> 'unreadable'))
           as keeps_old
       from conversation c
       join conversation k on k.id = c.merged_into
       join message old on old.conversation_id = c.id and old.id = any(${ids}::bigint[])
-      join message twin on twin.instance_id = old.instance_id and twin.message_id = old.message_id
-        and twin.jid = k.jid and twin.id <> old.id
+      join message duplicate on duplicate.instance_id = old.instance_id and duplicate.message_id = old.message_id
+        and duplicate.jid = k.jid and duplicate.id <> old.id
       where c.id = ${id}
-      order by twin.id for update of twin
+      order by duplicate.id for update of duplicate
     ), chosen as (
-      select case when keeps_old then old else twin end as keep, case when keeps_old then twin else old end as lose
+      select case when keeps_old then old else duplicate end as keep, case when keeps_old then duplicate else old end as lose
       from pair
-    ), gone as (
+    ), deleted as (
       delete from message where id in (select lose from chosen) returning *
-    ), forgotten as (
-      delete from message_search s using gone g where s.instance_id = g.instance_id and s.id = g.id
+    ), unindexed as (
+      delete from message_search s using deleted g where s.instance_id = g.instance_id and s.id = g.id
         and s.at = case when g.mode is null then g.sent_at else g.created_at end
     )
     update message m set
@@ -74,7 +74,7 @@ async function mergeDuplicates(trx: Trx, id: number, ids: number[]): Promise<voi
         then g.status else m.status end,
       read_at = coalesce(m.read_at, g.read_at), edited_at = coalesce(m.edited_at, g.edited_at),
       deleted_at = coalesce(m.deleted_at, g.deleted_at)
-    from chosen x join gone g on g.id = x.lose where m.id = x.keep`.execute(trx);
+    from chosen x join deleted g on g.id = x.lose where m.id = x.keep`.execute(trx);
 }
 
 function rankOf(status: ReturnType<typeof sql>) {

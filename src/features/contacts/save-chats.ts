@@ -126,7 +126,7 @@ async function save(db: Db, chats: ChatUpdate[]): Promise<(ConversationRef & { i
         account_id bigint, instance_id bigint, jid text, type text, phone text, lid text, name text,
         push_name text, verified_name text, has_chat boolean)
       order by instance_id, jid ${rowCountHint(chats)}
-    ), people as (
+    ), persons as (
       insert into contact (account_id, instance_id, jid, lid, phone, name, push_name, verified_name)
       select account_id, instance_id, jid, lid, phone, name, push_name, verified_name
       from input where type = 'contact' order by instance_id, jid
@@ -140,7 +140,7 @@ async function save(db: Db, chats: ChatUpdate[]): Promise<(ConversationRef & { i
       select x.account_id, instance_id, jid, x.phone, coalesce(x.push_name, (
         select g.subject from group_chat g
         where x.type = 'group' and g.instance_id = x.instance_id and g.jid = x.jid)), x.type, p.id
-      from input x left join people p using (instance_id, jid) where x.has_chat order by instance_id, jid
+      from input x left join persons p using (instance_id, jid) where x.has_chat order by instance_id, jid
       on conflict (instance_id, jid) do update set
         phone = coalesce(excluded.phone, conversation.phone), title = coalesce(excluded.title, conversation.title),
         contact_id = coalesce(conversation.contact_id, excluded.contact_id)

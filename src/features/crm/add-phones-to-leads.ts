@@ -48,12 +48,12 @@ async function addPhone(trx: Trx, suppression: SuppressionList, id: number, phon
 async function absorb(trx: Trx, id: number, other: number): Promise<void> {
   await trx.updateTable("lead_note").set({ lead_id: id }).where("lead_id", "=", other).execute();
   await sql`
-    with gone as (delete from lead where id = ${other} returning *)
+    with deleted as (delete from lead where id = ${other} returning *)
     update lead l set
       lid = g.lid, name = coalesce(nullif(l.name, ''), g.name), email = coalesce(l.email, g.email),
       kanban_status = coalesce(l.kanban_status, g.kanban_status),
       tags = array(select distinct tag from unnest(l.tags || g.tags) as t (tag) order by tag),
       custom_fields = g.custom_fields || l.custom_fields,
       opted_out_at = coalesce(l.opted_out_at, g.opted_out_at), updated_at = now()
-    from gone g where l.id = ${id}`.execute(trx);
+    from deleted g where l.id = ${id}`.execute(trx);
 }

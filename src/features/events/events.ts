@@ -122,13 +122,13 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
         ${column("is_undelivered")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
       ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ord)
       where ${isSubscribed}
-    ), heads as (
+    ), counters as (
       select instance_id, last from event_counter
       where instance_id in (select instance_id from draft) order by instance_id for update
     ), numbered as (
       select d.*, string_to_array(d.tags, ',') as tag_list,
         h.last + row_number() over (partition by d.instance_id order by d.ord) as sequence
-      from draft d join heads h using (instance_id)
+      from draft d join counters h using (instance_id)
     ), bumped as (
       update event_counter e set last = n.last
       from (select instance_id, max(sequence) as last from numbered group by instance_id) n
@@ -138,7 +138,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       select n.event_id, n.event, i.account_id, n.instance_id, n.sequence, n.chat, n.tag_list,
         convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
       from numbered n join instance i on i.id = n.instance_id order by n.ord
-    ), wanted as materialized (
+    ), subscribed as materialized (
       select n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, w.id as webhook_id,
         coalesce(w.lane, i.global_lane) as lane, w.ordering, nextval('delivery_id_seq') as delivery_id
       from numbered n
@@ -152,10 +152,10 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       order by n.ord
     ), delivered as (
       insert into delivery (id, event_id, webhook_id, account_id, instance_id, created_at)
-      select delivery_id, event_id, webhook_id, account_id, instance_id, at from wanted
+      select delivery_id, event_id, webhook_id, account_id, instance_id, at from subscribed
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
-      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from wanted returning lane
+      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from subscribed returning lane
     ), integrated as (
       insert into job (lane, prio, pos, grp, ref)
       select g.lane, 1, n.sequence, n.chat,

@@ -48,7 +48,7 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
       delete from job j using open o where j.lane = o.lane and j.pos = o.id and j.ref ->> 'do' = 'send'
     ), dropped as (
       delete from outgoing_media where id in (select upload from open)
-    ), told as (
+    ), reported as (
       update campaign_recipient r set status = 'failed', reason = 'UNKNOWN_OUTCOME', decided_at = now()
       from open o where r.message = o.id
     )
@@ -59,30 +59,30 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
 /** The lock on the lanes excludes attempts whose results are being written. */
 async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
-    with wanted as (
+    with matching as (
       select global_lane as lane from instance where id = any(${run.instances}::bigint[])
       union select lane from webhook where instance_id = any(${run.instances}::bigint[])
       union select lane from integration where account_id = ${run.account_id}
       union select inbound_lane from integration where account_id = ${run.account_id}
     ), locked as materialized (
-      select id from lane where id in (select lane from wanted) order by id for update
+      select id from lane where id in (select lane from matching) order by id for update
     ), unqueued as (
       delete from job where id in (
         select id from job where lane in (select id from locked) and id <= ${run.until.job ?? 0}
         order by id limit ${ROWS_AT_ONCE})
       returning lane, ref
-    ), unheld as (
+    ), released as (
       delete from held_job where id in (
         select id from held_job where lane in (select id from locked) order by id limit ${ROWS_AT_ONCE})
       returning lane, ref
-    ), gone as (
+    ), deleted as (
       select lane, (ref ->> 'delivery')::bigint as delivery, (ref ->> 'at')::timestamptz as at
-      from (select * from unqueued union all select * from unheld) g
+      from (select * from unqueued union all select * from released) g
     ), discarded as (
       update delivery d set status = 'discarded', next_retry_at = null
-      from gone g where d.id = g.delivery and d.created_at = g.at and d.status in ('pending', 'retrying', 'parked')
+      from deleted g where d.id = g.delivery and d.created_at = g.at and d.status in ('pending', 'retrying', 'parked')
     )
-    select lane from gone`.execute(trx);
+    select lane from deleted`.execute(trx);
   return toBatch(rows);
 }
 
@@ -94,7 +94,7 @@ async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationB
   const { rows } = await sql<{ lane: number }>`
     with lanes as (select lane from instance where id = any(${run.instances}::bigint[])),
     dropped as (delete from action where account_id = ${run.account_id}),
-    unheld as (delete from held_job where lane in (select lane from lanes)),
+    released as (delete from held_job where lane in (select lane from lanes)),
     unqueued as (
       delete from job where lane in (select lane from lanes) and id <= ${run.until.job ?? 0}
         and ref ->> 'do' in ('act', 'refuse_call')

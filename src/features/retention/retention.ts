@@ -43,14 +43,14 @@ export async function applyRetention(
 /** Accounts whose retention of this kind is limited. */
 async function findCutoffs(db: Db, kind: RetentionKind, defaultMs: number): Promise<RetentionCutoff[]> {
   const { rows } = await sql<RetentionCutoff>`
-    select kept.account_id, now() - kept.days * interval '1 day' as before
+    select retention.account_id, now() - retention.days * interval '1 day' as before
     from (
       select a.id as account_id,
         least(coalesce((a.settings ->> ${`${kind}_retention_days`})::float8, ${defaultMs || null}::float8 / ${DAY_MS}),
           (p.features ->> ${`max_${kind}_retention_days`})::float8) as days
       from account a join plan p on p.id = a.plan_id
-    ) kept
-    where kept.days is not null
-    order by kept.account_id`.execute(db);
+    ) retention
+    where retention.days is not null
+    order by retention.account_id`.execute(db);
   return rows;
 }

@@ -201,12 +201,12 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
       select instance, generation, kind, id, secret from key where secret is not null
       on conflict (instance_id, generation, kind, id) do update set secret = excluded.secret
     ),
-    gone as (
+    deleted_keys as (
       delete from pairing_key using key
       where key.secret is null and pairing_key.instance_id = key.instance
         and pairing_key.generation = key.generation and pairing_key.kind = key.kind and pairing_key.id = key.id
     ),
-    entered as (
+    stored_entries as (
       insert into journal_entry (instance_id, generation, id, is_done, secret)
       select claim.instance, claim.generation, l.id, l.is_done, l.secret
       from unnest(${entries.map(({ nth }) => nth)}::integer[], ${entries.map(({ id }) => id)}::text[],
@@ -215,7 +215,7 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
       join claim on claim.nth = l.nth order by l.place
       on conflict (instance_id, generation, id) do update set is_done = excluded.is_done, secret = excluded.secret
     ),
-    forgotten as (
+    deleted_entries as (
       delete from journal_entry using (
         select claim.instance, claim.generation, f.id
         from unnest(${deleted.map(({ nth }) => nth)}::integer[], ${deleted.map(({ id }) => id)}::text[])

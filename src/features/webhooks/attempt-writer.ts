@@ -84,12 +84,12 @@ async function writeAttempts(
         attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
         response_body text, status text, retry_after_ms int, "parkedGroup" text)
     ), owned as (${lockOwnedLanes(node, lanes)}),
-    ours as materialized (
+    own as materialized (
       select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
       from input i join owned o on o.id = i.lane
     ),
     ${logTries}, ${finishJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
-    select ours.ord, seen.change from ours left join seen on seen.ord = ours.ord`.execute(db);
+    select own.ord, seen.change from own left join seen on seen.ord = own.ord`.execute(db);
   const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
   return records.map((_, ord) => {
     const change = changes.get(ord);
@@ -102,20 +102,20 @@ const logTries = sql`logged as (
     url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body)
   select event_id, event_at, event, delivery_id, webhook_id, webhook_name, account_id, instance_id,
     url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body
-  from ours order by ord
+  from own order by ord
 )`;
 
 /** A manual success also ends the automatic retries: their job has the same position in the lane. */
 const finishJobs = sql`again as (
   update job j set run_at = o.next_retry_at, attempts = o.attempt, grp = coalesce(o."parkedGroup", j.grp)
-  from ours o
+  from own o
   where j.id = o.job_id and o.next_retry_at is not null
-    and not exists (select from ours s where s.delivery_id = o.delivery_id and s.success)
+    and not exists (select from own s where s.delivery_id = o.delivery_id and s.success)
   returning j.id
 ), finished as (
-  delete from job j using ours o where j.id = o.job_id and o.next_retry_at is null
+  delete from job j using own o where j.id = o.job_id and o.next_retry_at is null
 ), overtaken as (
-  delete from job j using ours o
+  delete from job j using own o
   where o.trigger = 'manual' and o.success and j.lane = o.lane and j.prio = 1 and j.pos = o.pos
     and (j.ref ->> 'delivery')::bigint = o.delivery_id
 )`;
@@ -136,8 +136,8 @@ function updateDeliveries(records: AttemptRecord[]) {
       response_status = case when d.status = 'delivered' and not o.success then d.response_status else o.status_code end,
       error = case when d.status = 'delivered' then null else o.error end
     from (
-      select distinct on (delivery_id) *, exists (select from again where again.id = ours.job_id) as is_again
-      from ours order by delivery_id, success desc, ord desc
+      select distinct on (delivery_id) *, exists (select from again where again.id = own.job_id) as is_again
+      from own order by delivery_id, success desc, ord desc
     ) o
     where d.id = o.delivery_id and d.created_at = o.event_at
       and d.created_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}
@@ -149,7 +149,7 @@ function updateDeliveries(records: AttemptRecord[]) {
  * are locked before they are read, so that only the node that makes the change reports it.
  */
 const updateWebhooks = sql`before as materialized (
-  select id, failing_since from webhook where id in (select webhook_id from ours) order by id for no key update
+  select id, failing_since from webhook where id in (select webhook_id from own) order by id for no key update
 ), seen as (
   update webhook w set last_delivery_at = now(), last_status = o.status_code,
     failing_since = case when o.has_success then null else coalesce(w.failing_since, now()) end,
@@ -159,7 +159,7 @@ const updateWebhooks = sql`before as materialized (
     select webhook_id, (array_agg(status_code order by ord desc))[1] as status_code,
       coalesce(max(ord) filter (where success), max(ord)) as ord,
       bool_or(success) as has_success, count(*) filter (where status = 'failed') as given_up
-    from ours group by webhook_id
+    from own group by webhook_id
   ) o, before
   where w.id = o.webhook_id and before.id = o.webhook_id
   returning o.ord, case when before.failing_since is null and not o.has_success then 'failing'

@@ -21,15 +21,15 @@ export async function discardQueued(db: Db, { lane }: Removed): Promise<number> 
   // The lane's lock excludes attempts whose results are just being written.
   const { rows } = await sql`
     with locked as materialized (select id from lane where id = ${lane} for update),
-    gone as (
+    deleted as (
       delete from job where id in (
         select job.id from job where lane = (select id from locked) order by prio, pos limit ${JOBS_AT_ONCE})
       returning (ref ->> 'delivery')::bigint as id, (ref ->> 'at')::timestamptz as at
     ), discarded as (
       update delivery d set status = 'discarded', error = 'The webhook was removed.', next_retry_at = null
-      from gone where d.id = gone.id and d.created_at = gone.at and d.status in ('pending', 'retrying', 'parked')
+      from deleted where d.id = deleted.id and d.created_at = deleted.at and d.status in ('pending', 'retrying', 'parked')
     )
-    select id from gone`.execute(db);
+    select id from deleted`.execute(db);
   return rows.length;
 }
 

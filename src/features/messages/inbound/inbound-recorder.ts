@@ -139,19 +139,19 @@ async function updateConversations(trx: Trx, rows: MessageRow[]): Promise<void> 
     words: searchWords(instance_id, content),
   }));
   await sql`${PREPARED_STATEMENT}
-    with arrived as (
+    with received as (
       select m.*, x.words from (
         select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[]) ${rowCountHint(input)}
       ) x join message m on m.id = x.id
     ), indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
-      select account_id, instance_id, sent_at, id, array_to_tsvector(words) from arrived where words <> '{}'
+      select account_id, instance_id, sent_at, id, array_to_tsvector(words) from received where words <> '{}'
       on conflict (instance_id, at, id) do update set words = excluded.words
     ), chatted as (
-      select id from conversation where id in (select conversation_id from arrived) order by id for no key update
+      select id from conversation where id in (select conversation_id from received) order by id for no key update
     )
     update conversation c set last_message_at = greatest(c.last_message_at, (
-      select max(sent_at) from arrived where conversation_id = c.id))
+      select max(sent_at) from received where conversation_id = c.id))
     where id in (select id from chatted)`.execute(trx);
 }
 

@@ -102,7 +102,7 @@ async function raiseStatuses(
         instance_id bigint, chats text[], message_id text, from_me boolean, status text, at timestamptz, receipt int)
       ${rowCountHint(input)}
     ), known as (
-      select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
+      select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as reported,
         case when m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' then 1 else ${rankOf(sql`m.status`)} end
           as old_rank,
         ${rankOf(sql`x.status`)} as new_rank, ${PENDING_UPLOAD_SQL} as waiting_file
@@ -112,14 +112,14 @@ async function raiseStatuses(
       order by m.id for update of m
     ), best as (
       select distinct on (id) * from known
-      where case when from_me then new_rank > old_rank else told in ('read', 'played') and read_at is null end
+      where case when from_me then new_rank > old_rank else reported in ('read', 'played') and read_at is null end
       order by id, new_rank desc
     ), message as (
       update message m set
-        status = case when b.from_me then b.told else m.status end,
+        status = case when b.from_me then b.reported else m.status end,
         error = null,
         outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
-        read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
+        read_at = case when b.reported in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
       from best b where m.id = b.id
       returning m.*, b.receipt, b.from_me and b.outcome_at is null as is_outcome, b.waiting_file
     )

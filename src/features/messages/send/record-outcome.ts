@@ -116,7 +116,7 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
         m.outcome_at is null and m.submitted_at is not null as is_begun
       from message m where m.id in (select id from input) order by m.id for update
     ), finished as (
-      -- A send that has begun meanwhile needs its job: the network's word is still to come.
+      -- A send that has begun meanwhile needs its job: its acknowledgement is still pending.
       delete from job where id in (
         select x.job from input x left join known k on k.id = x.id
         where x.only_if_not_submitted is not true or k.is_begun is not true)
@@ -176,7 +176,7 @@ async function deleteUnregisteredContacts(trx: Trx, decided: readonly MessageRow
     .map(({ conversation_id }) => conversation_id);
   if (chats.length === 0) return;
   await sql`
-    with nobody as (
+    with unregistered as (
       select c.id, p.id as contact from conversation c
       left join contact p on p.id = c.contact_id and p.lid is null and p.name is null and p.push_name is null
         and p.verified_name is null and not p.is_blocked
@@ -184,10 +184,10 @@ async function deleteUnregisteredContacts(trx: Trx, decided: readonly MessageRow
         select from message m where m.conversation_id = c.id
           and (m.status <> 'failed' or m.error ->> 'code' is distinct from 'RECIPIENT_NOT_FOUND'))
       order by c.id for update of c
-    ), forgotten as (
-      delete from contact p using nobody n where p.id = n.contact
+    ), deleted as (
+      delete from contact p using unregistered n where p.id = n.contact
     )
     update conversation c set last_message_at = null,
       contact_id = case when n.contact is null then c.contact_id end
-    from nobody n where c.id = n.id`.execute(trx);
+    from unregistered n where c.id = n.id`.execute(trx);
 }

@@ -83,7 +83,7 @@ export async function loadAndSubmitSends(
         account_state(a) not in ('active', 'trial') as is_restricted,
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as unknown_outcome_ms,
         coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
-        -- The history of the chat is looked at only while there is a lock.
+        -- Reads the history of the chat only while new chats are locked.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
           then i.new_chats_locked_until end as locked_until,
         case when i.send_holds > 0
@@ -228,15 +228,15 @@ export async function waitForRetry(
   const { message, is_outcome_unknown, attempts, wait_ms = 0 } = failed;
   const { rows } = await sql`
     with owned as (${lockOwnedLanes(node, [job.lane])}),
-    taken_back as (
+    withdrawn as (
       update message m set submitted_at = case when ${is_outcome_unknown} then m.submitted_at end
       from owned where m.id = ${message} and m.outcome_at is null
-      -- Whoever waits for it gives up first, and says that nothing was sent.
+      -- The waiting caller times out first, and gets the response that nothing was sent.
       returning case when m.mode = 'sync' and m.submitted_at is null then m.deadline + interval '1 second' end as latest
     )
     update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${attempts}::int),
-      run_at = case when exists (select from taken_back)
-        then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from taken_back)) else now() end
+      run_at = case when exists (select from withdrawn)
+        then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from withdrawn)) else now() end
     from owned where job.id = ${job.id}
     returning job.id`.execute(db);
   return rows.length > 0;

@@ -26,7 +26,7 @@ interface PageRow {
   session: string | null;
   unlinked: boolean;
   banned: boolean;
-  mail: number | null;
+  entry_id: number | null;
   chat: Jid;
   kind: QueuedInboxEntry["kind"];
   body: QueuedInboxEntry["body"];
@@ -42,7 +42,7 @@ export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): 
     text: `
       select r.ord, d.session, d.id is null or d.unlinked_at is not null as unlinked,
              d.banned_at is not null as banned,
-             m.id::float8 as mail, m.chat, m.kind, m.body, m.due_at, m.created_at < d.logged_in_at as offline
+             m.id::float8 as entry_id, m.chat, m.kind, m.body, m.due_at, m.created_at < d.logged_in_at as offline
       from jsonb_to_recordset($1) as r (ord int, device bigint, busy text[])
       left join sandbox.device d on d.id = r.device
       left join lateral (
@@ -61,9 +61,9 @@ export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): 
 function addRow(page: InboxPage | undefined, request: InboxPageRequest | undefined, row: PageRow): void {
   if (!page || !request) return;
   page.state = stateOf(row, request.session);
-  if (row.mail === null) return;
+  if (row.entry_id === null) return;
   const { chat, kind, body, due_at, offline } = row;
-  page.entries.push({ id: row.mail, chat, kind, body, at: due_at, offline } as QueuedInboxEntry);
+  page.entries.push({ id: row.entry_id, chat, kind, body, at: due_at, offline } as QueuedInboxEntry);
 }
 
 function stateOf(row: PageRow, session: string): SocketState {
@@ -78,22 +78,22 @@ export async function acknowledgeEntries(pool: Pool, entries: number[]): Promise
   const { rows } = await pool.query<{ device: number }>({
     name: "sandbox-take",
     text: `
-      with taken as (
+      with acknowledged as (
         delete from sandbox.inbox where id = any ($1::bigint[]) returning id, device, body
-      ), told as (
+      ), notified as (
         insert into sandbox.inbox (device, chat, kind, body)
         select d.id, t.body->'receipt'->>'chat', 'status',
                jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered',
                  'by', case when t.body->'receipt'->>'chat' like '%@g.us'
                    then jsonb_build_object('phone', r.phone, 'push_name', null) end)
-        from taken t
+        from acknowledged t
         join sandbox.device r on r.id = t.device
         join sandbox.device d on d.phone = t.body->'receipt'->>'phone' and d.account_id = r.account_id
          and d.linked_at is not null and d.unlinked_at is null
         order by t.id
         returning device
       )
-      select distinct device::float8 as device from told`,
+      select distinct device::float8 as device from notified`,
     values: [entries],
   });
   return rows.map((row) => row.device);

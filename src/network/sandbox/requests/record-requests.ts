@@ -35,28 +35,28 @@ const RECORD_ARRIVALS = `
     left join sandbox.device d on d.id = i.device and d.session = i.session
       and d.unlinked_at is null and d.banned_at is null
     left join sandbox.group_chat g on g.jid = i.chat and g.account_id = d.account_id
-  ), arrived as materialized (
+  ), received as materialized (
     select *, case when not is_open then 'closed' when is_barred then 'refused' when is_paired then 'accepted'
       else rule end as outcome from item
   ), entered as (
     insert into sandbox.ledger
       (device, phone, session, action, outcome, message_id, target_id, chat, kind, content)
     select device, me, session, action, outcome, message_id, target_id, chat, kind, content
-    from arrived order by ord
-  ), fresh as (
+    from received order by ord
+  ), inserted as (
     insert into sandbox.message (account_id, phone, id, chat, body)
     select distinct on (account_id, me, message_id) account_id, me, message_id, chat, left(text, 1000)
-    from arrived where outcome in ('accepted', 'slow') and message_id is not null
+    from received where outcome in ('accepted', 'slow') and message_id is not null
     order by account_id, me, message_id, ord
     on conflict do nothing
     returning account_id, phone, id
   ), passed as materialized (
-    select distinct on (a.account_id, a.me, a.message_id) a.* from arrived a
-    join fresh f on f.account_id = a.account_id and f.phone = a.me and f.id = a.message_id
+    select distinct on (a.account_id, a.me, a.message_id) a.* from received a
+    join inserted f on f.account_id = a.account_id and f.phone = a.me and f.id = a.message_id
     where a.outcome in ('accepted', 'slow')
     order by a.account_id, a.me, a.message_id, a.ord
-  ), letter as (
-    select ord, 0 as nth, o.id as device, my_chat as chat, peer as letter, 0 as after_ms
+  ), entry as (
+    select ord, 0 as nth, o.id as device, my_chat as chat, peer as content, 0 as after_ms
     from passed p join sandbox.device o on o.phone = p.phone and o.account_id = p.account_id
       and o.phone <> p.me and o.linked_at is not null and o.unlinked_at is null
     where peer is not null and not exists (
@@ -97,11 +97,11 @@ const RECORD_ARRIVALS = `
         where d.phone = m.phone and d.account_id = m.account_id and d.linked_at is not null and d.unlinked_at is null)
   ), posted as (
     insert into sandbox.inbox (device, chat, kind, body, due_at)
-    select device, chat, letter->>'kind', letter->'body', now() + after_ms * interval '1 millisecond'
-    from letter order by ord, nth
+    select device, chat, content->>'kind', content->'body', now() + after_ms * interval '1 millisecond'
+    from entry order by ord, nth
   )
-  select (select json_agg(outcome order by ord) from arrived) as outcomes,
-         (select json_agg(w) from (select distinct device, after_ms from letter) w) as wakeups`;
+  select (select json_agg(outcome order by ord) from received) as outcomes,
+         (select json_agg(w) from (select distinct device, after_ms from entry) w) as wakeups`;
 
 export async function recordRequests(pool: Pool, requests: SandboxRequest[]): Promise<RecordedRequests> {
   const items = requests.map((request, ord) => ({ ...request, ord }));
@@ -133,7 +133,7 @@ export async function recordReadReceipt(
   pool: Pool,
   reading: ReadReceiptRequest,
 ): Promise<{ isOpen: boolean; notified: number[] }> {
-  const { rows } = await pool.query<{ is_open: boolean; told: number[] | null }>({
+  const { rows } = await pool.query<{ is_open: boolean; notified: number[] | null }>({
     name: "sandbox-reading",
     text: `
       with reader as (
@@ -144,7 +144,7 @@ export async function recordReadReceipt(
         insert into sandbox.ledger (device, phone, session, action, outcome, target_id, chat)
         select $1, $3, $2, 'read', case when exists (select from reader) then 'accepted' else 'closed' end, r.id, $4
         from jsonb_to_recordset($5) as r (id text)
-      ), told as (
+      ), notified as (
         insert into sandbox.inbox (device, chat, kind, body)
         select d.id, m.chat, 'status',
                jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', 'read',
@@ -163,8 +163,8 @@ export async function recordReadReceipt(
         group by d.id
         returning device
       )
-      select exists (select from reader) as is_open, (select json_agg(distinct device) from told) as told`,
+      select exists (select from reader) as is_open, (select json_agg(distinct device) from notified) as notified`,
     values: [reading.device, reading.session, reading.me, reading.chat, JSON.stringify(reading.messages)],
   });
-  return { isOpen: rows[0]?.is_open ?? false, notified: rows[0]?.told ?? [] };
+  return { isOpen: rows[0]?.is_open ?? false, notified: rows[0]?.notified ?? [] };
 }
