@@ -5,7 +5,7 @@ import type { CompletedAttempt } from "./to-attempt-record.ts";
 /** The breakers of the lanes that this node owns. */
 interface CircuitBreakers {
   /** The pause of the receiver after this attempt in milliseconds; undefined to continue. */
-  pauseAfter(tried: CompletedAttempt, beganAt: number): number | undefined;
+  pauseAfter(completed: CompletedAttempt, beganAt: number): number | undefined;
   delete(lane: Lane): void;
 }
 
@@ -22,16 +22,16 @@ export function createCircuitBreakers(): CircuitBreakers {
   }
 
   return {
-    pauseAfter(tried, beganAt) {
-      const { outcome, decision: verdict } = tried;
+    pauseAfter(completed, beganAt) {
+      const { outcome, decision } = completed;
       const sample = {
         success: isSuccess(outcome),
         weight: failureWeightOf(outcome),
         beganAt,
         at: performance.now(),
       };
-      const askedMs = verdict.decision === "retry" && verdict.pauseLane ? verdict.delayMs : 0;
-      return Math.max(breakerOf(tried).record(sample) ?? 0, askedMs) || undefined;
+      const requestedMs = decision.decision === "retry" && decision.pauseLane ? decision.delayMs : 0;
+      return Math.max(breakerOf(completed).record(sample) ?? 0, requestedMs) || undefined;
     },
     delete: (lane) => void breakers.delete(lane.id),
   };

@@ -37,12 +37,12 @@ export function createChatwootContext(
     // A rejection of the specific request, such as a deleted conversation, says nothing about the connection.
     const isPart = refusal?.responseClass.class === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
-    const { reason, responseClass: verdict, text } = refusal ?? {};
-    const reading = verdict && {
-      status: verdict.status,
+    const { reason, responseClass, text } = refusal ?? {};
+    const reading = responseClass && {
+      status: responseClass.status,
       error: text,
       // Its status alone would mean success.
-      ...(reason === "unreadable" && { verdict }),
+      ...(reason === "unreadable" && { responseClass }),
     };
     const update = await health.recordResponse(integration, outcome, beganAt, reading);
     if (refusal) failure = update;
@@ -56,8 +56,8 @@ export function createChatwootContext(
 }
 
 /** Whether a retry of the rejected request can succeed. */
-export function isTransientError({ reason, responseClass: verdict }: ChatwootError): boolean {
-  return verdict.class === "retry" || UNTIL_SAVED.has(reason);
+export function isTransientError({ reason, responseClass }: ChatwootError): boolean {
+  return responseClass.class === "retry" || UNTIL_SAVED.has(reason);
 }
 
 /** The same for an update: a proxy that rejects PATCH or DELETE does not block a chat. */
@@ -75,14 +75,14 @@ export async function endWithError(
   refusal: ChatwootError,
   since: Date,
 ): Promise<JobResult> {
-  const { reason, responseClass: verdict, text } = refusal;
+  const { reason, responseClass, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
     await context.health.warn(context.integration, text);
     return { end: "done" };
   }
   if (reason === "identity") await context.health.warn(context.integration, text, "failing");
   const failure = context.lastFailure();
-  if (!failure || (verdict.class === "stop" && !failure.isStale))
+  if (!failure || (responseClass.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
-  return retryCall(context.deps, job, { ...failure, responseClass: verdict });
+  return retryCall(context.deps, job, { ...failure, responseClass });
 }

@@ -212,6 +212,6 @@ async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: stri
   return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
 }
 
-function isPassing({ responseClass: verdict }: ChatwootError): boolean {
-  return verdict.class === "retry";
+function isPassing({ responseClass }: ChatwootError): boolean {
+  return responseClass.class === "retry";
 }

@@ -92,11 +92,11 @@ const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
   suspended: "account_id",
 };
 
-function toError({ reason, text, responseClass: verdict }: ChatwootError, field: string): GatewayError {
+function toError({ reason, text, responseClass }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
   if (known) return invalidField(known, text);
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
-  if (verdict.class === "stop" || reason === "unreadable") return invalidField(field, text);
+  if (responseClass.class === "stop" || reason === "unreadable") return invalidField(field, text);
   return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${text}`);
 }
 

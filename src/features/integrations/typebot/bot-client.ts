@@ -5,7 +5,7 @@ import type { Integration } from "../integration-row.ts";
 import type { FailedRequest } from "../retry-call.ts";
 import type { BotSession } from "./bot-chat.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
-import { readOutcome } from "./read-call.ts";
+import { readOutcome } from "./read-outcome.ts";
 import {
   type BotMessage,
   continuePath,

@@ -3,7 +3,7 @@ import type { IntegrationHealth } from "../integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
-import { readOutcome } from "./read-call.ts";
+import { readOutcome } from "./read-outcome.ts";
 import { parseBotResponse, requestTypebot, startPath } from "./typebot-api.ts";
 import { typebotConfig } from "./typebot-config.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { readOutcome } from "./read-call.ts";
+import { readOutcome } from "./read-outcome.ts";
 import { savedTypebotConfig } from "./typebot-config.ts";
 
 const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
@@ -30,7 +30,7 @@ describe("the response of a bot", () => {
 
   test.each([401, 403])("with %i makes messages wait until a person acts", (status) => {
     const reading = readOutcome(answered(status, "{}", 5), config);
-    expect(reading).toMatchObject({ isRejected: true, verdict: { status: "auth_error" } });
+    expect(reading).toMatchObject({ isRejected: true, responseClass: { status: "auth_error" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
