@@ -9,7 +9,9 @@ import type { InboundFollower, MessageRow } from "../messages/messages.ts";
  */
 export function createLeadFollower(suppression: SuppressionList): InboundFollower {
   return async (trx, rows) => {
-    const persons = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
+    const persons = rows
+      .filter(({ from_me, chat_type }) => !from_me && chat_type === "contact")
+      .map(toPerson);
     if (persons.length === 0) return;
     await addLeads(trx, persons);
     const leaving = persons.filter(({ text }) => isOptOut(text));
