@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildDist } from "./build-dist.ts";
 import { readBlocks } from "./document-blocks.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { ROOT } from "./source-files.ts";
@@ -13,6 +14,7 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 let gateway: TestGateway;
 
+beforeAll(buildDist);
 beforeAll(async () => {
   gateway = await startTestGateway();
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
+import { buildDist } from "./build-dist.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { OWNER } from "./sign-in.ts";
@@ -20,6 +21,8 @@ let env: Record<string, string>;
 let scratch: Awaited<ReturnType<typeof makeScratchDir>>;
 const running: ChildProcess[] = [];
 
+// The examples import the client of the package.
+beforeAll(buildDist);
 beforeAll(async () => {
   [gateway, scratch] = await Promise.all([startTestGateway(), makeScratchDir()]);
   shop = await gateway.connectInstance();

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
+import { buildDist } from "./build-dist.ts";
 import { createEmptyDatabase } from "./database.ts";
 import {
   type DocumentBlock,
@@ -53,6 +54,7 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
 
 let shell: GuideShell;
 
+beforeAll(buildDist);
 beforeAll(async () => {
   shell = await startGuideShell();
 });
