@@ -21,11 +21,11 @@ files=(
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/session-start-retry.test.ts
   src/platform/embedded-postgres/embedded-postgres.test.ts
-  test/e2e/crash-matrix.test.ts
+  test/e2e/crash-matrix.long.test.ts
   test/e2e/first-start.test.ts
-  test/e2e/session-faults.test.ts
+  test/e2e/session-faults.long.test.ts
   test/e2e/starting.test.ts
-  test/e2e/whatsapp-proof.test.ts
+  test/e2e/whatsapp-proof.long.test.ts
   test/e2e/whatsapp.test.ts
   test/packaging.test.ts
 )

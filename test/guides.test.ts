@@ -49,7 +49,7 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "systemd-run": "needs root and systemd: test/install-page.test.ts compares it with the unit",
   "helm install": "needs a cluster: test/install-page.test.ts compares it with the chart's values",
   "WEBHOOK_SECRET=whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD PORT=8080":
-    "runs until it is stopped: test/examples.test.ts runs it",
+    "runs until it is stopped: test/examples.long.test.ts runs it",
 };
 
 let shell: GuideShell;

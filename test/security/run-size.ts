@@ -1,4 +1,4 @@
-/** Whether this is the full catalogue (`npm run security`) or the fast cut of `npm test`. */
+/** Whether this is the full catalogue (`npm run security`) or the fast cut of the suite. */
 export const isFullRun = process.env.WAYGATE_SECURITY === "full";
 
 /** Figures of the full catalogue go to the terminal, where docs/reliability/security.md takes them from. */

@@ -123,7 +123,7 @@ describe("the log", () => {
       err: {
         type: "Error",
         message: "could not store",
-        stack: expect.stringContaining("log.test.ts"),
+        stack: expect.stringContaining("log.unit.test.ts"),
         cause: { code: "23505", table: "contact", message: "duplicate key" },
       },
     });
