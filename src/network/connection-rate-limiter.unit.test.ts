@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { eventually } from "../../test/conformance/listener.ts";
 import { ConnectionRateLimiter } from "./connection-rate-limiter.ts";
 
 const turn = () => new Promise((done) => setTimeout(done, 5));
@@ -15,16 +14,16 @@ describe("connections that open at the same time", () => {
         leaves.push(leave);
       });
     }
-    await eventually(() => expect(begun).toEqual([5, 4]));
+    await expect.poll(() => begun).toEqual([5, 4]);
     leaves[0]?.();
     leaves[0]?.();
-    await eventually(() => expect(begun).toEqual([5, 4, 3]));
+    await expect.poll(() => begun).toEqual([5, 4, 3]);
     void queue.acquire(new Date(9)).then(() => begun.push(9));
     leaves[1]?.();
     await turn();
     expect(begun).toEqual([5, 4, 3, 9]);
     leaves[2]?.();
-    await eventually(() => expect(begun).toEqual([5, 4, 3, 9, 1]));
+    await expect.poll(() => begun).toEqual([5, 4, 3, 9, 1]);
   });
 
   it("start at most at the given rate per second, even when each one opens at once", async () => {

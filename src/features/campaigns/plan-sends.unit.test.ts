@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type PlanSendsInput, planSends, type SendSchedule } from "./plan-sends.ts";
+import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 
 const STEADY: SendSchedule = {
   min_delay_ms: 1_000,
@@ -66,6 +66,23 @@ describe("quiet hours", () => {
   });
 
   test.each([
+    ["2026-11-20T11:59:59.000Z", "2026-11-20T11:59:59.000Z", "before they begin"],
+    ["2026-11-20T12:00:00.000Z", "2026-11-20T14:00:00.000Z", "at their start"],
+    ["2026-11-20T14:00:00.000Z", "2026-11-20T14:00:00.000Z", "at their end"],
+    ["2026-11-20T18:00:00.000Z", "2026-11-20T18:00:00.000Z", "after them"],
+  ])("within a day, starting at %s, make the first send due at %s: %s", (from, first) => {
+    const noon = { start: "12:00", end: "14:00", tz: "UTC" };
+    const { moments, nextAt } = plan(from, { quiet_hours: noon });
+    expect(moments[0] ?? nextAt).toBe(first);
+  });
+
+  test("that begin and end at the same time never apply", () => {
+    const never = { start: "12:00", end: "12:00", tz: "UTC" };
+    const noon = "2026-11-20T12:00:00.000Z";
+    expect(plan(noon, { quiet_hours: never }).moments[0]).toBe(noon);
+  });
+
+  test.each([
     ["2026-03-29T00:30:00.000Z", "2026-03-29T05:00:00.000Z", "the clocks go forward"],
     ["2026-10-25T00:30:00.000Z", "2026-10-25T06:00:00.000Z", "the clocks go back"],
   ])("in a night with a clock change, starting at %s, end at %s: %s", (from, end) => {
@@ -100,6 +117,18 @@ describe("a daily limit", () => {
       "2026-11-21T00:00:00.000Z",
       "2026-11-21T00:00:02.000Z",
     ]);
+  });
+
+  test("counts anew for the first send after midnight", () => {
+    const { moments } = plan("2026-11-20T23:59:59.000Z", { daily_limit: 1 });
+    expect(moments).toEqual(["2026-11-20T23:59:59.000Z", "2026-11-21T00:00:01.000Z"]);
+  });
+
+  test("counts from midnight in the time zone of the quiet hours, or in UTC", () => {
+    const at = new Date("2026-11-20T02:00:00.000Z");
+    const quiet_hours = { start: "22:00", end: "08:00", tz: "America/Sao_Paulo" };
+    expect(startOfDay({ quiet_hours }, at).toISOString()).toBe("2026-11-19T03:00:00.000Z");
+    expect(startOfDay({ quiet_hours: null }, at).toISOString()).toBe("2026-11-20T00:00:00.000Z");
   });
 
   test("together with quiet hours moves sends to the morning", () => {

@@ -55,9 +55,8 @@ export function failureWeightOf(outcome: FetchOutcome): 1 | 2 {
 /** Seconds or a date; applies only to 429 and 503. */
 function readRetryAfterMs(outcome: FetchOutcome): number | undefined {
   if (outcome.outcome !== "response" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
-  const header = outcome.headers["retry-after"]?.trim();
-  if (!header) return undefined;
+  const header = outcome.headers["retry-after"]?.trim() ?? "";
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+  return Number.isNaN(at) ? undefined : at - Date.now();
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
-import { decideAttempt } from "./decide-attempt.ts";
+import { type AttemptDecision, decideAttempt, failureWeightOf } from "./decide-attempt.ts";
 import { longestRetryScheduleMs } from "./retry-schedule.ts";
 
 const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
@@ -15,9 +15,15 @@ const answered = (status: number): FetchOutcome => ({
 const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "refused", durationMs: 1 };
 const middle = () => 0.5;
 
+function retryOf(decision: AttemptDecision): Extract<AttemptDecision, { decision: "retry" }> {
+  if (decision.decision !== "retry") throw new Error(`The attempt is ${decision.decision}.`);
+  return decision;
+}
+
 test("only a 2xx response is a delivery", () => {
-  expect(decideAttempt(answered(204), 1, plan).decision).toBe("delivered");
-  for (const status of [199, 301, 302, 400, 404, 500]) {
+  for (const status of [200, 204, 299])
+    expect(decideAttempt(answered(status), 1, plan)).toEqual({ decision: "delivered" });
+  for (const status of [199, 300, 301, 302, 400, 404, 500]) {
     expect(decideAttempt(answered(status), 1, plan, middle).decision).toBe("retry");
   }
 });
@@ -39,11 +45,16 @@ test("retry delays vary by up to 20 % in either direction", () => {
 });
 
 test("the last allowed attempt is final, as is the first one without retries", () => {
-  expect(decideAttempt(refused, 10, plan).decision).toBe("failed");
+  expect(decideAttempt(refused, 10, plan)).toEqual({ decision: "failed", reason: "refused", isGone: false });
   expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
     decision: "failed",
     reason: "The receiver responded with 500.",
+    isGone: false,
   });
+});
+
+test("a schedule without entries retries at once", () => {
+  expect(decideAttempt(refused, 1, { ...plan, scheduleMs: [] })).toMatchObject({ delayMs: 0 });
 });
 
 test("Retry-After of 429 and 503 counts between one and two steps and pauses the webhook", () => {
@@ -63,8 +74,58 @@ test("Retry-After of 429 and 503 counts between one and two steps and pauses the
     delayMs: 5_000,
     pauseLane: false,
   });
-  const date = new Date(Date.now() + 30_000).toUTCString();
-  expect(decideAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
+});
+
+test("a 429 response without Retry-After follows the schedule", () => {
+  expect(decideAttempt(answered(429), 1, plan, middle)).toEqual({
+    decision: "retry",
+    delayMs: 5_000,
+    pauseLane: false,
+  });
+});
+
+test("Retry-After may be a date, which counts from now", () => {
+  const asking = (date: number) => ({
+    ...answered(503),
+    headers: { "retry-after": new Date(date).toUTCString() },
+  });
+  const { delayMs, pauseLane } = retryOf(decideAttempt(asking(Date.now() + 40_000), 1, plan));
+  expect(delayMs).toBeGreaterThan(5_000);
+  expect(delayMs).toBeLessThanOrEqual(40_000);
+  expect(pauseLane).toBe(true);
+  expect(decideAttempt(asking(0), 1, plan)).toMatchObject({ delayMs: 5_000, pauseLane: true });
+});
+
+test.each([" 20 ", "020"])("Retry-After %j counts as twenty seconds", (value) => {
+  const asking = { ...answered(429), headers: { "retry-after": value } };
+  expect(decideAttempt(asking, 1, plan)).toMatchObject({ delayMs: 20_000 });
+});
+
+test.each(["", " ", "soon", "20 seconds", "after 20", "20.5.5"])(
+  "Retry-After %j is not valid, so the schedule decides",
+  (value) => {
+    const asking = { ...answered(429), headers: { "retry-after": value } };
+    expect(decideAttempt(asking, 1, plan, middle)).toEqual({
+      decision: "retry",
+      delayMs: 5_000,
+      pauseLane: false,
+    });
+  },
+);
+
+test.each([400, 404, 418, 499])("a %d response counts double in the circuit breaker", (status) => {
+  expect(failureWeightOf(answered(status))).toBe(2);
+});
+
+test.each([399, 408, 409, 425, 429, 500, 503])(
+  "a %d response counts once in the circuit breaker",
+  (status) => {
+    expect(failureWeightOf(answered(status))).toBe(1);
+  },
+);
+
+test("a failure without a response counts once in the circuit breaker", () => {
+  expect(failureWeightOf(refused)).toBe(1);
 });
 
 test("a 410 response is final at once", () => {

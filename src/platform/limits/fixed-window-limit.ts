@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { type Clock, systemClock } from "../clock.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 const MINUTE_MS = 60_000;
@@ -7,21 +9,23 @@ const REMEMBERED = 10_000;
  * Limits tests, each of which sends a request to an arbitrary address. `what` names what is tested, such as
  * "A webhook". Throws RATE_LIMITED.
  */
-export function createFixedWindowLimit(perMinute: number, what: string): (id: number) => void {
-  const uses = new Map<number, number[]>();
+export function createFixedWindowLimit(
+  perMinute: number,
+  what: string,
+  clock: Clock = systemClock,
+): (id: number) => void {
+  const uses = new LRUCache<number, number[]>({ max: REMEMBERED });
   return (id) => {
-    const now = performance.now();
+    const now = clock.monotonicMs();
     const recent = (uses.get(id) ?? []).filter((at) => now - at < MINUTE_MS);
+    const [oldest = now] = recent;
     if (recent.length >= perMinute) {
       throw new GatewayError(
         "RATE_LIMITED",
         `${what} can be tested at most ${perMinute} times per minute. Try again in a minute.`,
-        {
-          retryAfterSeconds: Math.ceil((MINUTE_MS - (now - (recent[0] ?? now))) / 1000),
-        },
+        { retryAfterSeconds: Math.ceil((oldest + MINUTE_MS - now) / 1000) },
       );
     }
     uses.set(id, [...recent, now]);
-    if (uses.size > REMEMBERED) uses.clear();
   };
 }

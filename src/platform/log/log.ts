@@ -81,9 +81,7 @@ function shownError(error: Error, depth = 0): Record<string, unknown> {
     stack: scrub(error.stack ?? ""),
   };
   for (const name of ERROR_FIELDS) {
-    if (name in error) {
-      fields[name] = scalar(Reflect.get(error, name));
-    }
+    fields[name] = scalar(Reflect.get(error, name));
   }
   if (error.cause instanceof Error && depth < 3) {
     fields.cause = shownError(error.cause, depth + 1);

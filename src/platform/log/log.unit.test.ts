@@ -141,6 +141,176 @@ describe("the log", () => {
     expect(lines[3]).toMatchObject({ err: { errors: [{ message: "inner" }] } });
   });
 
+  it.each(["phone", "jid", "lid", "chat", "to", "from"])(
+    "masks short phone numbers too in the field %s",
+    (name) => {
+      const { log, lines } = record();
+      log.info({ [name]: "12345678@lid" }, "x");
+      log.info({ [name]: 12345678 }, "x");
+      log.info({ [name]: "1234" }, "x");
+      log.info({ reason: "12345678" }, "x");
+      expect(lines.map((line) => line[name] ?? line.reason)).toEqual([
+        "12*****5678@lid",
+        "12*****5678",
+        "1234",
+        "12345678",
+      ]);
+    },
+  );
+
+  it.each([
+    ["5511999990001", "55*****0001"],
+    ["1234567890", "12*****7890"],
+    ["123456789012345", "12*****2345"],
+    ["(5511999990001)", "(55*****0001)"],
+    ["5511999990001.", "55*****0001."],
+    ["+1234567890", "12*****7890"],
+    ["+55 (11) 9.9999-0001", "55*****0001"],
+    ["+123-45678", "12*****5678"],
+  ])("masks %j in a text as %j", (text, shown) => {
+    const { log, lines } = record();
+    log.info({ reason: text }, text);
+    expect(lines[0]).toMatchObject({ reason: shown, msg: shown });
+  });
+
+  it.each([
+    "123456789",
+    "1234567890123456",
+    "a5511999990001",
+    "1.5511999990001",
+    "5511999990001a2",
+    "+12 34",
+    "2026-11-20",
+  ])("does not take %j for a phone number", (text) => {
+    const { log, lines } = record();
+    log.info({ reason: text }, "x");
+    expect(lines[0]?.reason).toBe(text);
+  });
+
+  it.each([
+    ["wg_12345678", "[secret]"],
+    ["whsec_AAAA+/=_-9", "[secret]"],
+    ["a wg_12345678, b", "a [secret], b"],
+    ["Bearer abc.~+/=-_9 x", "[secret] x"],
+    ["Basic  YWJj", "[secret]"],
+    ["wg_1234567", "wg_1234567"],
+    ["awg_12345678", "awg_12345678"],
+    ["Bearer", "Bearer"],
+    ["aBearer x", "aBearer x"],
+  ])("shows %j in a text as %j", (text, shown) => {
+    const { log, lines } = record();
+    log.info({ reason: text }, "x");
+    expect(lines[0]?.reason).toBe(shown);
+  });
+
+  it("cuts a text after 2,000 characters, and a list after 50 items", () => {
+    const { log, lines } = record();
+    log.info({ reason: "x".repeat(2_000), error: "x".repeat(2_001), roles: Array(51).fill("api") }, "x");
+    expect(lines[0]?.reason).toBe("x".repeat(2_000));
+    expect(lines[0]?.error).toBe(`${"x".repeat(2_000)}...`);
+    expect(lines[0]?.roles).toHaveLength(50);
+  });
+
+  it("keeps numbers, booleans and dates, and drops what has no short text", () => {
+    const { log, lines } = record();
+    log.info(
+      { count: 0, will_retry: false, run_at: new Date(0), reason: null, error: undefined, url: 7 },
+      "x",
+    );
+    expect(lines[0]).toEqual({
+      level: "info",
+      time: expect.any(String),
+      count: 0,
+      will_retry: false,
+      run_at: "1970-01-01T00:00:00.000Z",
+      url: 7,
+      msg: "x",
+    });
+  });
+
+  it("writes the causes of an error three deep, and three errors of several", () => {
+    const { log, lines } = record();
+    const chain = ["e", "d", "c", "b"].reduce<Error | undefined>(
+      (cause, name) => new Error(name, { cause }),
+      undefined,
+    );
+    log.error({ err: new Error("a", { cause: chain }) }, "x");
+    const several = new AggregateError([
+      new Error("1"),
+      "no error",
+      new Error("2"),
+      new Error("3"),
+      new Error("4"),
+    ]);
+    log.error({ err: several }, "x");
+    const nested = [1, 2, 3, 4].reduce<Error>((inner) => new AggregateError([inner]), new Error("inner"));
+    log.error({ err: nested }, "x");
+    const plain = new Error("plain", { cause: "a text" });
+    log.error({ err: plain }, "x");
+    const [first, second, third, fourth] = lines.map(({ err }) => err as Record<string, never>);
+    expect(first).toMatchObject({
+      cause: { message: "b", cause: { message: "c", cause: { message: "d" } } },
+    });
+    expect(JSON.stringify(first)).not.toContain('"message":"e"');
+    expect(second?.errors).toMatchObject([{ message: "1" }, { message: "2" }, { message: "3" }]);
+    expect(JSON.stringify(third).match(/"errors"/g)).toHaveLength(3);
+    expect(fourth).not.toHaveProperty("cause");
+    expect(fourth).not.toHaveProperty("errors");
+  });
+
+  it("writes the codes of system errors and of database errors", () => {
+    const { log, lines } = record();
+    const fields = {
+      code: "ENOENT",
+      errno: -2,
+      syscall: "open",
+      severity: "ERROR",
+      constraint: "job_pkey",
+      table: "job",
+      routine: "_bt_check_unique",
+    };
+    log.error({ err: Object.assign(new Error("x"), fields, { path: "/home/bia" }) }, "x");
+    const { type, message, stack, ...others } = Object(lines[0]?.err);
+    expect([type, message, typeof stack]).toEqual(["Error", "x", "string"]);
+    expect(others).toEqual(fields);
+    log.error({ err: Object.assign(new Error("y"), { stack: undefined }) }, "y");
+    expect(lines[1]?.err).toEqual({ type: "Error", message: "y", stack: "" });
+  });
+
+  it("masks the stack of an error, and the arguments of a message", () => {
+    const { log, raw, lines } = record();
+    log.error(new Error("for 5511999990001"));
+    log.info({ count: 1 }, "%s called %d times", "5511999990001", 2);
+    expect(raw.join()).not.toContain("5511999990001");
+    expect(lines[1]?.msg).toBe("55*****0001 called 2 times");
+  });
+
+  it("masks a message that is passed alone, and keeps the error that is passed alone", () => {
+    const { log, lines } = record();
+    log.info("to 5511999990001");
+    log.error(new Error("for 5511999990001"));
+    expect(lines).toMatchObject([
+      { msg: "to 55*****0001" },
+      { msg: "for 55*****0001", err: { type: "Error", message: "for 55*****0001" } },
+    ]);
+  });
+
+  it("drops an object in the field of a phone", () => {
+    const { log, lines } = record();
+    log.info({ to: { number: "5511999990001" }, from: true }, "x");
+    expect(lines[0]).not.toHaveProperty("to");
+    expect(lines[0]?.from).toBe(true);
+  });
+
+  it("does not take a field err for an error if it is none", () => {
+    const { log, lines } = record();
+    log.error({ err: "broken" });
+    log.error({ err: new Error("own") }, "given");
+    log.error(new Error("own"), "given");
+    expect(lines.map(({ msg }) => msg)).toEqual([undefined, "given", "given"]);
+    expect(lines[0]?.err).toBe("broken");
+  });
+
   it("writes no second line for a newline in the data", () => {
     const { log, raw } = record();
     log.info({ reason: 'x\n{"level":"fatal"}' }, "a\r\nb");

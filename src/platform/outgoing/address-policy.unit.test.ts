@@ -256,6 +256,12 @@ describe("destination ports", () => {
   });
 });
 
+it("a denied port is open only if every address that a packet can reach is listed with it", () => {
+  const half = teredo([8, 8, 8, 8], [9, 9, 9, 9]);
+  expect(allows(["external", "8.8.8.0/24:22"], half, "x.test", 22)).toBe(false);
+  expect(allows(["external", "8.0.0.0/7:22"], half, "x.test", 22)).toBe(true);
+});
+
 describe("the gateway's own listeners", () => {
   const policyFor = (address: string) =>
     createAddressPolicy({
@@ -298,6 +304,7 @@ describe("the gateway's own listeners", () => {
   it("include a database elsewhere, by address and by name", () => {
     expect(policyFor("10.0.0.9").allows({ host: "x.test", port: 3000 }, "10.0.0.9")).toBe(false);
     expect(policyFor("db.internal").allows({ host: "DB.internal.", port: 3000 }, "10.0.0.9")).toBe(false);
+    expect(policyFor("db.internal").allows({ host: "n8n", port: 3000 }, "127.0.0.1")).toBe(true);
   });
 });
 
@@ -381,6 +388,9 @@ describe("list entries", () => {
     "256.1.1.1",
     "a b",
     "n8n:0",
+    "x[::1]:80",
+    "[::1]:80x",
+    "[::1]x",
     "n8n:x",
     "n8n:70000",
     "http://n8n",
@@ -397,7 +407,7 @@ describe("list entries", () => {
     const closed = ["external", "n8n:5678", "[::1]:8080", "10.0.0.0/8:443", "127.0.0.1:9000"];
     expect(findBroadEntries(closed)).toEqual([]);
     const open = ["private", "loopback", "n8n", "*.example.org", "10.0.0.0/8", "::1"];
-    expect(findBroadEntries([...closed, ...open])).toEqual(open);
+    expect(findBroadEntries([...closed, ...open, "not an entry"])).toEqual(open);
   });
 
   it.each([
@@ -414,6 +424,7 @@ describe("list entries", () => {
     expect(parseSingleAddress("fd00:ec2::254/128")?.toString()).toBe("fd00:ec2::254");
     expect(parseSingleAddress("169.254.0.0/16")).toBeUndefined();
     expect(parseSingleAddress("0.0.0.0/0")).toBeUndefined();
+    expect(parseSingleAddress("localhost")).toBeUndefined();
   });
 
   it("that cannot be parsed prevent the creation of a policy", () => {

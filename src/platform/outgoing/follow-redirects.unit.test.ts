@@ -2,6 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { followRedirects } from "./follow-redirects.ts";
 import { createSafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
 const closers: (() => unknown)[] = [];
@@ -121,5 +122,56 @@ describe("a download whose address redirects", () => {
   it("ends with a response without a file where the redirect has no target", async () => {
     const host = await serve((_request, response) => response.writeHead(302).end());
     expect(await fetchFile(`http://${host}/`)).toMatchObject({ outcome: "response", status: 302, bytes: 0 });
+  });
+});
+
+describe("a request that follows redirects", () => {
+  const REFUSED = { outcome: "failed" as const, error: "The connection was refused.", durationMs: 1 };
+  const redirect = (location: string) => ({
+    outcome: "response" as const,
+    status: 302,
+    headers: { location },
+    durationMs: 1,
+  });
+
+  /** Sends a request whose hops end like this. */
+  function follow(hops: (typeof REFUSED | ReturnType<typeof redirect>)[], totalMs = 30_000) {
+    const left = [...hops];
+    return followRedirects({ url: "http://a.test/", totalMs }, async () => left.shift() ?? REFUSED);
+  }
+
+  it("reports a failure unchanged, and a failure behind a redirect as such", async () => {
+    expect(await follow([REFUSED])).toMatchObject({
+      error: "The connection was refused.",
+      url: "http://a.test/",
+    });
+    expect(await follow([redirect("/b")])).toMatchObject({
+      error: "After a redirect: The connection was refused.",
+      url: "http://a.test/b",
+    });
+  });
+
+  it("returns a response behind a redirect unchanged", async () => {
+    const last = { ...redirect("/c"), status: 304 };
+    const outcome = await follow([redirect("/b"), last]);
+    expect(outcome).toEqual({ ...last, url: "http://a.test/b", durationMs: expect.any(Number) });
+  });
+
+  it("fails after three redirects, with the reason", async () => {
+    expect(await follow(["/b", "/c", "/d", "/e"].map(redirect))).toEqual({
+      outcome: "failed",
+      failure: "too_many_redirects",
+      error: "The address redirects more than 3 times.",
+      durationMs: expect.any(Number),
+    });
+  });
+
+  it("fails if no time is left for the next hop, with the reason", async () => {
+    expect(await follow([redirect("/b")], 0)).toEqual({
+      outcome: "failed",
+      failure: "timeout_total",
+      error: "No response within the time limit.",
+      durationMs: expect.any(Number),
+    });
   });
 });

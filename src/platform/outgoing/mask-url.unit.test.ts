@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { maskUrl } from "./mask-url.ts";
+import { maskUrl, originOfUrl } from "./mask-url.ts";
 
 it.each([
   ["https://example.com/hook", "https://example.com/hook"],
@@ -15,7 +15,21 @@ it.each([
   ["https://api.example/bot123456:AAE-x/send/", "https://api.example/***/send/"],
   ["https://example.com/abcdefghijklmnopqrstuvwxyz", "https://example.com/***"],
   ["https://***@example.com/***/a?token=***&***", "https://***@example.com/***/a?token=***&***"],
+  ["https://:pass@example.com/", "https://***@example.com/"],
+  ["https://example.com/v12/v123/1v2/V1", "https://example.com/v12/***/***/***"],
+  ["https://example.com/abcdefghijklmno/abcdefghijklmnop", "https://example.com/abcdefghijklmno/***"],
+  ["https://example.com/a-b_c.d/a-b-c-d-e/a--b/a1/-a", "https://example.com/a-b_c.d/***/***/***/***"],
+  ["https://example.com/a-abcdefghijklmno/a-abcdefghijklmnop", "https://example.com/a-abcdefghijklmno/***"],
+  ["https://example.com?", "https://example.com/"],
+  ["https://example.com/?=x", "https://example.com/?=***"],
   ["nonsense user:pass@", "[not a URL]"],
 ])("a URL is masked: %s as %s", (url, masked) => {
   expect(maskUrl(url)).toBe(masked);
+});
+
+it.each([
+  ["https://user:pass@example.com:8443/bot123456:AAE-x?a=b", "https://example.com:8443"],
+  ["nonsense", "[not a URL]"],
+])("the origin of a URL has no secret: of %s it is %s", (url, origin) => {
+  expect(originOfUrl(url)).toBe(origin);
 });

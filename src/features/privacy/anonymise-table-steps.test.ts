@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type Anonymisation, PARTS_OF_SCOPE } from "./anonymisation.ts";
+import {
+  anonymiseRows,
+  CHAT_STEPS,
+  NAME_STEPS,
+  NUMBERED_TABLES,
+  PERSON_STEPS,
+} from "./anonymise-table-steps.ts";
+import { ERASED_TABLES } from "./erased-tables.ts";
+import type { AnonymisationPart } from "./treatment.ts";
+
+const STEPS = [...NAME_STEPS, ...CHAT_STEPS, ...PERSON_STEPS];
+const EVERY_ROW = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, 1_000_000]));
+
+let store: TestDatabase;
+let shop: { account: number; instance: number };
+let other: { account: number; instance: number };
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+
+beforeEach(async () => {
+  await store.database.pool.query("truncate account, instance, contact, surrogate restart identity cascade");
+  shop = await addAccount();
+  other = await addAccount();
+});
+
+async function query(text: string, values: unknown[] = []) {
+  return (await store.database.pool.query(text, values)).rows;
+}
+
+async function addAccount() {
+  const [row] = await query(`
+    with p as (insert into plan (name, features) values (gen_random_uuid()::text, '{}') returning id),
+      a as (insert into account (name, account_type, plan_id, settings) select 'Shop', 'client', id, '{}' from p returning id)
+    insert into instance (account_id, lane, global_lane, name, network, webhook_secret, profile_name)
+    select id, 1, 2, 'Sales', 'sandbox', '', 'Bia' from a returning id, account_id`);
+  return { account: Number(row.account_id), instance: Number(row.id) };
+}
+
+const addLeads = (count: number, of = shop) =>
+  query(
+    `insert into lead (account_id, phone, name, email, tags)
+     select $1, (5511999990000 + n)::text, 'Bia', 'bia@example.com', '{vip}' from generate_series(1, $2) n`,
+    [of.account, count],
+  );
+
+const runOf = (parts: readonly AnonymisationPart[], changed: Partial<Anonymisation> = {}): Anonymisation => ({
+  request: 1,
+  parts: new Set(parts),
+  account_id: shop.account,
+  instances: [shop.instance],
+  until: EVERY_ROW,
+  ...changed,
+});
+
+/** Runs the step of this table from its beginning, for ten batches at most; returns the rows of each batch. */
+async function runStep(name: string, run: Anonymisation): Promise<number[]> {
+  const step = STEPS.find((one) => one.name === name);
+  if (!step?.runBatch) throw new Error(`There is no step ${name}.`);
+  const { runBatch } = step;
+  const sizes: number[] = [];
+  let after: unknown = null;
+  do {
+    const batch = await store.database.db.transaction().execute(async (trx) => {
+      return runBatch(trx, run, after);
+    });
+    sizes.push(batch.rows);
+    after = batch.after;
+  } while (after !== null && sizes.length < 10);
+  return sizes;
+}
+
+describe("the anonymisation of a table", () => {
+  test("changes every row of the account, in batches of 500, and no other account's", async () => {
+    await addLeads(1_100);
+    await addLeads(1, other);
+    expect(await runStep("lead", runOf(["leads"]))).toEqual([500, 500, 100]);
+    const rows = await query("select account_id, name, email, tags from lead where name not like 'anon-%'");
+    expect(rows).toEqual([
+      { account_id: other.account, name: "Bia", email: "bia@example.com", tags: ["vip"] },
+    ]);
+    expect(
+      await query("select from lead where account_id = $1 and email is not null", [shop.account]),
+    ).toEqual([]);
+  });
+
+  test("ends without another batch if its rows fill the last one", async () => {
+    await addLeads(500);
+    expect(await runStep("lead", runOf(["leads"]))).toEqual([500, 0]);
+  });
+
+  test("covers the rows up to the last one at its request", async () => {
+    await addLeads(3);
+    await runStep("lead", runOf(["leads"], { until: { lead: 2 } }));
+    expect(await query("select id from lead where name = 'Bia'")).toEqual([{ id: 3 }]);
+    expect(await runStep("lead", runOf(["leads"], { until: {} }))).toEqual([0]);
+  });
+
+  test("leaves the columns of parts that were not requested", async () => {
+    await addLeads(1);
+    await runStep("lead", runOf(["account"]));
+    expect(await query("select name from lead")).toEqual([{ name: "Bia" }]);
+  });
+
+  test("covers the account itself, but no other", async () => {
+    expect(await runStep("account", runOf(["account"]))).toEqual([1]);
+    expect(await query("select name from account order by id")).toEqual([
+      { name: `anon-${shop.account}` },
+      { name: "Shop" },
+    ]);
+  });
+
+  test("covers the rows of the account's instances", async () => {
+    for (const of of [shop, other])
+      await query(
+        "insert into contact (account_id, instance_id, jid, name) values ($1, $2, '5511999990001@s.whatsapp.net', 'Bia')",
+        [of.account, of.instance],
+      );
+    expect(await runStep("contact", runOf(["conversations"]))).toEqual([1]);
+    const rows = await query("select account_id, name from contact order by id");
+    expect(rows).toEqual([
+      { account_id: shop.account, name: null },
+      { account_id: other.account, name: "Bia" },
+    ]);
+    expect(await runStep("contact", runOf(["conversations"], { instances: [] }))).toEqual([0]);
+  });
+
+  test("covers the recipients of the account's campaigns", async () => {
+    for (const of of [shop, other])
+      await query(
+        `with c as (insert into campaign (account_id, instance_id, name, message_template, min_delay_ms, max_delay_ms)
+           values ($1, $2, 'News', 'Hi', 0, 0) returning id)
+         insert into campaign_recipient (account_id, campaign_id, phone, variables)
+         select $1, id, '5511999990001', '{"name": "Bia"}' from c`,
+        [of.account, of.instance],
+      );
+    expect(await runStep("campaign_recipient", runOf(["leads"]))).toEqual([1]);
+    const rows = await query("select phone, variables from campaign_recipient order by id");
+    expect(rows).toEqual([
+      { phone: expect.stringMatching(/^anon-/), variables: {} },
+      { phone: "5511999990001", variables: { name: "Bia" } },
+    ]);
+  });
+
+  test("changes only the given rows", async () => {
+    await addLeads(2);
+    await store.database.db.transaction().execute(async (trx) => {
+      await anonymiseRows(trx, runOf(["leads"]), "lead", []);
+      await anonymiseRows(trx, runOf(["leads"]), "lead", [2]);
+    });
+    expect(await query("select id from lead where name = 'Bia'")).toEqual([{ id: 1 }]);
+  });
+});
+
+describe("the steps of an anonymisation", () => {
+  test("begin with the names in events, then the chats, then everything else", () => {
+    expect(NAME_STEPS.map(({ name }) => name)).toEqual(["account", "account_user", "instance", "webhook"]);
+    expect(CHAT_STEPS.map(({ name }) => name)).toEqual(["contact", "conversation"]);
+    expect(PERSON_STEPS.map(({ name }) => name)).toEqual([
+      "attempt",
+      "lead",
+      "lead_note",
+      "campaign_recipient",
+      "campaign",
+      "consent",
+      "integration",
+      "integration_link",
+      "custom_field",
+      "quick_reply",
+      "api_log",
+      "audit",
+      "data_request",
+    ]);
+  });
+
+  test("record the last row of their tables, and of messages, events and jobs", () => {
+    expect([...NUMBERED_TABLES].toSorted()).toEqual(
+      [...STEPS.map(({ name }) => name), "message", "event", "job"].toSorted(),
+    );
+  });
+
+  test.each([
+    ["account", ["account"]],
+    ["contact", ["conversations"]],
+    ["attempt", ["account", "messages"]],
+    ["consent", ["leads", "account"]],
+    ["campaign_recipient", ["leads", "conversations", "messages"]],
+  ])("of the table %s run if one of its parts is requested", (name, parts) => {
+    expect([...(STEPS.find((step) => step.name === name)?.parts ?? [])].toSorted()).toEqual(parts.toSorted());
+  });
+
+  test("run for the parts of the requested scope", () => {
+    expect(PARTS_OF_SCOPE).toEqual({
+      account: ["account"],
+      messages: ["messages"],
+      leads: ["leads"],
+      conversations: ["conversations", "messages"],
+      all: ["account", "messages", "leads", "conversations"],
+    });
+  });
+
+  test("change no table outside the list of erased tables, and none twice", () => {
+    expect(ERASED_TABLES).toEqual(
+      expect.arrayContaining([...NUMBERED_TABLES, "surrogate", "message_search"]),
+    );
+    expect(new Set(ERASED_TABLES).size).toBe(ERASED_TABLES.length);
+    for (const kept of ["node", "lane", "plan", "sign_in", "suppression", "backup"])
+      expect(ERASED_TABLES).not.toContain(kept);
+  });
+});
