@@ -239,7 +239,7 @@ const isUnknown = typed !== "" && !typed.startsWith("-") && !known.includes(type
 const argv = isUnknown ? process.argv.slice(0, 3) : process.argv;
 
 /** Errors whose message is meant for the operator; all others are bugs. */
-const WITHOUT_STACK = new Set(["ConfigError", "StartError", "BrokenPromise"]);
+const WITHOUT_STACK = new Set(["ConfigError", "StartError", "DemoFailure"]);
 
 try {
   await program.parseAsync(argv.length > 2 ? argv : [...argv, "serve"]);

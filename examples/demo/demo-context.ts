@@ -23,7 +23,7 @@ export interface DemoParticipant {
 
 /** Waygate broke one of its promises; shown as one sentence. */
 export class DemoFailure extends Error {
-  override readonly name = "BrokenPromise";
+  override readonly name = "DemoFailure";
 }
 
 const TIMEOUT_MS = 60_000;

@@ -14,7 +14,7 @@ export interface ToolContext {
 
 /** Neither the arguments nor the environment name an instance; thrown before any request to the gateway. */
 export class MissingInstanceError extends Error {
-  override readonly name = "MissingInstance";
+  override readonly name = "MissingInstanceError";
 }
 
 /**

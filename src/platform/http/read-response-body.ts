@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 /** Wraps an error of the code that receives the pieces: it is the gateway's fault, whatever its code. */
 export class ChunkHandlerError extends Error {
-  override readonly name = "ChunkError";
+  override readonly name = "ChunkHandlerError";
 }
 
 /** Reads the first `maxBytes`, or the part before the body broke; an early end closes the connection. */

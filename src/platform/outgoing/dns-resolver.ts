@@ -14,7 +14,7 @@ const MAX_KNOWN = 10_000;
 
 /** The name could not be resolved. */
 export class DnsResolutionError extends Error {
-  override readonly name = "NameError";
+  override readonly name = "DnsResolutionError";
 }
 
 /**

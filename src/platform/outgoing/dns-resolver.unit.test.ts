@@ -112,7 +112,7 @@ describe("the DNS resolver", () => {
     expect(await wanted).toHaveLength(1);
   });
 
-  it("reports every failure as a NameError", async () => {
+  it("reports every failure as a DnsResolutionError", async () => {
     const { asked, open, lookup } = controlled();
     const failing = expect(lookup("a.test")).rejects.toBeInstanceOf(DnsResolutionError);
     await expect.poll(() => asked).toHaveLength(1);

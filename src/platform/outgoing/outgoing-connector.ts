@@ -9,7 +9,7 @@ const NEXT_ADDRESS_MS = 500;
 
 /** The address policy blocked the target. Does not reveal the resolved address. */
 export class BlockedTargetError extends Error {
-  override readonly name = "BlockedError";
+  override readonly name = "BlockedTargetError";
 
   constructor() {
     super("the address is not allowed");

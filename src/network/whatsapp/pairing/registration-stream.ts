@@ -10,7 +10,7 @@ const MOST_QUEUED = 200;
 
 /** WhatsApp responded to a query with an error. */
 export class QueryRejectedError extends Error {
-  override readonly name = "QueryRefused";
+  override readonly name = "QueryRejectedError";
   /** As in HTTP; 0 when WhatsApp names none. */
   readonly code: number;
   /** WhatsApp's text for it, such as `bad-request`. */
@@ -28,14 +28,14 @@ export class QueryRejectedError extends Error {
 
 /** No response arrived in time, or the connection ended first. */
 export class QueryTimeoutError extends Error {
-  override readonly name = "QueryUnanswered";
+  override readonly name = "QueryTimeoutError";
 }
 
 export interface RegistrationStreamOptions {
   socket: BaileysSocket;
   /** Timeout for the response to a query. */
   queryMs: number;
-  /** Receives failures of work that was passed to `inOrder`. */
+  /** Receives failures of work that was passed to `enqueue`. */
   onFailure(error: unknown): void;
 }
 
@@ -86,7 +86,7 @@ export class RegistrationStream {
     }
   }
 
-  /** Resolves when all work passed to `inOrder` has ended; once the connection has ended, none starts. */
+  /** Resolves when all work passed to `enqueue` has ended; once the connection has ended, none starts. */
   async whenIdle(): Promise<void> {
     await this.#works.run("", async () => {});
   }
