@@ -147,6 +147,10 @@ const EXPORTED_TYPE = /^export (?:declare )?(?:interface|type|(?:abstract )?clas
 const EXPORTED =
   /^export (?:declare )?(?:async )?(?:interface|type|(?:abstract )?class|enum|function\*?|const|let) (\w+)/gm;
 
+const COMMENT = /\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm;
+/** Functions of other programs that a comment names as its source. */
+const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
+
 const everything = ["src", "migrations", "scripts", "examples", "test"].flatMap(readSources);
 const sources = everything.filter(({ path }) => /^(src|examples)\//.test(path) && !path.endsWith(".test.ts"));
 
@@ -400,6 +404,26 @@ describe("files and names", () => {
       .filter((file) => file.path.startsWith("src/") && !isNamedForExport(file))
       .map(({ path }) => path);
     expect(wrong.toSorted()).toEqual(NAMED_FOR_A_SUBJECT.toSorted());
+  });
+
+  test("an error's name, which logs show, is the name of its class", () => {
+    const classes = sources.flatMap(({ text }) => [
+      ...text.matchAll(/class (\w+) extends \w*Error[^{]*\{\n\s*override readonly name = "(\w+)"/g),
+    ]);
+    expect(classes.length).toBeGreaterThan(10);
+    expect(classes.filter(([, name, shown]) => name !== shown).map(([, name]) => name)).toEqual([]);
+  });
+
+  test("a comment names only identifiers that the code has", () => {
+    const words = new Set(sources.flatMap(({ text }) => text.replace(COMMENT, " ").match(/\w+/g) ?? []));
+    const gone = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(COMMENT)].flatMap(([comment]) =>
+        [...comment.matchAll(/`(?:\w+\.)*#?([a-z]\w*[A-Z]\w*)/g)].flatMap(([, name = ""]) =>
+          words.has(name) || NAMES_OF_OTHERS.has(name) ? [] : `${path}: ${name}`,
+        ),
+      ),
+    );
+    expect(gone).toEqual([]);
   });
 
   test("no literal is spread into a list or an object: its entries are written there directly", () => {

@@ -2,9 +2,9 @@ const EVERY_MS = 3_000;
 
 /** Progress of a command; a command that takes less than a few seconds prints none. */
 export interface ProgressPrinter {
-  /** Adds this many to the count that `words` names. */
+  /** Adds this many to the count that `description` names. */
   advanceBy(count: number, description: string): void;
-  /** Sets the total count that `words` names. */
+  /** Sets the total count that `description` names. */
   advanceTo(count: number, description: string): void;
 }
 

@@ -40,7 +40,7 @@ export interface Engine {
   /** Restricts the lane to these groups; null runs all groups. Lasts as long as this node owns the lane. */
   limitToGroups(lane: number, only: readonly string[] | null): void;
   /**
-   * Starts no further job of the lane for this long, except in the kind's `unpaused` groups; 0 ends a pause.
+   * Starts no further job of the lane for this long, except in the kind's `unpausedGroups`; 0 ends a pause.
    */
   pauseLane(lane: number, ms: number): void;
   /**

@@ -165,7 +165,7 @@ export class LaneDispatcher {
   }
 }
 
-/** Result of one attempt. `untried`: the database became unavailable or full, so the attempt does not count. */
+/** Result of one attempt. `aborted`: the database became unavailable or full, so the attempt does not count. */
 type JobRunResult = JobResult | { end: "aborted"; isHealthy?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is a bug, logged in full and turned into a retry. */

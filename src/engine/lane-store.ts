@@ -45,7 +45,7 @@ export interface LaneEpoch {
 
 /**
  * Selects `id, epoch` of the lanes that this node still owns under these epochs, and locks them until the
- * commit. Use it inside a fenced statement, and pass each missing lane to `engine.laneLost(id)`.
+ * commit. Use it inside a fenced statement, and pass each missing lane to `engine.markLaneLost(id)`.
  */
 export function lockOwnedLanes(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEpoch> {
   // A fixed lock order, so that statements that lock several lanes cannot deadlock.

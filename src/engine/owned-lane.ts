@@ -106,7 +106,7 @@ export class OwnedLane {
     this.#ahead = [];
   }
 
-  /** Begins a read, which ends with `took` or `readingFailed`. */
+  /** Begins a read, which ends with `fetched` or `fetchFailed`. */
   beginFetch(): FetchJobsQuery {
     const free = this.#slots();
     const isPaused = this.#isPaused();

@@ -21,7 +21,7 @@ const ERASURES_FILE = "erasures.jsonl";
 const AT_ONCE = 100;
 const NO_SUCH_TABLE = "42P01";
 
-/** Writes a copy of the erasure log into the backup directory; `keptUntil` is the last id in it. */
+/** Copies the erasure log into the backup directory, unless the copy is complete. Returns the last id in the copy. */
 export async function copyErasureLog(db: Db, directory: string, copiedUntil: number): Promise<number> {
   const { last } = await db
     .selectFrom("erasure_log")

@@ -33,7 +33,7 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
   return row ?? NOTHING;
 }
 
-/** Requests a search, unless one ran in the last `freshMs`. */
+/** Requests a search, unless one ran in the last `minIntervalMs`. */
 export async function requestSearch(db: Db, minIntervalMs: number): Promise<void> {
   await sql`
     insert into client_version (wanted_at) values (now())

@@ -32,9 +32,9 @@ export interface NumberResolver {
    * person. Other addresses cost nothing.
    */
   resolve(instance: InstanceRef, jid: Jid): Promise<Jid>;
-  /** Whether `settle` is known to leave this address unchanged, without a query. */
+  /** Whether `resolve` is known to leave this address unchanged, without a query. */
   isResolved(instanceId: number, address: string): boolean;
-  /** Like `settle`, with one query for all of them. */
+  /** Like `resolve`, with one query for all of them. */
   resolveAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
   /** The cached results of numbers. */
   findCached(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;

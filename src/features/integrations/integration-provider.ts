@@ -73,7 +73,7 @@ export interface EventWork {
 export interface TaskWork {
   job: Job;
   integration: Integration;
-  /** The argument of `taskJob`. */
+  /** The argument of `createTaskJob`. */
   task: Record<string, unknown>;
 }
 

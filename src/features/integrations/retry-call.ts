@@ -10,7 +10,7 @@ import type { IntegrationDeps } from "./integration-provider.ts";
 export type FailureKind = "away" | "timeouts" | "failures";
 export type AttemptCounts = Record<FailureKind, number>;
 
-/** A failed request, as `Health.note` returns it. */
+/** A failed request, as `recordResponse` of the integration's health returns it. */
 export interface FailedRequest extends HealthUpdate {
   /** The other side rejects every request until a user changes something. */
   isRefusal?: boolean;

@@ -103,7 +103,7 @@ export async function queueInboundFiles(trx: Trx, messages: readonly number[]): 
   return rows.map((row) => row.lane);
 }
 
-/** As `awaitFiles`, of files that were sent: they move from where they waited for their send into the store. */
+/** Like `queueInboundFiles`, for files that were sent: they move from where they waited for their send into the store. */
 export async function queueSentFiles(
   trx: Trx,
   sent: readonly { id: number; upload: string }[],

@@ -10,7 +10,7 @@ import { BoundedResponseHandler } from "./files/bounded-response-handler.ts";
 import { MediaHosts } from "./files/media-hosts.ts";
 
 export interface SessionTransportOptions {
-  /** As in `OpenOptions`. */
+  /** As in `OpenSessionOptions`. */
   proxy?: string;
   lookup?: LookupFunction;
 }

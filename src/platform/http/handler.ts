@@ -66,7 +66,7 @@ export interface HandlerRequest<R extends Route> {
   readonly ip: string;
   /** The validated `Idempotency-Key` header, on routes that honour it. */
   readonly idempotencyKey: string | undefined;
-  /** The raw JSON body, on routes with `signed`. */
+  /** The raw JSON body, on routes that are `signed`. */
   readonly bytes: Buffer | undefined;
   /**
    * Counts bytes that this request holds in memory until its handler ends. Throws UNAVAILABLE over the
@@ -95,7 +95,7 @@ export interface OkResponseOptions {
   /** Fields beside `data`, declared by the route's `beside`. */
   beside?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** One of the route's `statuses`; 200 (202 for `Accepted`) when absent. */
+  /** One of the route's `statuses`; 200 (202 for `AcceptedResponse`) when absent. */
   status?: number;
 }
 

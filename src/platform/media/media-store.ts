@@ -6,7 +6,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** Writes a file to the store; the file is invisible before `keep`. */
+/** Writes a file to the store; the file is invisible before `commit`. */
 export interface StoredFileWriter {
   /** Bytes written so far. */
   readonly size: number;
@@ -16,7 +16,7 @@ export interface StoredFileWriter {
   end(): Promise<string>;
   /** Resolves once the file is durable under this name. Throws STORAGE_FULL if the disk is full. */
   commit(name: string): Promise<void>;
-  /** Deletes the file unless `keep` has stored it. */
+  /** Deletes the file unless `commit` has stored it. */
   discard(): Promise<void>;
 }
 

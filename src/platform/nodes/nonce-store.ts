@@ -9,7 +9,7 @@ export interface NonceStoreOptions {
   clock: Clock;
   /** Shortest time that a nonce is stored; the longest is twice that. */
   retentionMs: number;
-  /** Most nonces stored per `keepMs`. */
+  /** Most nonces stored per `retentionMs`. */
   max: number;
 }
 

@@ -12,7 +12,7 @@ export interface ChatwootPathTokensDeps {
 }
 
 /**
- * Digests of the tokens in the URLs that Chatwoot inboxes call, cached for at most 5 s; `forget` invalidates
+ * Digests of the tokens in the URLs that Chatwoot inboxes call, cached for at most 5 s; `invalidate` removes
  * one on all nodes.
  */
 export interface ChatwootPathTokens {

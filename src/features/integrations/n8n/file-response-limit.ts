@@ -7,7 +7,7 @@ export class FileResponseLimit {
   static readonly largestBytes = 5 * 1024 * 1024;
   readonly #semaphore = new Semaphore(AT_ONCE);
 
-  /** `takeRoom` resolves as soon as a file may be read; its slot is held until the work ends. */
+  /** `acquireSlot` resolves as soon as a file may be read; its slot is held until the work ends. */
   async use<T>(work: (acquireSlot: () => Promise<void>) => Promise<T>): Promise<T> {
     const { promise: ended, resolve: end } = newPromise();
     const acquireSlot = () => {

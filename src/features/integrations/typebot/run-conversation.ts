@@ -34,7 +34,7 @@ interface ConversationContext extends TurnContext {
   input: UserInput;
   /** The session to continue; absent: a new one starts. */
   session: BotSession | undefined;
-  /** Messages written right after it, and part of `said`. */
+  /** Messages written right after it, whose content is part of `input`. */
   joined: readonly Joined[];
 }
 

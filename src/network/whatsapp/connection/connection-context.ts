@@ -71,7 +71,7 @@ export class ConnectionContext {
   }
 
   /**
-   * Like `tell`; resolves with whether the network may delete the message, because it is stored or
+   * Like `report`; resolves with whether the network may delete the message, because it is stored or
    * unreadable.
    */
   async reportDurably(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
