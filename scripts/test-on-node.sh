@@ -14,7 +14,7 @@ files=(
   src/network/whatsapp/whatsapp-driver.test.ts
   src/network/whatsapp/whatsapp-connection-loop.test.ts
   src/network/whatsapp/inbound/inbound-listeners.test.ts
-  src/network/whatsapp/keys/journal.test.ts
+  src/network/whatsapp/keys/journal.long.test.ts
   src/network/whatsapp/outbound/outbox.test.ts
   src/network/whatsapp/pairing/pairing-code.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts

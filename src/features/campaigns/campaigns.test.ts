@@ -189,29 +189,6 @@ describe("campaign recipients", () => {
     expect(await answer.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
   });
 
-  test("are accepted up to 50,000 per request, which does not delay a send of the API", async () => {
-    const id = await createCampaign();
-    // From 10 on, beyond the numbers that the sandbox treats in a special way.
-    const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n + 10).padStart(8, "0")}`);
-    expect((await owner.addRecipients({ id, numbers })).data).toMatchObject({
-      inserted: 50_000,
-      total: 50_000,
-    });
-    const tooMany = owner.addRecipients({ id, numbers: [...numbers, "5511999990000"] });
-    await expect(tooMany).rejects.toMatchObject({ status: 400 });
-    await owner.startCampaign({ id });
-    await waitUntil(async () => (await totalsOf(id)).sent > 0);
-    const sent = await shop.client.sendText({ id: shop.id, number: newPhone(), text: "Now" });
-    // The receipts may have arrived before the response.
-    expect(sent.data).toMatchObject({ status: expect.stringMatching(/^(sent|delivered|read)$/) });
-    expect((await totalsOf(id)).pending).toBeGreaterThan(0);
-    await owner.cancelCampaign({ id });
-    await waitUntil(async () => (await totalsOf(id)).queued === 0);
-    const totals = await totalsOf(id);
-    expect(totals).toMatchObject({ total: 50_000, pending: 0 });
-    expect(totals.sent + totals.failed + totals.cancelled).toBe(50_000);
-  });
-
   test("who have opted out, or have not agreed, are skipped and shown with the reason", async () => {
     const [left = "", silent = "", agreed = "", revoked = ""] = newPhones(4);
     await shop.client.sandboxReceive({ id: shop.id, from: left, text: " Sair! " });
