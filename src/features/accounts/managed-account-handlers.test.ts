@@ -288,6 +288,22 @@ describe("accounts", () => {
     expect(data).toMatchObject([{ actor: "system", fields: ["status"] }]);
   });
 
+  it.concurrent("whose plan loses a feature lose it for tokens within 5 s", async () => {
+    const plan = await makePlan({});
+    const { client } = await makeAccount(test.owner, { plan_id: plan.id });
+    await client.listCampaigns();
+    await test.owner.updatePlan({ id: plan.id, features: { campaigns: false } });
+    await waitUntil(
+      () =>
+        client.listCampaigns().then(
+          () => false,
+          ({ code, details }) => code === "PLAN_FEATURE_DISABLED" && details.feature === "campaigns",
+        ),
+      30_000,
+    );
+    await client.listLeads();
+  });
+
   it("of the owner keep their status and plan, and a second owner cannot be created", async () => {
     const { data } = await test.owner.me();
     const plan = await makePlan({ max_instances: 1 });
@@ -454,22 +470,6 @@ describe("plans", () => {
     await test.owner.changeAccount({ id: account_id, plan_id: standard });
     expect((await test.owner.deletePlan({ id: plan.id })).data).toEqual({ id: plan.id });
     expect(await refusal(test.owner.deletePlan({ id: standard }))).toMatchObject({ code: "CONFLICT" });
-  });
-
-  it("can switch off features for tokens within 5 s", async () => {
-    const plan = await makePlan({});
-    const { client } = await makeAccount(test.owner, { plan_id: plan.id });
-    await client.listCampaigns();
-    await test.owner.updatePlan({ id: plan.id, features: { campaigns: false } });
-    await waitUntil(
-      () =>
-        client.listCampaigns().then(
-          () => false,
-          ({ code, details }) => code === "PLAN_FEATURE_DISABLED" && details.feature === "campaigns",
-        ),
-      30_000,
-    );
-    await client.listLeads();
   });
 
   it("limit the instances of an account, however many requests run at once", async () => {

@@ -15,6 +15,7 @@ const FRIEND = "5511966661111";
 let network: TestSandboxNetwork;
 let database: Database;
 let served: Served;
+let waitMs = 10_000;
 
 beforeAll(async () => {
   network = await startSandboxNetwork();
@@ -32,7 +33,9 @@ beforeAll(async () => {
           throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The address responded with 404.");
         return { bytes: Buffer.from("fetched"), mime_type: "text/plain" };
       },
-      waitMs: 10_000,
+      get waitMs() {
+        return waitMs;
+      },
     }),
     async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1, scope: "instance" }),
   );
@@ -54,7 +57,10 @@ beforeEach(async () => {
   listener.gate = recordIn(instance);
 });
 
-afterEach(() => listener.session.logout());
+afterEach(() => {
+  waitMs = 10_000;
+  return listener.session.logout();
+});
 
 // The smallest possible stand-in for the gateway: it writes the session's reports to the instance's row.
 function recordIn(id: number): RecordingSession["gate"] {
@@ -398,6 +404,7 @@ describe("a sandbox error", () => {
 
   test("is returned for a scan of an instance that never shows a QR", async () => {
     listener.gate = async () => undefined;
+    waitMs = 500;
     const { status, body } = await pair();
     expect([status, body.code]).toEqual([502, "CONNECT_FAILED"]);
   });

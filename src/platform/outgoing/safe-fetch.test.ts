@@ -2,12 +2,12 @@ import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
 const closers: (() => unknown)[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
@@ -235,17 +235,6 @@ describe("a hostile receiver", () => {
     expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
-  it("that drips its body has responded: the body is the part that came until the deadline", async () => {
-    const server = await raw((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
-      drip(socket, "x");
-    });
-    const outcome = await ends(server, 4_000);
-    expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
-    expect(outcome.outcome === "response" && /^x{3,}$/.test(outcome.body.toString())).toBe(true);
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(4_000 - 20);
-  });
-
   it("that never ends its body is cut at the limit, long before the deadline", async () => {
     let written = 0;
     const server = await raw((socket) => {
@@ -359,7 +348,19 @@ describe("a hostile receiver", () => {
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
   });
 
-  it("that hangs in the TLS handshake is abandoned after 5 s of connecting", async () => {
+  // These run at the same time: each lets a time limit of several seconds pass.
+  it.concurrent("that drips its body has responded: the body is the part that came until the deadline", async () => {
+    const server = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+      drip(socket, "x");
+    });
+    const outcome = await ends(server, 4_000);
+    expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
+    expect(outcome.outcome === "response" && /^x{3,}$/.test(outcome.body.toString())).toBe(true);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(4_000 - 20);
+  });
+
+  it.concurrent("that hangs in the TLS handshake is abandoned after 5 s of connecting", async () => {
     const server = await raw(() => {});
     const outcome = await open().fetch({
       ...POST,
@@ -371,7 +372,7 @@ describe("a hostile receiver", () => {
     expect(outcome.durationMs).toBeLessThan(20_000);
   });
 
-  it("that hangs does not delay another receiver, however many requests wait for it", async () => {
+  it.concurrent("that hangs does not delay another receiver, however many requests wait for it", async () => {
     const hanging = await raw(() => {});
     const healthy = await answering((_request, response) => response.end("ok"));
     const outgoing = open();

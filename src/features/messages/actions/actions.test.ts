@@ -401,7 +401,13 @@ describe("a session that lacks a capability", () => {
   });
 });
 
-describe("an action without a response from the network", () => {
+/** Jobs of actions that have not ended. */
+async function actionsLeft(): Promise<number> {
+  const { rows } = await sql`select from job where ref ->> 'do' = 'act'`.execute(story.gateway.database.db);
+  return rows.length;
+}
+
+describe.concurrent("an action without a response from the network", () => {
   test("ends in SEND_TIMEOUT and leaves the lane free", async () => {
     const silent = "5511955550002";
     const { client } = story.sales;
@@ -411,7 +417,7 @@ describe("an action without a response from the network", () => {
       status: 504,
       details: { message_id: "3EB0SILENT" },
     });
-    await waitUntil(async () => (await story.rows()).jobs === 0);
+    await waitUntil(async () => (await actionsLeft()) === 0);
     expect((await client.markRead(target)).success).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../../test/gateway.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../../test/whatsapp-server/server.ts";
 import { silenceConsole } from "../../../../../test/whatsapp-server/silence-log.ts";
@@ -36,8 +36,6 @@ afterAll(async () => {
   await network.close();
 });
 
-beforeEach(() => network.control.clearFaults());
-
 const connected = () => waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
 const person = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
 const logged = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
@@ -55,7 +53,7 @@ async function refusalOf(sending: Promise<unknown>) {
 }
 
 describe("a sync send whose acknowledgement is lost", () => {
-  test("is reported as unknown, and its key returns the message that is resent with its id", async () => {
+  test.concurrent("is reported as unknown, and its key returns the message that is resent with its id", async () => {
     const number = await person();
     await withoutAnswers(number, 1);
     const send = () => client.sendText({ id, number, text: "Once" }, { idempotencyKey: "lost" });
@@ -67,7 +65,7 @@ describe("a sync send whose acknowledgement is lost", () => {
     expect((await client.listMessages({ id, chat: data.jid })).data).toHaveLength(1);
   });
 
-  test("delays the next send of its chat only until it is repeated", async () => {
+  test.concurrent("delays the next send of its chat only until it is repeated", async () => {
     const number = await person();
     await withoutAnswers(number, 1);
     const refused = await refusalOf(client.sendText({ id, number, text: "First" }));
@@ -76,7 +74,7 @@ describe("a sync send whose acknowledgement is lost", () => {
     expect((await logged(refused.details.message_id)).status).toBe("sent");
   });
 
-  test("stops blocking its chat after three attempts on one connection and is still retried", async () => {
+  test.concurrent("stops blocking its chat after three attempts on one connection and is still retried", async () => {
     const number = await person();
     await withoutAnswers(number, 3);
     const refused = await refusalOf(client.sendText({ id, number, text: "Stuck" }));
