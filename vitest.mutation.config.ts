@@ -11,6 +11,8 @@ export default defineConfig({
     include: testsOf(area),
     globalSetup: area.hasDatabase ? ["test/mutation/global-setup.ts"] : [],
     reporters: [new LoadErrorReporter()],
+    restoreMocks: true,
+    unstubEnvs: true,
     // A mutant that breaks a wait is noticed when the wait gives up.
     testTimeout: 20_000,
     hookTimeout: 60_000,

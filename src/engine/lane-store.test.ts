@@ -82,6 +82,24 @@ describe("lanes", () => {
     expect(await claimLanes(db, order("a"))).toEqual([]);
     expect(await claimLanes(db, order("a", { includeOwn: true }))).toHaveLength(2);
   });
+
+  it("are released by their owner: all of them, only some, or all except those of a kind", async () => {
+    const lanes = await Promise.all(["1", "2"].map((key) => addLane(db, "k", key)));
+    lanes.push(await addLane(db, "other", "1"));
+    const claimAll = () => claimLanes(db, order("a", { kinds: ["k", "other"] }));
+    const owned = async () => {
+      const { rows } = await pool.query("select id from lane where owner is not null order by id");
+      return rows.map(({ id }) => id);
+    };
+    await claimAll();
+    await releaseLanes(db, "b");
+    await releaseLanes(db, "a", { only: lanes.slice(0, 1) });
+    expect(await owned()).toEqual(lanes.slice(1));
+    await releaseLanes(db, "a", { keep: ["other"] });
+    expect(await owned()).toEqual(lanes.slice(2));
+    await releaseLanes(db, "a");
+    expect(await owned()).toEqual([]);
+  });
 });
 
 describe("two nodes that claim the lanes of a dead node", () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { FetchJobsQuery, JobRow } from "./job-store.ts";
 import type { LaneKind } from "./lane-kind.ts";
@@ -83,6 +84,7 @@ describe("the dispatch of one lane", () => {
     work.finishJob("a");
     expect(startAll(work)).toEqual([]);
     expect(work.needsFetch()).toBe(true);
+    expect(work.nextChangeAt()).toBeUndefined();
   });
 
   it("ignores what a read returns of a group that was started during the read", () => {
@@ -97,6 +99,7 @@ describe("the dispatch of one lane", () => {
     // The snapshot is older than the end of both.
     work.fetched([...rows, row(5, "b")], order.limit);
     expect(startAll(work)).toEqual([3, 5]);
+    expect(work.needsFetch()).toBe(true);
   });
 
   it("does not lose a wake-up that arrives while a read is in progress", () => {
@@ -126,6 +129,7 @@ describe("the dispatch of one lane", () => {
     work.finishJob("b");
     expect(startAll(work)).toEqual([]);
     expect(work.beginFetch().skip).toEqual(["a"]);
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 4_000);
   });
 
   it("continues with the jobs it has read when a job is done", () => {
@@ -251,5 +255,300 @@ describe("the dispatch of one lane", () => {
     work.wake(true);
     answer(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
+  });
+});
+
+describe("a lane that was just claimed", () => {
+  it("is closed to jobs until it is opened, and then reads first", () => {
+    const kind: LaneKind = {
+      kind: "k",
+      role: "worker",
+      laneConcurrency: 1,
+      run: async () => ({ end: "done" }),
+    };
+    const work = new OwnedLane({ id: 1, kind: "k", key: "1", epoch: 1 }, kind);
+    expect([work.isQueued, work.isOpen, work.isClosed, work.isRunnable()]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    work.isOpen = true;
+    expect([work.needsFetch(), work.isRunnable()]).toEqual([true, true]);
+  });
+});
+
+describe("the reads of a lane", () => {
+  it("do not overlap, also after a wake-up", () => {
+    const work = createWork();
+    const { limit } = work.beginFetch();
+    work.wake();
+    expect(work.needsFetch()).toBe(false);
+    work.fetched([], limit);
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("are repeated after one that failed", () => {
+    const work = createWork();
+    work.beginFetch();
+    work.fetchFailed();
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("continue while they return as many jobs as asked for, apart from the lowest priority", () => {
+    const work = createWork({ laneConcurrency: 2 });
+    answer(work, [row(1, "a"), row(2, "b")]);
+    expect(work.needsFetch()).toBe(true);
+    const order = work.beginFetch();
+    work.fetched([row(3, "c"), row(4, "d", { lowest: true })], order.limit);
+    expect(work.needsFetch()).toBe(false);
+  });
+
+  it("ask for what fits into the free slots once jobs are read ahead", () => {
+    const work = createWork({ prefetch: 10, laneConcurrency: 2 });
+    answer(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
+    work.startNextJob();
+    work.wake();
+    expect(work.beginFetch().limit).toBe(1);
+  });
+
+  it("ask for the lowest priority only if the tenth start is among the next ones", () => {
+    const work = createWork({ laneConcurrency: 4 });
+    expect(work.beginFetch().lowest).toBe(false);
+    work.fetched([row(1, "a")], 4);
+    work.startNextJob();
+    work.finishJob("a");
+    expect(work.beginFetch().lowest).toBe(false);
+  });
+
+  it("forget a job of the lowest priority, since jobs before it may have changed", () => {
+    const work = createWork();
+    answer(work, [row(9, "campaign", { lowest: true })]);
+    expect(work.startNextJob()).toBeUndefined();
+    expect(work.beginFetch().skip).toEqual([]);
+  });
+
+  it("keep a job once, however often it is read", () => {
+    const work = createWork({ prefetch: 10, laneConcurrency: 1 });
+    const rows = [row(1, "a")];
+    answer(work, rows);
+    work.wake();
+    const order = work.beginFetch();
+    work.fetched(rows, order.limit);
+    expect(startAll(work)).toEqual([1]);
+    work.finishJob("a");
+    expect(work.startNextJob()).toBeUndefined();
+  });
+
+  it("sort what they return behind and before what was read already", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [row(5, "b")]);
+    work.wake();
+    answer(work, [row(7, "c"), row(1, "a")]);
+    expect(startAll(work)).toEqual([1, 5, 7]);
+  });
+
+  it("sort jobs of the same position by their age", () => {
+    const work = createWork({ prefetch: 10 });
+    const [older, younger] = [row(1, "a"), row(1, "b")];
+    answer(work, [younger, older]);
+    expect(work.startNextJob()?.id).toBe(older.id);
+  });
+
+  it("find the first job of a group in any order of the rows", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [row(2, "a"), row(1, "a", { wait_ms: 5_000 })]);
+    expect(startAll(work)).toEqual([]);
+  });
+
+  it("begin again after a pause, and after a change of the open groups", () => {
+    const work = createWork();
+    answer(work, []);
+    work.pause(60_000);
+    work.pause(0);
+    expect(work.needsFetch()).toBe(true);
+    answer(work, []);
+    work.limitToGroups(null);
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("keep what is read ahead at a wake-up", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [row(1, "a")]);
+    work.wake();
+    expect(work.startNextJob()?.pos).toBe(1);
+  });
+});
+
+describe("the next job of a lane", () => {
+  it("is not started while no slot is free", () => {
+    const work = createWork({ laneConcurrency: 1 });
+    answer(work, [row(1, "a"), row(2, "b")]);
+    work.startNextJob();
+    expect([work.needsFetch(), work.isRunnable()]).toEqual([true, false]);
+  });
+
+  it("of a group is read again without lookahead", () => {
+    const work = createWork();
+    answer(work, [row(1, "a"), row(2, "a")]);
+    work.startNextJob();
+    work.finishJob("a");
+    expect(work.startNextJob()).toBeUndefined();
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("is the most urgent one, and at the tenth start the first of the least urgent ones", () => {
+    const work = createWork({ laneConcurrency: 12 });
+    const urgent = Array.from({ length: 10 }, (_, n) => row(n, `u${n}`, { prio: 0 }));
+    answer(work, [...urgent, row(100, "x", { prio: 2 }), row(101, "y", { prio: 2 })]);
+    const started = Array.from({ length: 11 }, () => work.startNextJob()?.pos);
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 100, 9]);
+  });
+
+  it("at the tenth start does not wait for a read during a pause", () => {
+    const work = createWork({ unpausedGroups: ["urgent"], laneConcurrency: 12 });
+    const chats = Array.from({ length: 9 }, (_, n) => row(n, `chat ${n}`));
+    answer(work, [...chats, row(9, "urgent")]);
+    for (const _ of chats) work.startNextJob();
+    work.wake(false);
+    work.pause(60_000);
+    const order = work.beginFetch();
+    work.fetched([row(10, "urgent")], order.limit);
+    work.beginFetch();
+    expect(work.startNextJob()?.pos).toBe(10);
+  });
+});
+
+describe("the waits of a lane", () => {
+  /** Lets a wait of a microsecond end. */
+  function letPass(work: OwnedLane): void {
+    const at = Math.min(work.nextChangeAt() ?? 0, performance.now() + 5);
+    while (performance.now() <= at);
+  }
+
+  it("end with their time, and the others go on", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [
+      row(1, "over", { wait_ms: 0.001 }),
+      row(2, "longer", { wait_ms: 120_000 }),
+      row(3, "long", { wait_ms: 60_000 }),
+    ]);
+    expect(work.needsFetch()).toBe(false);
+    letPass(work);
+    work.expireWaits();
+    expect(work.needsFetch()).toBe(true);
+    expect(work.beginFetch().skip.toSorted()).toEqual(["long", "longer"]);
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 50_000);
+    expect(work.nextChangeAt()).toBeLessThan(performance.now() + 70_000);
+  });
+
+  it("cause no read before one of them is over", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [row(1, "a", { wait_ms: 60_000 })]);
+    work.expireWaits();
+    expect(work.needsFetch()).toBe(false);
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 50_000);
+  });
+
+  it("include a pause, which ends with a read", () => {
+    const work = createWork();
+    answer(work, []);
+    work.pause(60_000);
+    work.expireWaits();
+    expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 50_000);
+    work.pause(0);
+    answer(work, []);
+    work.pause(0.001);
+    letPass(work);
+    work.expireWaits();
+    expect([work.nextChangeAt(), work.needsFetch()]).toEqual([undefined, true]);
+  });
+
+  it("cause no read if there are none", () => {
+    const work = createWork();
+    answer(work, []);
+    work.expireWaits();
+    expect(work.needsFetch()).toBe(false);
+  });
+});
+
+describe("the poll of a lane without a read to do", () => {
+  const waitingRow = () => row(1, "waiting", { wait_ms: 60_000 });
+
+  it("asks the database whether there is a job", () => {
+    const work = createWork();
+    answer(work, []);
+    expect(work.nextPollAction()).toBe("ask");
+  });
+
+  it("reads if some groups of the lane are busy, waiting or paused", () => {
+    const busy = createWork();
+    answer(busy, [row(1, "busy")]);
+    busy.startNextJob();
+    expect(busy.nextPollAction()).toBe("read");
+    const waiting = createWork();
+    answer(waiting, [waitingRow()]);
+    expect(waiting.nextPollAction()).toBe("read");
+    const both = createWork();
+    answer(both, [waitingRow(), row(2, "busy")]);
+    both.startNextJob();
+    expect(both.nextPollAction()).toBe("read");
+    const paused = createWork({ unpausedGroups: ["urgent"] });
+    answer(paused, []);
+    paused.pause(60_000);
+    expect(paused.nextPollAction()).toBe("read");
+  });
+
+  it("does nothing if the lane cannot start a job", () => {
+    const paused = createWork();
+    answer(paused, []);
+    paused.pause(60_000);
+    const limited = createWork();
+    limited.limitToGroups([]);
+    answer(limited, []);
+    const full = createWork({ laneConcurrency: 1, prefetch: 10 });
+    answer(full, [row(1, "a")]);
+    full.startNextJob();
+    const unopened = createWork();
+    answer(unopened, []);
+    unopened.isOpen = false;
+    const closed = createWork();
+    answer(closed, []);
+    closed.close();
+    for (const work of [paused, limited, full, unopened, closed])
+      expect(work.nextPollAction()).toBe("nothing");
+  });
+
+  it("does nothing if a read is due or in progress", () => {
+    const work = createWork();
+    expect(work.nextPollAction()).toBe("nothing");
+    work.beginFetch();
+    expect(work.nextPollAction()).toBe("nothing");
+  });
+});
+
+describe("the end of a lane", () => {
+  it("comes after its last job", async () => {
+    const work = createWork();
+    await work.whenIdle();
+    answer(work, [row(1, "a"), row(2, "b")]);
+    startAll(work);
+    const ended: string[] = [];
+    const idle = work.whenIdle().then(() => ended.push("idle"));
+    work.finishJob("a");
+    await turn();
+    ended.push("a");
+    expect(work.isIdle()).toBe(false);
+    work.finishJob("b");
+    await idle;
+    expect(ended).toEqual(["a", "idle"]);
+    expect(work.isIdle()).toBe(true);
+  });
+
+  it("drops what it has read", () => {
+    const work = createWork({ prefetch: 10 });
+    answer(work, [row(1, "a")]);
+    work.close();
+    expect([work.isClosed, work.isRunnable(), work.startNextJob()]).toEqual([true, false, undefined]);
   });
 });

@@ -146,6 +146,23 @@ describe("the lanes of a node", () => {
     ]);
   });
 
+  it("have their jobs run once they are open", async () => {
+    const ran: string[] = [];
+    await story.lane("k", "one", [{ grp: "first" }]);
+    await story.start("a", [
+      {
+        kind: "k",
+        role: "worker",
+        laneConcurrency: 1,
+        async run({ grp }) {
+          ran.push(grp);
+          return { end: "done" };
+        },
+      },
+    ]);
+    await expect.poll(() => ran).toEqual(["first"]);
+  });
+
   it("do not open once they are lost", async () => {
     let tries = 0;
     const { ownedLanes } = createNode({
@@ -215,6 +232,14 @@ describe("a lane that is lost", () => {
         epoch: 1,
       },
     ]);
+  });
+
+  it("is closed also if its feature has nothing to release", async () => {
+    const { ownedLanes, closed } = createNode({ onLost: undefined });
+    ownedLanes.claim([LANE]);
+    await ownedLanes.closeAll();
+    await expect.poll(closed).toBe(1);
+    expect(story.lines).toEqual([]);
   });
 
   it("and claimed again unnoticed is closed first", async () => {

@@ -32,9 +32,11 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     mutate: [
       "src/features/messages/send/prepare/idempotency-key.ts",
       "src/platform/http/run-idempotently.ts",
-      "src/platform/secrets/fingerprint.ts",
     ],
     hasDatabase: true,
+  },
+  fingerprints: {
+    mutate: ["src/platform/secrets/fingerprint.ts"],
   },
   outgoing: {
     mutate: [
@@ -51,7 +53,6 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
       "src/platform/log/rate-limited-warnings.ts",
       "src/features/accounts/rate-limits.ts",
       "src/features/linking/poll-limit.ts",
-      "src/network/connection-rate-limiter.ts",
     ],
   },
   redaction: {

@@ -70,6 +70,15 @@ describe("a rate limit", () => {
     expect(granted(20, 6)).toBe(6);
   });
 
+  test("refills more slowly on each of several nodes", () => {
+    nodes = 2;
+    granted(20, 6);
+    now += 19_999;
+    expect(granted(5, 6)).toBe(0);
+    now += 1;
+    expect(granted(5, 6)).toBe(1);
+  });
+
   test("of zero allows nothing", () => {
     expect(granted(3, 0)).toBe(0);
   });
