@@ -51,7 +51,7 @@ func isGenuine(secret string, headers http.Header, body []byte) bool {
 	return false
 }
 
-// keyOf answers the bytes behind whsec_; a secret of another form is used as it is.
+// keyOf returns the bytes behind whsec_; a secret of another form is used as it is.
 func keyOf(secret string) []byte {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || len(key) == 0 {
