@@ -78,16 +78,16 @@ func main() {
 		}
 		response.WriteHeader(http.StatusNoContent)
 		// Deliveries are at least once: keep EventID for two days, and leave out what you have handled.
-		var told event
-		if err := json.Unmarshal(body, &told); err != nil {
+		var received event
+		if err := json.Unmarshal(body, &received); err != nil {
 			log.Print(err)
 			return
 		}
 		text := ""
-		if told.Data.Message != nil && told.Data.Message.Text != nil {
-			text = *told.Data.Message.Text
+		if received.Data.Message != nil && received.Data.Message.Text != nil {
+			text = *received.Data.Message.Text
 		}
-		fmt.Println(told.Sequence, told.Event, text)
+		fmt.Println(received.Sequence, received.Event, text)
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {

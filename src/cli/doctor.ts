@@ -54,7 +54,7 @@ async function examine(env: Env): Promise<DoctorFinding[]> {
     checkSecrets(config),
     ...((await isPresent(dataDir)) || config.media ? [await checkMediaStore(config, dataDir)] : []),
     checkOutgoingPolicy(config, hasOthers),
-    await examineLibrary(),
+    await examineBaileys(),
     await checkNetwork(config),
     await checkPort(config, await isLocked(config.dataDir)),
   ];
@@ -110,7 +110,7 @@ async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Doc
 }
 
 /** Whether this version of Node can load Baileys. */
-async function examineLibrary(): Promise<DoctorFinding> {
+async function examineBaileys(): Promise<DoctorFinding> {
   const label = "WhatsApp library";
   try {
     await loadBaileys({ url: undefined, rootKey: undefined, onFailure: () => {} });

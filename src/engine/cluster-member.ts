@@ -47,11 +47,11 @@ export class ClusterMember {
   #lastHeartbeatAt = Number.NEGATIVE_INFINITY;
   #isIn = false;
   #isStopping = false;
-  #isBeating = false;
+  #isHeartbeatRunning = false;
   #fence: NodeJS.Timeout | undefined;
   #suspicion: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
-  #heartbeating: Promise<void> = Promise.resolve();
+  #runningHeartbeat: Promise<void> = Promise.resolve();
 
   constructor(options: ClusterMemberOptions) {
     this.id = options.id;
@@ -116,7 +116,7 @@ export class ClusterMember {
     this.#isStopping = true;
     clearTimeout(this.#next);
     clearTimeout(this.#fence);
-    await this.#heartbeating;
+    await this.#runningHeartbeat;
     if (this.#isIn) await this.#leave(beforeLeaving);
     this.#isIn = false;
     this.#connection.close();
@@ -136,17 +136,17 @@ export class ClusterMember {
 
   #scheduleHeartbeat(delayMs: number): void {
     // A running heartbeat schedules the next one itself.
-    if (this.#isStopping || this.#isBeating) return;
+    if (this.#isStopping || this.#isHeartbeatRunning) return;
     clearTimeout(this.#next);
     this.#next = setTimeout(() => {
-      this.#heartbeating = this.#heartbeatAgain();
+      this.#runningHeartbeat = this.#heartbeatAgain();
     }, delayMs);
   }
 
   async #heartbeatAgain(): Promise<void> {
-    this.#isBeating = true;
+    this.#isHeartbeatRunning = true;
     const delayMs = await this.#tryHeartbeat();
-    this.#isBeating = false;
+    this.#isHeartbeatRunning = false;
     this.#scheduleHeartbeat(delayMs);
   }
 

@@ -24,7 +24,7 @@ export class JobPoller {
 
   start(): void {
     if (this.#isStopped) return;
-    this.#next = setTimeout(() => void this.#look().then(() => this.start()), this.#options.everyMs);
+    this.#next = setTimeout(() => void this.#poll().then(() => this.start()), this.#options.everyMs);
   }
 
   stop(): void {
@@ -32,7 +32,7 @@ export class JobPoller {
     clearTimeout(this.#next);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { db, ownedLanes, availability, isAllowed } = this.#options;
     if (!isAllowed()) return;
     const idle: number[] = [];

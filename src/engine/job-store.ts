@@ -133,10 +133,17 @@ export interface JobDisposition {
 export async function writeJobDispositions(
   db: Db,
   node: string,
-  fates: readonly JobDisposition[],
+  dispositions: readonly JobDisposition[],
 ): Promise<boolean[]> {
-  const claims = new Map(fates.map((disposition) => [laneEpochKey(disposition.lane), disposition.lane]));
-  const items = fates.map(({ job, lane, retry }) => ({ job, lane: lane.id, epoch: lane.epoch, ...retry }));
+  const claims = new Map(
+    dispositions.map((disposition) => [laneEpochKey(disposition.lane), disposition.lane]),
+  );
+  const items = dispositions.map(({ job, lane, retry }) => ({
+    job,
+    lane: lane.id,
+    epoch: lane.epoch,
+    ...retry,
+  }));
   const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
     with owned as materialized (${lockOwnedLanes(node, [...claims.values()])}),
     disposition as materialized (
@@ -152,5 +159,5 @@ export async function writeJobDispositions(
     )
     select id, epoch from owned`.execute(db);
   const owned = new Set(rows.map(laneEpochKey));
-  return fates.map((disposition) => owned.has(laneEpochKey(disposition.lane)));
+  return dispositions.map((disposition) => owned.has(laneEpochKey(disposition.lane)));
 }

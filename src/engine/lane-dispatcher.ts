@@ -30,7 +30,7 @@ export class LaneDispatcher {
   readonly kind: LaneKind;
   readonly #options: LaneDispatcherOptions;
   readonly #reader: JobFetcher;
-  readonly #fates: BatchWriter<JobDisposition, boolean>;
+  readonly #dispositions: BatchWriter<JobDisposition, boolean>;
   readonly #healthy = new FifoQueue<OwnedLane>();
   readonly #unproven = new FifoQueue<OwnedLane>();
   readonly #running = new Set<Promise<void>>();
@@ -46,8 +46,8 @@ export class LaneDispatcher {
     this.#options = options;
     this.#budget = kind.nodeConcurrency ?? (kind.slowStart ? PROBATION_BUDGET : Number.POSITIVE_INFINITY);
     this.#reader = new JobFetcher(options.db, options.availability, (work) => this.#wasRead(work));
-    this.#fates = createBatchWriter({
-      write: (fates) => writeJobDispositions(options.db, options.node, fates),
+    this.#dispositions = createBatchWriter({
+      write: (dispositions) => writeJobDispositions(options.db, options.node, dispositions),
       maxBatch: 200,
     });
   }
@@ -142,7 +142,7 @@ export class LaneDispatcher {
   async #write(work: OwnedLane, disposition: JobDisposition | undefined): Promise<boolean> {
     while (disposition) {
       try {
-        return await this.#fates.write(disposition);
+        return await this.#dispositions.write(disposition);
       } catch (error) {
         await this.#options.availability.recordFailureAndWait(error);
         if (work.isClosed) return false;

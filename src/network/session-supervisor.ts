@@ -7,21 +7,21 @@ interface ConnectionLoop {
 }
 
 /** Starts a connection loop once the previous one has ended. */
-type StartLoop<Life> = (pairingPhone: string | undefined, after: Promise<void>) => Life;
+type StartLoop<Loop> = (pairingPhone: string | undefined, after: Promise<void>) => Loop;
 
 /** Runs the connection loops of a session one after another: each connect() after an end starts a new one. */
-export class SessionSupervisor<Life extends ConnectionLoop> {
-  readonly #begin: StartLoop<Life>;
+export class SessionSupervisor<Loop extends ConnectionLoop> {
+  readonly #begin: StartLoop<Loop>;
   readonly #options: OpenSessionOptions;
-  #loop: Life | undefined;
+  #loop: Loop | undefined;
   #stopping: Promise<void> = Promise.resolve();
 
-  constructor(options: OpenSessionOptions, begin: StartLoop<Life>) {
+  constructor(options: OpenSessionOptions, begin: StartLoop<Loop>) {
     this.#options = options;
     this.#begin = begin;
   }
 
-  get current(): Life | undefined {
+  get current(): Loop | undefined {
     return this.#loop;
   }
 
@@ -43,7 +43,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
   }
 
   /** Stops, unlinks and deletes the pairing. */
-  logout(unlink: (loop: Life | undefined) => Promise<void>): Promise<void> {
+  logout(unlink: (loop: Loop | undefined) => Promise<void>): Promise<void> {
     return this.#end(async (loop) => {
       await unlink(loop);
       await this.#options.credentials.erase();
@@ -51,7 +51,7 @@ export class SessionSupervisor<Life extends ConnectionLoop> {
     });
   }
 
-  async #end(how: (loop: Life | undefined) => Promise<void>): Promise<void> {
+  async #end(how: (loop: Loop | undefined) => Promise<void>): Promise<void> {
     const loop = this.#loop;
     this.#loop = undefined;
     const stopping = this.#stopping.then(() => how(loop));

@@ -114,14 +114,12 @@ function claim(
 }
 
 function applyResult(
-  { isGranted, standings }: { isGranted: boolean; standings: RateLimitState[] },
+  { isGranted, states }: { isGranted: boolean; states: RateLimitState[] },
   { responseHeaders }: UnauthenticatedRequest,
 ): void {
-  Object.assign(responseHeaders, headersOf(standings));
+  Object.assign(responseHeaders, headersOf(states));
   if (isGranted) return;
-  const [tightest] = standings
-    .filter(({ isExceeded }) => isExceeded)
-    .toSorted((a, b) => b.resetMs - a.resetMs);
+  const [tightest] = states.filter(({ isExceeded }) => isExceeded).toSorted((a, b) => b.resetMs - a.resetMs);
   const retryAfterSeconds = secondsOf(tightest?.resetMs ?? 0);
   throw new GatewayError(
     "RATE_LIMITED",
@@ -138,14 +136,14 @@ function applyResult(
 }
 
 /** The standard headers list all limits; the older `x-ratelimit` ones report the least quota left. */
-function headersOf(standings: readonly RateLimitState[]): Record<string, string> {
-  const [least] = standings.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
+function headersOf(states: readonly RateLimitState[]): Record<string, string> {
+  const [least] = states.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
   if (!least) return {};
   return {
-    ratelimit: standings
+    ratelimit: states
       .map(({ policy, remaining, resetMs }) => `"${policy}";r=${remaining};t=${secondsOf(resetMs)}`)
       .join(", "),
-    "ratelimit-policy": standings.map(({ policy, limit }) => `"${policy}";q=${limit};w=60`).join(", "),
+    "ratelimit-policy": states.map(({ policy, limit }) => `"${policy}";q=${limit};w=60`).join(", "),
     "x-ratelimit-limit": String(least.limit),
     "x-ratelimit-remaining": String(least.remaining),
     "x-ratelimit-reset": String(secondsOf(least.resetMs)),

@@ -17,7 +17,7 @@ import { requestBackup } from "./request-backup.ts";
 export { type HeldJobs, readHeldJobs } from "./held-jobs.ts";
 
 const RESPONSE_AFTER_MS = 30_000;
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 export interface BackupHandlerDeps {
   db: Db;
@@ -71,7 +71,7 @@ async function waitFor(db: Db, id: string, signal: AbortSignal) {
   const until = performance.now() + RESPONSE_AFTER_MS;
   let row = await findBackup(db, id);
   while (row?.status === "running" && performance.now() < until && !signal.aborted) {
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_MS);
     row = await findBackup(db, id);
   }
   if (!row) throw new Error(`backup ${id} was deleted while it was being made`);

@@ -156,7 +156,7 @@ async function raiseSequences(client: pg.Client, { sequences }: BackupHeader): P
 
 /** A query builder on one connection, whose transaction the caller controls. */
 function onOneConnection(client: pg.Client): Db {
-  const borrowed: PostgresPoolClient = { query: client.query.bind(client), release() {} };
-  const pool = { connect: async () => borrowed, end: async () => {} };
+  const poolClient: PostgresPoolClient = { query: client.query.bind(client), release() {} };
+  const pool = { connect: async () => poolClient, end: async () => {} };
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

@@ -184,7 +184,7 @@ const AT_MOST_EVERY_MS = 2_000;
 interface CampaignProgress {
   /** Counts if a report is due. Runs outside the campaign's lock, since the count is slow. */
   poll(db: Db, id: number): Promise<CampaignTotals | undefined>;
-  eventDrafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
+  eventDrafts(trx: Trx, campaign: CampaignRow, polled: CampaignTotals | undefined): Promise<EventDraft[]>;
 }
 
 interface ReportedProgress {
@@ -194,21 +194,21 @@ interface ReportedProgress {
 }
 
 function createCampaignProgress(): CampaignProgress {
-  const told = new LRUCache<number, ReportedProgress>({ max: 10_000 });
+  const reported = new LRUCache<number, ReportedProgress>({ max: 10_000 });
   return {
     async poll(db, id) {
-      const at = told.get(id)?.at ?? 0;
+      const at = reported.get(id)?.at ?? 0;
       return performance.now() - at < AT_MOST_EVERY_MS ? undefined : countTotals(db, id);
     },
 
-    async eventDrafts(trx, campaign, looked) {
-      const before = told.get(campaign.id);
+    async eventDrafts(trx, campaign, polled) {
+      const before = reported.get(campaign.id);
       const isSameState = before?.status === stateOf(campaign);
-      if (isSameState && !looked) return [];
+      if (isSameState && !polled) return [];
       // The report of a new state must be exact.
-      const totals = isSameState && looked ? looked : await countTotals(trx, campaign.id);
+      const totals = isSameState && polled ? polled : await countTotals(trx, campaign.id);
       const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
-      told.set(campaign.id, now);
+      reported.set(campaign.id, now);
       return isSameState && before.totals === now.totals ? [] : draftsOf(campaign, totals);
     },
   };

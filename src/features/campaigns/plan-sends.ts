@@ -64,11 +64,11 @@ export function planSends({ schedule, from, until, count, plannedToday, random }
 }
 
 /** The first moment from `at` on at which one more message may go out. */
-function open(rhythm: SendSchedule, at: Date, planned: number): Date {
-  const tz = timeZoneOf(rhythm);
-  const isFull = rhythm.daily_limit !== null && planned >= rhythm.daily_limit;
+function open(schedule: SendSchedule, at: Date, planned: number): Date {
+  const tz = timeZoneOf(schedule);
+  const isFull = schedule.daily_limit !== null && planned >= schedule.daily_limit;
   const from = isFull ? instantOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
-  return rhythm.quiet_hours ? (endOfQuiet(rhythm.quiet_hours, from) ?? from) : from;
+  return schedule.quiet_hours ? (endOfQuiet(schedule.quiet_hours, from) ?? from) : from;
 }
 
 /** The end of the quiet hours that contain this moment; undefined outside quiet hours. */

@@ -41,7 +41,10 @@ export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler
       const lanes = campaign.lane === null ? [] : [campaign.lane];
       if (campaign.status !== "completed" || counts.retried === 0)
         return { response: { id, status: campaign.status, ...counts }, lanes };
-      return { response: { id, status: "queued" as const, ...counts }, lanes: [await goOn(trx, campaign)] };
+      return {
+        response: { id, status: "queued" as const, ...counts },
+        lanes: [await resumeCampaign(trx, campaign)],
+      };
     });
   };
 }
@@ -56,7 +59,7 @@ async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
 }
 
 /** A resumed campaign counts towards the plan's limit again. */
-async function goOn(trx: Trx, campaign: CampaignRow): Promise<number> {
+async function resumeCampaign(trx: Trx, campaign: CampaignRow): Promise<number> {
   const instance = await trx
     .selectFrom("instance")
     .select("id")

@@ -118,8 +118,8 @@ export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
     const flying = flights.get(key);
     if (flying) return flying;
     const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
-    const { isGranted, standings } = limiter.consume([claim]);
-    if (!isGranted) return Promise.reject(tooManyQueries(standings[0]?.resetMs ?? 0));
+    const { isGranted, states } = limiter.consume([claim]);
+    if (!isGranted) return Promise.reject(tooManyQueries(states[0]?.resetMs ?? 0));
     const flight = run().finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight;

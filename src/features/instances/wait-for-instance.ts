@@ -12,30 +12,30 @@ export interface WaitForInstanceOptions {
 }
 
 /**
- * Reads an instance, at least once, until `look` accepts it or the timeout. Notifications can be lost, so it
+ * Reads an instance, at least once, until `poll` accepts it or the timeout. Notifications can be lost, so it
  * also polls every second.
  */
 export async function waitForInstance(
   { engine, ms, signal }: WaitForInstanceOptions,
   id: number,
-  look: () => Promise<boolean>,
+  poll: () => Promise<boolean>,
 ): Promise<void> {
   const until = performance.now() + ms;
   let changed = new AbortController();
-  const stopHearing = engine.subscribe("instance", (key) => {
+  const unsubscribe = engine.subscribe("instance", (key) => {
     if (key === String(id) || key === "*") changed.abort();
   });
   try {
     for (;;) {
       // Set up before the read, so that a change during it is not missed.
       changed = new AbortController();
-      const isContent = await look();
+      const isAccepted = await poll();
       const leftMs = until - performance.now();
-      if (isContent || leftMs <= 0 || signal.aborted) return;
+      if (isAccepted || leftMs <= 0 || signal.aborted) return;
       const woken = AbortSignal.any([changed.signal, signal]);
       await sleep(Math.min(POLL_MS, leftMs), undefined, { signal: woken }).catch(() => {});
     }
   } finally {
-    stopHearing();
+    unsubscribe();
   }
 }

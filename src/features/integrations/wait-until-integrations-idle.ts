@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
 /** Resolves once an instance's integrations have no job that can run now, or after the timeout. */
 export async function waitUntilIntegrationsIdle(
@@ -11,7 +11,7 @@ export async function waitUntilIntegrationsIdle(
   timeoutMs: number,
 ): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
-  while (performance.now() < giveUpAt && (await hasWork(db, instanceId))) await delay(LOOK_EVERY_MS);
+  while (performance.now() < giveUpAt && (await hasWork(db, instanceId))) await delay(POLL_MS);
 }
 
 async function hasWork(db: Db, instanceId: number): Promise<boolean> {

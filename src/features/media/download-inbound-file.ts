@@ -11,7 +11,7 @@ export interface DownloadLimits {
   totalMs: number;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** Requests a file from a session and passes it on piece by piece. Throws only what `write` throws. */
 export async function downloadInboundFile(
@@ -51,7 +51,7 @@ class BoundedDownload {
     this.#limits = limits;
     this.#write = write;
     this.givenUp = new Promise((resolve) => {
-      this.#timer = setInterval(() => this.#isOverdue() && resolve("unreachable"), LOOK_EVERY_MS);
+      this.#timer = setInterval(() => this.#isOverdue() && resolve("unreachable"), POLL_MS);
     });
   }
 

@@ -54,7 +54,7 @@ interface FileRow extends MediaColumns {
 }
 
 const WAIT_FOR_ARRIVAL_MS = 30_000;
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
 /** Opens the file of a message; waits up to 30 s for a file in transfer, and fetches a skipped one. */
 export async function openFile(
@@ -75,7 +75,7 @@ export async function openFile(
       isRequested = true;
     } else requirePending(row);
     if (performance.now() > giveUpAt) throw notYet();
-    await delay(LOOK_EVERY_MS, undefined, { signal });
+    await delay(POLL_MS, undefined, { signal });
   }
 }
 

@@ -55,7 +55,7 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     marks,
     ...CANCEL_STEPS,
     ...CHAT_STEPS,
-    { name: "settling", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
+    { name: "wait_for_caches", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
     // Messages that arrived meanwhile are included.
     marks,
     ...CANCEL_STEPS,

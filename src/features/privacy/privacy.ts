@@ -15,7 +15,7 @@ export interface PrivacyDeps {
 
 /** The caller waits, at most 5 s. */
 const RESPONSE_AFTER_MS = 4_000;
-const LOOK_EVERY_MS = 50;
+const POLL_MS = 50;
 
 /** Export and anonymisation of an account's data. */
 export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof privacyContract> {
@@ -57,6 +57,6 @@ async function waitForRequest(db: Db, id: number, signal: AbortSignal) {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
     if (request.status !== "processing" || performance.now() > giveUpAt || signal.aborted) return request;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -202,13 +202,13 @@ function askByRuntime(type, challenge, answer) {
 
 function askByMessage(type, challenge, answer) {
   const requestId = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
-  const hear = ({ source, origin, data }) => {
+  const onMessage = ({ source, origin, data }) => {
     if (source !== window || origin !== location.origin) return;
     if (data?.source !== "waha-passkey-extension" || data.requestId !== requestId) return;
-    removeEventListener("message", hear);
+    removeEventListener("message", onMessage);
     answer(data);
   };
-  addEventListener("message", hear);
+  addEventListener("message", onMessage);
   postMessage({ source: "waha-passkey-page", requestId, type, challenge }, location.origin);
 }
 

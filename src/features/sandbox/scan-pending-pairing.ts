@@ -11,7 +11,7 @@ export interface ScanDeps extends SandboxAccess {
 }
 
 const WAIT_MS = 10_000;
-const LOOK_EVERY_MS = 40;
+const POLL_MS = 40;
 
 /** Waits for a QR or code, scans it, and waits for the connection. */
 export async function scanPendingPairing(deps: ScanDeps, id: number, phone: string | undefined) {
@@ -52,12 +52,12 @@ function isConnectedWith(phone: string, instance: InstanceRow): boolean {
 
 async function until<T>(
   { waitMs = WAIT_MS }: ScanDeps,
-  look: () => Promise<T | undefined>,
+  poll: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const deadline = performance.now() + waitMs;
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined || performance.now() > deadline) return found;
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_MS);
   }
 }

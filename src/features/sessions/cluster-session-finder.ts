@@ -62,11 +62,11 @@ async function find(
 async function untilFound(
   db: Db,
   instanceId: number,
-  look: () => Promise<ReachableSession | undefined>,
+  poll: () => Promise<ReachableSession | undefined>,
 ): Promise<ReachableSession | undefined> {
   const giveUpAt = performance.now() + FIND_WITHIN_MS;
   for (;;) {
-    const session = await look();
+    const session = await poll();
     if (session || performance.now() > giveUpAt || !(await isConnected(db, instanceId))) return session;
     await delay(FIND_AGAIN_MS);
   }

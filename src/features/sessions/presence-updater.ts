@@ -23,7 +23,7 @@ export function createPresenceUpdater({
 }: PresenceUpdaterOptions): PresenceUpdater {
   const shown = new Map<number, { opened: boolean; now: boolean }>();
 
-  async function follow(id: number): Promise<void> {
+  async function updatePresence(id: number): Promise<void> {
     const session = connectedSession(id);
     const state = shown.get(id);
     if (!session || !state) return;
@@ -34,9 +34,9 @@ export function createPresenceUpdater({
   }
 
   // An update that fails now is repeated with the next change or connection.
-  const followQuietly = (id: number) => void follow(id).catch(() => {});
+  const updateQuietly = (id: number) => void updatePresence(id).catch(() => {});
   engine.subscribe("instance", (key) => {
-    if (shown.has(Number(key))) followQuietly(Number(key));
+    if (shown.has(Number(key))) updateQuietly(Number(key));
   });
 
   return {
@@ -44,7 +44,7 @@ export function createPresenceUpdater({
     connected(id) {
       const state = shown.get(id);
       if (state) state.now = state.opened;
-      followQuietly(id);
+      updateQuietly(id);
     },
   };
 }

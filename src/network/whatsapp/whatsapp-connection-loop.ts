@@ -125,14 +125,14 @@ export class WhatsAppConnectionLoop {
   async #step(): Promise<Next> {
     let fault: SessionStartFailure = "library_failed";
     try {
-      const library = await this.#options.loadBaileys();
+      const baileys = await this.#options.loadBaileys();
       fault = "credentials_unreadable";
       const stored = await this.#options.credentials.load();
       if (this.#isStopped()) return "end";
       this.#isPairing = !stored;
-      const creds = stored && library.readCredentials(stored);
+      const creds = stored && baileys.readCredentials(stored);
       fault = "session_failed";
-      const next = creds ? await this.#logIn(library, creds) : await this.#pair(library);
+      const next = creds ? await this.#logIn(baileys, creds) : await this.#pair(baileys);
       this.#failures.reset();
       return next;
     } catch (error) {
@@ -241,31 +241,31 @@ export class WhatsAppConnectionLoop {
 
   async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
     if (this.#isStopped() || code === PAIRING_LOST_CODE) return "end";
-    const follow = disconnectActionOf(code);
-    if (follow === "unlinked") {
+    const disconnectAction = disconnectActionOf(code);
+    if (disconnectAction === "unlinked") {
       // If the deletion fails, the next login gets the same error and repeats it.
       await resultWithin(this.#options.credentials.erase(), this.#runtime.timing.closeMs);
       await this.#report({ type: "logged_out", reason: "unlinked" });
       return "end";
     }
-    if (follow === "banned") {
+    if (disconnectAction === "banned") {
       await this.#report({
         type: "banned",
         reason: code === TEMPORARY_BAN_CODE ? "banned_for_a_while" : "banned",
       });
       return "end";
     }
-    if (follow === "outdated") return this.#afterRefusal(version);
-    const will_retry = follow !== "replaced";
+    if (disconnectAction === "outdated") return this.#afterRefusal(version);
+    const will_retry = disconnectAction !== "replaced";
     if (will_retry) this.#attempts++;
     const reported = `${detail} (${code}), try ${this.#attempts}`;
     await this.#report({
       type: "disconnected",
-      reason: DISCONNECT_REASONS[follow],
+      reason: DISCONNECT_REASONS[disconnectAction],
       will_retry,
       ...(will_retry && { detail: reported }),
     });
-    return follow === "replaced" ? "end" : follow;
+    return disconnectAction === "replaced" ? "end" : disconnectAction;
   }
 
   /** Tries each new version once, so that the retries end. */

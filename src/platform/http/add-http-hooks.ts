@@ -117,10 +117,10 @@ function isRefusedCaller(status: number, caller: Caller | undefined): boolean {
   return (status === 401 || status === 403) && (caller === undefined || caller.kind === "public");
 }
 
-const OF_INSTANCE = "/api/v1/instances/:id";
+const INSTANCE_ROUTE = "/api/v1/instances/:id";
 
 function instanceOf({ params }: FastifyRequest, route: string): number | undefined {
-  if (!route.startsWith(OF_INSTANCE)) return undefined;
+  if (!route.startsWith(INSTANCE_ROUTE)) return undefined;
   const id = Number((params as { id?: string }).id);
   return Number.isSafeInteger(id) ? id : undefined;
 }

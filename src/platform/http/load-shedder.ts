@@ -26,7 +26,7 @@ export function createLoadShedder(
 ): LoadShedder {
   const high = new Set<LoadGauge>();
 
-  function look(gauge: LoadGauge): void {
+  function pollGauge(gauge: LoadGauge): void {
     const { label, limit } = gauge;
     if (limit === 0) return;
     const value = gauge.read();
@@ -41,7 +41,7 @@ export function createLoadShedder(
 
   return {
     admits() {
-      for (const gauge of gauges) look(gauge);
+      for (const gauge of gauges) pollGauge(gauge);
       return high.size === 0;
     },
   };

@@ -25,9 +25,9 @@ export interface RateLimitState {
 
 export interface RateLimiter {
   /** Takes the cost from all rate limits, or from none if one is exceeded. */
-  consume(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
+  consume(claims: readonly RateLimitCost[]): { isGranted: boolean; states: RateLimitState[] };
   /** The same without taking anything. */
-  peek(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
+  peek(claims: readonly RateLimitCost[]): { isGranted: boolean; states: RateLimitState[] };
 }
 
 export interface RateLimiterOptions {
@@ -56,7 +56,7 @@ export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterO
     );
     const isGranted = buckets.every(({ waitMs }) => waitMs <= TOLERANCE_MS);
     if (isGranted && isConsumed) for (const { claim, fullAfter } of buckets) fullAt.set(claim.key, fullAfter);
-    return { isGranted, standings: buckets.map((one) => standingOf(one, isGranted, now)) };
+    return { isGranted, states: buckets.map((one) => stateOf(one, isGranted, now)) };
   }
 
   return { consume: (claims) => evaluate(claims, true), peek: (claims) => evaluate(claims, false) };
@@ -82,7 +82,7 @@ function peekBucket(claim: RateLimitCost, parts: number, now: number, fullBefore
   return { claim, interval, burst, fullBefore, fullAfter, waitMs };
 }
 
-function standingOf(
+function stateOf(
   { claim, interval, burst, fullBefore, fullAfter, waitMs }: BucketState,
   isGranted: boolean,
   now: number,

@@ -33,19 +33,19 @@ describe("a rate limit", () => {
   });
 
   test("reports the remaining requests and the time of the next one, never too early", () => {
-    expect(take(claim(6)).standings[0]).toMatchObject({ limit: 6, remaining: 5, resetMs: 10_000 });
+    expect(take(claim(6)).states[0]).toMatchObject({ limit: 6, remaining: 5, resetMs: 10_000 });
     granted(5, 6);
     now += 4_000;
-    const { isGranted, standings } = take(claim(6));
-    expect([isGranted, standings[0]?.remaining]).toEqual([false, 0]);
-    now += standings[0]?.resetMs ?? 0;
+    const { isGranted, states } = take(claim(6));
+    expect([isGranted, states[0]?.remaining]).toEqual([false, 0]);
+    now += states[0]?.resetMs ?? 0;
     expect(take(claim(6)).isGranted).toBe(true);
   });
 
   test("reports that time exactly, whatever fraction of a millisecond the clock shows", () => {
     const told = Array.from({ length: 1000 }, (_, n) => {
       now += 0.1 * n;
-      return take(claim(3, 1, `shop ${n}`)).standings[0]?.resetMs;
+      return take(claim(3, 1, `shop ${n}`)).states[0]?.resetMs;
     });
     expect(new Set(told)).toEqual(new Set([20_000]));
   });
@@ -53,11 +53,11 @@ describe("a rate limit", () => {
   test("is not charged for a request that another limit refuses", () => {
     granted(2, 2);
     expect(take(claim(10, 1, "instance"), claim(2)).isGranted).toBe(false);
-    expect(take(claim(10, 1, "instance")).standings[0]?.remaining).toBe(9);
+    expect(take(claim(10, 1, "instance")).states[0]?.remaining).toBe(9);
   });
 
   test("is charged with the cost of a request, of which none is too expensive forever", () => {
-    expect(take(claim(10, 3)).standings[0]?.remaining).toBe(7);
+    expect(take(claim(10, 3)).states[0]?.remaining).toBe(7);
     expect(take(claim(2, 5, "small")).isGranted).toBe(true);
     expect(take(claim(2, 1, "small")).isGranted).toBe(false);
   });

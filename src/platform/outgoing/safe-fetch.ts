@@ -223,10 +223,10 @@ async function exchange<Body extends object>(
 ) {
   const { isPaced = false } = request;
   const { policy, name: policyKey } = rules;
-  const borrowed = tools.pools.lease({ origin: target.url.origin, target, policyKey, policy, isPaced });
-  const leased = await deadline.race(borrowed).catch((error: unknown) => {
+  const lease = tools.pools.lease({ origin: target.url.origin, target, policyKey, policy, isPaced });
+  const leased = await deadline.race(lease).catch((error: unknown) => {
     // A socket that arrives too late goes to the next waiter.
-    borrowed.then((late) => late.release()).catch(() => {});
+    lease.then((late) => late.release()).catch(() => {});
     throw error;
   });
   deadline.signal.addEventListener("abort", () => leased.release(deadline.signal.reason), { once: true });

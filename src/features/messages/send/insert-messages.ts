@@ -187,7 +187,7 @@ async function createMonthCounters(db: Db, accounts: readonly number[], month: s
 /** CTEs over `numbered` for plans with a limit: lock the counters and grant quota in order. */
 function grantedByQuotaSql(month: string) {
   return sql`
-    room as materialized (
+    usage as materialized (
       select account_id, used from message_usage
       where month = ${month}::date and account_id in (select account_id from numbered where max_messages is not null)
       order by account_id for update
@@ -199,8 +199,8 @@ function grantedByQuotaSql(month: string) {
       select c.*, count(*) filter (where is_first) over (partition by account_id order by ord) as place
       from candidates c
     ), granted as materialized (
-      select p.* from placed p left join room r using (account_id)
-      where p.is_first and (p.max_messages is null or p.place <= p.max_messages - r.used)
+      select p.* from placed p left join usage u using (account_id)
+      where p.is_first and (p.max_messages is null or p.place <= p.max_messages - u.used)
     )`;
 }
 
@@ -214,7 +214,7 @@ function countedByQuotaSql(month: string) {
         where u.account_id = n.account_id and u.month = ${month}::date
       )`,
     refused: sql`
-      select p.ord, null::bigint as id, r.used from placed p join room r using (account_id)
+      select p.ord, null::bigint as id, u.used from placed p join usage u using (account_id)
       where p.is_first and p.max_messages is not null and p.ord not in (select ord from granted)`,
   };
 }

@@ -77,7 +77,7 @@ async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<
   if (!loaded || loaded.outcome_at !== null) return { end: "done" };
   const send = loaded.has_begun ? loaded : await readdressSend(deps, loaded);
   const context: SendContext = { deps, job, send, slot, session: sessionOf(deps, send.instance_id) };
-  if (send.has_begun) return goOn(context);
+  if (send.has_begun) return continueSend(context);
   for (const hold of SEND_HOLDS) {
     const paused = await hold(context);
     if (paused !== "go_on") return paused;
@@ -96,7 +96,7 @@ function sessionOf({ engine, connectedSession }: SendRunnerDeps, instanceId: num
 }
 
 /** Continues a send that the loading statement has marked as submitted, since nothing held it. */
-async function goOn(context: SendContext): Promise<JobResult> {
+async function continueSend(context: SendContext): Promise<JobResult> {
   const { send, slot } = context;
   await slot.wait({ min: 0, max: 0, perMinute: null }, () => {});
   return send.content.kind === "media" ? takeBackSend(context) : handOver(context, send.content);

@@ -29,7 +29,7 @@ export const isSandboxOffSql = sql<boolean>`
 export type ReadInstance = (id: number) => Promise<SendingInstance>;
 
 const RECONNECT_WAIT_MS = 5000;
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
 /** Reads instances; concurrent reads share one statement. Throws NOT_FOUND. */
 export function createInstanceReader(db: Db): ReadInstance {
@@ -68,7 +68,7 @@ export async function requireConnected(read: ReadInstance, id: number): Promise<
   const giveUpAt = performance.now() + RECONNECT_WAIT_MS;
   let instance = await read(id);
   while (isComingBack(instance) && performance.now() < giveUpAt) {
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_MS);
     instance = await read(id);
   }
   if (instance.status === "connected") return instance;

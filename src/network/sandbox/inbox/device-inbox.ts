@@ -140,7 +140,7 @@ export async function findDevicesWithWork(
   served: { device: number; session: string }[],
 ): Promise<number[]> {
   const { rows } = await pool.query<{ device: number }>({
-    name: "sandbox-stirred",
+    name: "sandbox-devices-with-work",
     text: `
       select s.device::float8 as device
       from unnest($1::bigint[], $2::text[]) as s (device, session)

@@ -15,7 +15,7 @@ export interface RecordedRequests {
  * per message id. A refused or unacknowledged request writes nothing for its recipient. The sender's device
  * determines the account.
  */
-const RECORD_ARRIVALS = `
+const RECORD_REQUESTS = `
   with item as (
     select i.*, d.id is not null as is_open, d.account_id, g.jid is not null as is_group, exists (
         select from sandbox.device o
@@ -109,8 +109,8 @@ export async function recordRequests(pool: Pool, requests: SandboxRequest[]): Pr
     outcomes: RequestOutcome[];
     wakeups: RecordedRequests["wakeups"] | null;
   }>({
-    name: "sandbox-arrivals",
-    text: RECORD_ARRIVALS,
+    name: "sandbox-record-requests",
+    text: RECORD_REQUESTS,
     values: [JSON.stringify(items)],
   });
   const [row] = rows;

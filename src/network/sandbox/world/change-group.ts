@@ -230,9 +230,9 @@ export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<Opera
   const group = await requireMembership(acting, jid);
   if (isRejected(group)) return rejected("NOT_FOUND", NOT_IN_GROUP);
   const { phone } = acting.actor;
-  const heirs = await removeMember(acting, jid, phone);
+  const promoted = await removeMember(acting, jid, phone);
   await notifyMemberChange(acting, group, { action: "remove", who: [{ phone, admin: null }] });
   const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
-  if (heirs.length > 0) await notifyMemberChange(acting, left, { action: "promote", who: heirs });
+  if (promoted.length > 0) await notifyMemberChange(acting, left, { action: "promote", who: promoted });
   return succeeded(null);
 }

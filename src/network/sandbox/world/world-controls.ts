@@ -29,8 +29,8 @@ export function createWorldControls(network: SandboxNetwork<Pool>): World {
       const actor = await findPhoneOwner(network, phone);
       return runNetworkAction(network, { actor }, async (acting) => {
         if (!(await isPaired(acting, phone))) return undefined;
-        const { letter, view } = await savePerson(acting, phone, from, change);
-        await acting.deliver([phone], phoneJid(from), letter);
+        const { entry, view } = await savePerson(acting, phone, from, change);
+        await acting.deliver([phone], phoneJid(from), entry);
         return view;
       });
     },
@@ -99,5 +99,5 @@ async function savePerson(
     known: contact.known,
     is_blocked: contact.is_blocked,
   };
-  return { letter: contactEntry(contact, profile), view };
+  return { entry: contactEntry(contact, profile), view };
 }

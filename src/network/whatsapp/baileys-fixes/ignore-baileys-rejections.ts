@@ -2,7 +2,7 @@
 // Upstream: https://github.com/WhiskeySockets/Baileys/issues/1361 (closed, fixed in part).
 import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
 
-const LIBRARY = /[\\/]node_modules[\\/](baileys|libsignal)[\\/]/;
+const BAILEYS_PATH = /[\\/]node_modules[\\/](baileys|libsignal)[\\/]/;
 
 let isGuarding = false;
 
@@ -11,13 +11,14 @@ export function ignoreBaileysRejections(onFailure: (error: unknown) => void): vo
   if (isGuarding) return;
   isGuarding = true;
   process.on("unhandledRejection", (reason) => {
-    if (!isOfLibrary(reason)) throw reason;
+    if (!isFromBaileys(reason)) throw reason;
     onFailure(reason);
   });
 }
 
-function isOfLibrary(reason: unknown): boolean {
+function isFromBaileys(reason: unknown): boolean {
   return (
-    reason instanceof ConnectionClosedError || (reason instanceof Error && LIBRARY.test(reason.stack ?? ""))
+    reason instanceof ConnectionClosedError ||
+    (reason instanceof Error && BAILEYS_PATH.test(reason.stack ?? ""))
   );
 }

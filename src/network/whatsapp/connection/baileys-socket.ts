@@ -61,7 +61,7 @@ export function openBaileysSocket({
       // The key store retries by itself; a write that it abandons must not be retried.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
       ...(version && { version: [...version] }),
-      ...libraryPart(transport),
+      ...transportConfig(transport),
       ...runtime.socket,
       ...config,
     }),
@@ -79,7 +79,7 @@ export function openBaileysSocket({
   return { sock, closed, isClosed, end };
 }
 
-function libraryPart({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {
+function transportConfig({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {
   return { ...(agent && { agent }), fetchAgent, options };
 }
 

@@ -114,7 +114,7 @@ export class WhatsAppConnection {
     persistTrustedTokens(sock.authState.keys, context.keyStore);
     excludeOwnDevice(sock);
     this.closed = closed;
-    const reported = caches.createCache<string>("told");
+    const reported = caches.createCache<string>("reported");
     this.#listeners = new InboundListeners({
       sock,
       context,

@@ -34,7 +34,7 @@ function awaitResponse({ ev }: WASocket, id: string, ms: number): Promise<Update
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);
-      ev.off("messages.media-update", look);
+      ev.off("messages.media-update", onUpdate);
       ev.off("connection.update", watch);
     };
     const finish = (media: Update | undefined): void => {
@@ -45,7 +45,7 @@ function awaitResponse({ ev }: WASocket, id: string, ms: number): Promise<Update
       end();
       reject(new Error(why));
     };
-    const look = (updates: { key: { id?: string | null }; media?: Update; error?: unknown }[]): void => {
+    const onUpdate = (updates: { key: { id?: string | null }; media?: Update; error?: unknown }[]): void => {
       const found = updates.find(({ key }) => key.id === id);
       if (!found) return;
       const { output } = (found.error ?? {}) as { output?: { statusCode?: number } };
@@ -56,7 +56,7 @@ function awaitResponse({ ev }: WASocket, id: string, ms: number): Promise<Update
       if (connection === "close") fail("The connection ended before the phone responded.");
     };
     const timer = setTimeout(fail, ms, "The phone did not respond.");
-    ev.on("messages.media-update", look);
+    ev.on("messages.media-update", onUpdate);
     ev.on("connection.update", watch);
   });
 }

@@ -1,4 +1,4 @@
-import { type MediaType as LibraryMediaType, type proto, toNumber } from "baileys";
+import { type MediaType as BaileysMediaType, type proto, toNumber } from "baileys";
 import type { MediaType } from "../../driver.ts";
 
 /** The file of any kind of message in Baileys. */
@@ -62,7 +62,7 @@ export function isMediaRef(ref: unknown): ref is WhatsAppMediaRef {
 }
 
 /** Baileys' name for a kind of file. */
-export function toBaileysMediaType(type: MediaType): LibraryMediaType {
+export function toBaileysMediaType(type: MediaType): BaileysMediaType {
   return type;
 }
 

@@ -49,12 +49,8 @@ export function resyncAppState(sock: WASocket, collections: WAPatchName[]): Prom
 
 /** The phone sends it shortly after the pairing. */
 async function settingsKey({ authState }: WASocket): Promise<string> {
-  for (
-    let waitedMs = 0;
-    !authState.creds.myAppStateKeyId && waitedMs < KEY_WAIT_MS;
-    waitedMs += LOOK_EVERY_MS
-  ) {
-    await pause(LOOK_EVERY_MS);
+  for (let waitedMs = 0; !authState.creds.myAppStateKeyId && waitedMs < KEY_WAIT_MS; waitedMs += POLL_MS) {
+    await pause(POLL_MS);
   }
   const keyId = authState.creds.myAppStateKeyId;
   if (!keyId)
@@ -66,7 +62,7 @@ async function settingsKey({ authState }: WASocket): Promise<string> {
 }
 
 const KEY_WAIT_MS = 5000;
-const LOOK_EVERY_MS = 50;
+const POLL_MS = 50;
 
 /** The attributes of the network's error, if any. */
 async function send(

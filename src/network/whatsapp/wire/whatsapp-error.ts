@@ -16,7 +16,7 @@ const GONE: WhatsAppError = {
 };
 
 /** Meaning of the network's error codes for operations. */
-const OF_CALLS: Record<number, WhatsAppError> = {
+const OPERATION_ERRORS: Record<number, WhatsAppError> = {
   400: { code: "VALIDATION_ERROR", reason: "The network did not understand the request." },
   401: NOT_ALLOWED,
   403: NOT_ALLOWED,
@@ -33,7 +33,7 @@ const OF_CALLS: Record<number, WhatsAppError> = {
 };
 
 /** Their meaning for sends; 463 is handled separately, with its own code. */
-const OF_MESSAGES: Record<number, string> = {
+const MESSAGE_ERROR_REASONS: Record<number, string> = {
   400: "The network did not understand the message.",
   401: "The network does not allow the instance to send to this chat.",
   403: "The network does not allow the instance to send to this chat.",
@@ -46,12 +46,17 @@ const OF_MESSAGES: Record<number, string> = {
 
 /** Maps the network's code to the error of an operation; unknown codes get a generic one. */
 export function operationErrorOf(number: number): WhatsAppError {
-  return OF_CALLS[number] ?? { code: "SEND_FAILED", reason: `The network refused the request (${number}).` };
+  return (
+    OPERATION_ERRORS[number] ?? {
+      code: "SEND_FAILED",
+      reason: `The network refused the request (${number}).`,
+    }
+  );
 }
 
 /** Why the network rejected a message, with its code for further searches. */
 export function messageErrorReasonOf(number: string): string {
-  const message = OF_MESSAGES[Number(number)] ?? "The network refused the message.";
+  const message = MESSAGE_ERROR_REASONS[Number(number)] ?? "The network refused the message.";
   return `${message.slice(0, -1)} (${number}).`;
 }
 

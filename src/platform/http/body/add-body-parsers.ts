@@ -50,7 +50,7 @@ export function addBodyMemoryLimit(app: FastifyInstance, budget: BodyMemoryBudge
     if (headers["transfer-encoding"] !== undefined) {
       if (isUnauthenticated(request)) return done(closing(reply, noLength()));
       const body = counted(payload, (bytes, pieces) => {
-        if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
+        if (isTooFragmented(bytes, pieces)) throw closing(reply, tooFragmented());
         return reply.raw.closed || budget.reserve(request, bytes);
       });
       // Discards the rest of the body after the response, before the next request of the connection.
@@ -92,7 +92,7 @@ function counted(body: Readable, isAdmitted: (bytes: number, pieces: number) => 
 const FREE_PIECES = 4_096;
 const LEAST_PIECE_BYTES = 64;
 
-function isInCrumbs(bytes: number, pieces: number): boolean {
+function isTooFragmented(bytes: number, pieces: number): boolean {
   return pieces > FREE_PIECES && bytes < pieces * LEAST_PIECE_BYTES;
 }
 
@@ -107,7 +107,7 @@ function closing(reply: FastifyReply, refusal: GatewayError): GatewayError {
   return refusal;
 }
 
-function crumbs(): GatewayError {
+function tooFragmented(): GatewayError {
   return new GatewayError(
     "VALIDATION_ERROR",
     `The body arrives in chunks smaller than ${LEAST_PIECE_BYTES} bytes. Send larger chunks, or Content-Length.`,

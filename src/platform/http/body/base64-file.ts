@@ -24,9 +24,9 @@ export function readBase64File(field: string, text: string, maxBytes: number): B
 function decode(field: string, text: string, maxBytes: number): Iterable<Buffer> {
   const encoded = /\s/.test(text) ? text.replace(/\s/g, "") : text;
   const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
-  const sixes = encoded.length - padding;
-  if (Math.floor((sixes * 3) / 4) > maxBytes) throw fileTooLarge(maxBytes);
-  if (/[^A-Za-z0-9+/_-]/.test(encoded.slice(0, sixes)) || sixes % 4 === 1)
+  const dataLength = encoded.length - padding;
+  if (Math.floor((dataLength * 3) / 4) > maxBytes) throw fileTooLarge(maxBytes);
+  if (/[^A-Za-z0-9+/_-]/.test(encoded.slice(0, dataLength)) || dataLength % 4 === 1)
     throw invalidField(field, "is not base64");
   return pieces(encoded);
 }
