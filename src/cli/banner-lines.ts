@@ -20,7 +20,7 @@ export function bannerLines(
     "",
     `Waygate listens on ${where} (reference: ${url}/docs).`,
     `Database: ${database}.`,
-    `Outgoing calls: ${outgoingPolicy}.`,
+    `Outgoing requests: ${outgoingPolicy}.`,
     ...signInLines(firstOwner, ignoredSetting),
     ...(config.sandbox === "off" || !firstOwner ? [] : sandboxLines(url, firstOwner)),
     "",

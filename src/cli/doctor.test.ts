@@ -73,8 +73,8 @@ describe("waygate doctor", () => {
       "API keys",
       "other secrets",
       "media store",
-      "outgoing calls",
-      "WhatsApp library",
+      "outgoing requests",
+      "Baileys",
       "WhatsApp",
       "port",
     ]);
@@ -135,7 +135,7 @@ describe("waygate doctor", () => {
   });
 
   test("warns of settings that open a machine or a network to several accounts", async () => {
-    const openTo = (lines: string[]) => lines.filter((line) => line.includes("outgoing calls"));
+    const openTo = (lines: string[]) => lines.filter((line) => line.includes("outgoing requests"));
     const open = { WAYGATE_ALLOWED_HOSTS: "external,loopback,n8n,n8n:5678" };
     expect(openTo((await ask(open)).lines)).toEqual([expect.stringMatching(/^ok /)]);
     const { db } = store.database;
@@ -197,10 +197,10 @@ describe("waygate doctor", () => {
         /^ok .*1043857760, built-in; a running gateway looks/,
       ],
       [
-        "that the rules of outgoing calls forbid to look for it",
+        "that the policy for outgoing requests does not allow the search",
         [1_043_927_760, 5, null],
         { ...HERE, WAYGATE_ALLOWED_HOSTS: "example.com" },
-        /^warn .*forbid.*Add web\.whatsapp\.com to WAYGATE_ALLOWED_HOSTS/,
+        /^warn .*does not allow the search.*Add web\.whatsapp\.com to WAYGATE_ALLOWED_HOSTS/,
       ],
       [
         "that a setting holds it",

@@ -111,7 +111,7 @@ async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Doc
 
 /** Whether this version of Node can load Baileys. */
 async function examineBaileys(): Promise<DoctorFinding> {
-  const label = "WhatsApp library";
+  const label = "Baileys";
   try {
     await loadBaileys({ url: undefined, rootKey: undefined, onFailure: () => {} });
     return { label, grade: "ok", detail: `it loads on Node ${process.version}` };

@@ -18,7 +18,7 @@ export const SESSION_START_TIMING: SessionStartTiming = {
 
 const TEXTS: Readonly<Record<SessionStartFailure, string>> = {
   library_failed:
-    "The gateway cannot load its WhatsApp library. Its log and `waygate doctor` show the cause to the operator.",
+    "The gateway cannot load Baileys, its WhatsApp library. Its log and `waygate doctor` show the cause to the operator.",
   credentials_unreadable:
     "The gateway cannot read the stored credentials of this instance. The operator can restore WAYGATE_SECRET_KEY; otherwise log the instance out and pair it again.",
   session_failed:

@@ -41,7 +41,7 @@ describe("a gateway that starts for the first time without settings", () => {
     expect(gateway.output()).toContain(`Waygate listens on ${gateway.url} (reference: ${gateway.url}/docs).`);
     expect(gateway.output()).toContain(`Database: its own PostgreSQL below ${data.path}.`);
     expect(gateway.output()).toContain(
-      "Outgoing calls: external, and this machine while the owner's account is the only one (WAYGATE_LOCAL_TARGETS).",
+      "Outgoing requests: external, and this machine while the owner's account is the only one (WAYGATE_LOCAL_TARGETS).",
     );
   });
 

@@ -80,7 +80,7 @@ test("the health page and the doctor command name both faults", async () => {
   const { code } = await doctor.exited;
   expect(code).toBe(1);
   const said = doctor.output();
-  expect(said).toMatch(/^fail {2}WhatsApp library: it cannot be loaded .*baileys is broken on purpose/m);
+  expect(said).toMatch(/^fail {2}Baileys: it cannot be loaded .*baileys is broken on purpose/m);
   expect(said).toMatch(/^warn {2}sessions: .*credentials_unreadable \(1\), library_failed \(1\)/m);
 });
 

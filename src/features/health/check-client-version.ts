@@ -30,7 +30,7 @@ export async function checkClientVersion(
     return {
       label: WHAT,
       grade: "warn",
-      detail: `${summary}; the rules of outgoing calls forbid to look for a newer one`,
+      detail: `${summary}; the policy for outgoing requests does not allow the search for a newer one`,
       fix,
     };
   }

@@ -21,7 +21,7 @@ export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, h
 /** `hasOthers`: whether there is a second account; undefined if the database is unavailable. */
 export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefined): DoctorFinding {
   const { allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied } = config;
-  const label = "outgoing calls";
+  const label = "outgoing requests";
   const lifted =
     allowAlwaysDenied.length > 0 ? `, and ${allowAlwaysDenied.join(", ")} although always denied` : "";
   const how = `${httpsOnly ? ", over https only" : ""}${egressProxy ? ", through a proxy" : ""}`;

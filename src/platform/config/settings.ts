@@ -175,7 +175,7 @@ export const SETTINGS = z.object({
       "Allowed targets of outgoing requests (webhooks, media, integrations): `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list applies to every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (except those in `WAYGATE_ALLOW_ALWAYS_DENIED`) or the ports of the gateway and its database.",
     )
     .meta({
-      section: "Outgoing calls",
+      section: "Outgoing requests",
       env: "WAYGATE_ALLOWED_HOSTS",
       shown: "`external`",
     }),

@@ -25,7 +25,7 @@ export class ClosedError extends Error {
 
 /** One text for every blocked request, so that it reveals nothing about the internal network. */
 export const BLOCKED_MESSAGE =
-  "This address is not allowed by the gateway's policy for outgoing calls. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
+  "This address is not allowed by the gateway's policy for outgoing requests. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
 
 const TEXT: Readonly<Record<Exclude<FetchFailureCode, "invalid_url">, string>> = {
   blocked: BLOCKED_MESSAGE,
