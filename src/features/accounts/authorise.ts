@@ -114,7 +114,10 @@ async function checkPathToken(
   if (await pathTokens?.isValid(instanceId, token)) return { kind: "public" };
   limits?.enforceUnauthenticated({}, request);
   // One message for every reason, so that a caller cannot find out which instances exist.
-  throw new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
+  throw new GatewayError(
+    "INVALID_CREDENTIALS",
+    "The address or the signature of this webhook is wrong. Save the integration again to register the webhook anew.",
+  );
 }
 
 const UNLIMITED: PlanRates = {
@@ -206,7 +209,10 @@ async function checkAdmin(adminTokens: readonly Secret[], value: string): Promis
       "No administrative token is valid, because WAYGATE_ADMIN_TOKEN is not set.",
     );
   if (right.length === 0)
-    throw new GatewayError("INVALID_CREDENTIALS", "The administrative token is not valid.");
+    throw new GatewayError(
+      "INVALID_CREDENTIALS",
+      "The administrative token is not valid. Send a value of WAYGATE_ADMIN_TOKEN.",
+    );
   return { caller: { kind: "admin" }, rates: UNLIMITED };
 }
 
@@ -217,7 +223,11 @@ function sha256(text: string): Buffer {
 /** Only active accounts and trials may sign in and use their keys. */
 export function requireActiveAccount(status: string): void {
   if (status === "active" || status === "trial") return;
-  throw new GatewayError("ACCOUNT_RESTRICTED", `The account is ${status}.`, { details: { status } });
+  throw new GatewayError(
+    "ACCOUNT_RESTRICTED",
+    `The account is ${status}. Ask the operator or your reseller.`,
+    { details: { status } },
+  );
 }
 
 function requireFeature({ feature }: Route, features: Readonly<Record<string, unknown>>): void {

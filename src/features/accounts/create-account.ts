@@ -122,7 +122,7 @@ export function requireEmail(email: string): void {
 /** Rethrows an error of writing a user; a used e-mail becomes CONFLICT. */
 export function throwEmailConflict(error: unknown): never {
   if (isUniqueViolation(error)) {
-    throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });
+    throw new GatewayError("CONFLICT", "The e-mail is already in use. Use another one.", { cause: error });
   }
   throw error;
 }

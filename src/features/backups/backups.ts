@@ -96,7 +96,8 @@ async function listBackups(db: Db, limit: number, cursor: string | undefined) {
 function readBackupCursor(cursor: string | undefined): string | undefined {
   if (!cursor) return undefined;
   const id = Buffer.from(cursor, "base64url").toString("utf8");
-  if (!/^bkp_[0-9A-Z]{26}$/.test(id)) throw invalidField("cursor", "is not a cursor of this list");
+  if (!/^bkp_[0-9A-Z]{26}$/.test(id))
+    throw invalidField("cursor", "is not a cursor of this list: use next_cursor of the page before");
   return id;
 }
 

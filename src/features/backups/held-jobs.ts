@@ -43,7 +43,8 @@ export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAct
     const { rows } = await sql<{ action: HeldJobsAction | null }>`
       select action from restore_record where exists (select from held_job) for update`.execute(trx);
     const [found] = rows;
-    if (!found) throw new GatewayError("CONFLICT", "No job is on hold.");
+    if (!found)
+      throw new GatewayError("CONFLICT", "No job is on hold, so there is nothing to release or discard.");
     if (found.action !== null && found.action !== action) {
       throw new GatewayError(
         "CONFLICT",

@@ -152,9 +152,13 @@ async function requireStartable(
     from campaign_recipient where campaign_id = ${id}`.execute(db);
   const { has_instance = false, pending = 0, total = 0 } = rows[0] ?? {};
   if (!has_instance)
-    throw new GatewayError("CAMPAIGN_STATE", "The instance of this campaign was removed.", {
-      details: { status, status_reason: "instance_removed" },
-    });
+    throw new GatewayError(
+      "CAMPAIGN_STATE",
+      "The instance of this campaign was removed. Create the campaign with another instance.",
+      {
+        details: { status, status_reason: "instance_removed" },
+      },
+    );
   if (total === 0) throw invalidField("recipients", "the campaign has none");
   const isLater = scheduled_at !== null && scheduled_at.getTime() > Date.now();
   return { status: isLater ? "scheduled" : "queued", queued: pending };

@@ -95,7 +95,7 @@ function readRow({ cells, ...row }: CsvColumns): ParsedRecipient {
     value: row.text.slice(0, SHOWN),
     reason: `line ${row.line}: ${reason}`,
   });
-  if (!cells) return refuse("is not CSV");
+  if (!cells) return refuse("is not a line of CSV: check its quotation marks");
   if (cells.length > row.columns.length)
     return refuse(`has ${cells.length} cells, the first line has ${row.columns.length}`);
   const variables = row.columns.flatMap((name, at): [string, string][] =>

@@ -87,7 +87,7 @@ export const contactsContract = {
       "Results are cached: for 30 days if the number is on the network, otherwise for one day. `refresh` skips the cache. " +
       "If a number has two formats (Brazil's ninth digit, Mexico's 1, Argentina's 9), both are checked, and `jid` " +
       "is the one that the network knows; if it knows both, the given one. Invalid numbers have `exists: false`.",
-    message: "Checked",
+    message: "Numbers checked",
     aliases: { number: ["phone", "jid", ...recipientAliases.number], numbers: ["phones", "jids"] },
     example: { numbers: ["5511999990004"] },
     input: z.object({
@@ -127,7 +127,7 @@ export const contactsContract = {
     access,
     tag,
     summary: "Block or unblock a contact",
-    message: "Done",
+    message: "Contact blocked or unblocked",
     aliases: { number: [...recipientAliases.number, "contactId"], action: ["status"] },
     example: { number: "5511999990004", action: "block" },
     input: z.object({

@@ -52,7 +52,7 @@ export function customFieldHandlers(db: Db): FieldHandlers {
 }
 
 function refuseName(): never {
-  throw new GatewayError("CONFLICT", "A custom field with this name already exists.");
+  throw new GatewayError("CONFLICT", "A custom field with this name already exists. Use another name.");
 }
 
 function refuseUnknown(): never {

@@ -75,7 +75,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 
     async addLeadTags({ input: { id, tags = [], tag }, caller }) {
       const added = [...tags, ...(tag === undefined ? [] : [tag])];
-      if (added.length === 0) throw invalidField("tags", "is required");
+      if (added.length === 0) throw invalidField("tags", "is required: name at least one tag");
       return db.transaction().execute(async (trx) => {
         const lead = await lockLead(trx, requireUser(caller).account_id, id);
         return changeLead(trx, deps, lead, { tags: [...lead.tags, ...added] });
@@ -148,7 +148,10 @@ export async function countLeads(trx: Trx, accountId: number): Promise<number> {
 }
 
 function phoneTaken(): GatewayError {
-  return new GatewayError("CONFLICT", "A lead with this phone already exists.");
+  return new GatewayError(
+    "CONFLICT",
+    "A lead with this phone already exists. Change that lead, or use another phone.",
+  );
 }
 
 /** The identity of a lead. Digits of a known LID identify that person, by phone if it is known. */

@@ -109,7 +109,7 @@ function toLead(
   { line, text, cells }: CsvRecord,
   { columns, declared, defaultCountry }: RowContext,
 ): ParsedLead {
-  if (!cells) throw new GatewayError("VALIDATION_ERROR", "is not CSV");
+  if (!cells) throw new GatewayError("VALIDATION_ERROR", "is not a line of CSV: check its quotation marks");
   if (cells.length > columns.length)
     throw new GatewayError(
       "VALIDATION_ERROR",

@@ -204,7 +204,7 @@ export const groupsContract = {
     access,
     tag,
     summary: "Join a group by its invitation link or the code of it",
-    message: "Joined",
+    message: "Group joined",
     aliases: { code: ["invite", "invite_code", "inviteCode", "invitecode", "url", "link"] },
     input: z.object({
       id,
@@ -219,7 +219,7 @@ export const groupsContract = {
     access,
     tag,
     summary: "Leave a group",
-    message: "Left",
+    message: "Group left",
     aliases: { jid: jidAliases },
     input: z.object({ id, jid }),
     output: z.object({ jid: z.string() }),

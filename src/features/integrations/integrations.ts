@@ -90,7 +90,7 @@ async function getIntegration(
 }
 
 function noIntegration(): GatewayError {
-  return new GatewayError("NOT_FOUND", "This integration is not configured.");
+  return new GatewayError("NOT_FOUND", "This integration is not configured. Save its settings first.");
 }
 
 /** The integration of an instance with its secrets. */

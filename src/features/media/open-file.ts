@@ -205,9 +205,13 @@ function requirePending(row: FileRow): void {
 
 function requireConnected({ instance_status: status }: FileRow): void {
   if (status !== "connected")
-    throw new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not connected.", {
-      details: { status },
-    });
+    throw new GatewayError(
+      "INSTANCE_NOT_CONNECTED",
+      "The instance is not connected. Connect it, then fetch the file again.",
+      {
+        details: { status },
+      },
+    );
 }
 
 /** The media reference of our own file comes with its acknowledgement, which may follow a receipt. */
@@ -234,7 +238,10 @@ function failed(reason: string | null): GatewayError {
 }
 
 function expired(): GatewayError {
-  return new GatewayError("MEDIA_EXPIRED", "The file no longer exists.");
+  return new GatewayError(
+    "MEDIA_EXPIRED",
+    "The file no longer exists here or on the network. Ask the sender for the file.",
+  );
 }
 
 function notYet(): GatewayError {

@@ -133,7 +133,8 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
 
     async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
       const message_ids = [...new Set([several ?? message_id ?? []].flat())];
-      if (message_ids.length === 0) throw invalidField("message_id", "is required");
+      if (message_ids.length === 0)
+        throw invalidField("message_id", "is required: the id of a message, or several in message_ids");
       return { ...(await act({ instance_id: id, action: "read", message_ids, target })), message_ids };
     },
   };
@@ -154,6 +155,6 @@ async function chooseInstance(
   }
   if (caller.kind !== "user")
     throw new GatewayError("FORBIDDEN", "Sending needs an API key or a signed-in user.");
-  if (named === undefined) throw invalidField("instance_id", "is required");
+  if (named === undefined) throw invalidField("instance_id", "is required: the instance that sends");
   return (await getInstance(db, named, caller.account_id)).id;
 }

@@ -130,7 +130,9 @@ function requireChangeable(plan: Plan, { name }: { name?: string }): void {
 
 function refuseTakenName(error: unknown): never {
   if (isUniqueViolation(error)) {
-    throw new GatewayError("CONFLICT", "A plan with this name already exists.", { cause: error });
+    throw new GatewayError("CONFLICT", "A plan with this name already exists. Use another name.", {
+      cause: error,
+    });
   }
   throw error;
 }

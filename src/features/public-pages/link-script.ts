@@ -91,7 +91,7 @@ const WORDS = {
 const ENDED = {
   qr_expired: "No phone has scanned the code in time. Begin again.",
   disconnected: "The linking has ended. Begin again.",
-  error: "The gateway could not connect. Tell whoever sent you this link.",
+  error: "The gateway could not connect. Ask the sender of this link for help.",
   banned: "WhatsApp has locked this number.",
 };
 

@@ -17,6 +17,8 @@ export function createMediaFetcher(outgoing: Pick<SafeFetch, "download">, maxByt
     if (outcome.outcome === "response" && outcome.status === 200) {
       return { bytes: Buffer.concat(pieces), mime_type: outcome.headers["content-type"]?.split(";")[0] };
     }
-    throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file could not be fetched.");
+    const reason =
+      outcome.outcome === "failed" ? outcome.error : `the address responded with ${outcome.status}.`;
+    throw new GatewayError("MEDIA_DOWNLOAD_FAILED", `The file could not be fetched: ${reason}`);
   };
 }

@@ -13,9 +13,13 @@ export async function getSandboxInstance(access: SandboxPolicy, id: number): Pro
   const instance = await getInstance(access.db, id);
   const { network } = instance;
   if (network !== "sandbox") {
-    throw new GatewayError("CONFLICT", "The instance is not on the sandbox network.", {
-      details: { network },
-    });
+    throw new GatewayError(
+      "CONFLICT",
+      "The instance is not on the sandbox network. Use one with network sandbox.",
+      {
+        details: { network },
+      },
+    );
   }
   await requireSandbox(access, instance.account_id);
   return instance;
@@ -36,9 +40,13 @@ export async function getPairedPhone(access: SandboxAccess, id: number): Promise
 }
 
 export function notPaired(status?: InstanceStatus): GatewayError {
-  return new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not paired with a phone.", {
-    details: status && { status },
-  });
+  return new GatewayError(
+    "INSTANCE_NOT_CONNECTED",
+    "The instance is not paired with a phone. Connect it and scan its QR code first.",
+    {
+      details: status && { status },
+    },
+  );
 }
 
 /** The result of an action that needs a paired phone. Throws INSTANCE_NOT_CONNECTED if nothing happened. */

@@ -43,7 +43,9 @@ async function getUnpaired(deps: ScanDeps, id: number): Promise<InstanceRow> {
   const instance = await getSandboxInstance(deps, id);
   if (instance.status !== "connected") return instance;
   const { phone, status } = instance;
-  throw new GatewayError("CONFLICT", "The instance is already paired.", { details: { status, phone } });
+  throw new GatewayError("CONFLICT", "The instance is already paired. Log it out first.", {
+    details: { status, phone },
+  });
 }
 
 function isConnectedWith(phone: string, instance: InstanceRow): boolean {

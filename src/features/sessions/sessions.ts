@@ -30,7 +30,7 @@ export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sess
       if (format === "json") return { id, status: row.status, ...(await toPairingView(row)) };
       if (row.qr !== null && hasPairing(row))
         return new RawResponse("image/png", await toQrPng(row.qr), 200, NO_STORE);
-      throw new GatewayError("NOT_FOUND", "The instance has no QR code now.", {
+      throw new GatewayError("NOT_FOUND", "The instance has no QR code now. Connect it to get one.", {
         details: { status: row.status },
       });
     },

@@ -55,7 +55,9 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
     setCommonHeaders(request, reply);
     reportResponse(request, reply, options, logRefusal);
     if (options.isClosing())
-      throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
+      throw new GatewayError("UNAVAILABLE", "The gateway is stopping. Send the request again in a moment.", {
+        retryAfterSeconds: 5,
+      });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
     const { isNeverShed, isExpected } = request.routeOptions.config;
     if (!isNeverShed && !isExpected?.(request)) requireCapacity(options.loadShedder);
@@ -184,5 +186,7 @@ function isCutOff({ raw }: FastifyRequest): boolean {
 }
 
 function cutOff(cause: unknown): GatewayError {
-  return new GatewayError("VALIDATION_ERROR", "The body did not arrive completely.", { cause });
+  return new GatewayError("VALIDATION_ERROR", "The body did not arrive completely. Send the request again.", {
+    cause,
+  });
 }

@@ -180,7 +180,10 @@ function addMetricsRoute(
       countUnauthenticated(request.ip);
       if (!readCredential(request.raw.rawHeaders))
         throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
-      throw new GatewayError("INVALID_TOKEN", "The metrics token is wrong.");
+      throw new GatewayError(
+        "INVALID_TOKEN",
+        "The metrics token is wrong. Send the value of WAYGATE_METRICS_TOKEN.",
+      );
     }
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });

@@ -69,7 +69,10 @@ function isTrusted(
 
 /** The same error for every reason, so that it does not reveal which instances exist. */
 function refused(): GatewayError {
-  return new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
+  return new GatewayError(
+    "INVALID_CREDENTIALS",
+    "The address or the signature of this webhook is wrong. Save the integration again to register the webhook anew.",
+  );
 }
 
 /** Undefined for irrelevant webhooks, such as the echoes of posted messages. */

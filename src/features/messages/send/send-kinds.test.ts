@@ -558,7 +558,7 @@ describe("the generic send operation", () => {
     expect((await story.outcome(data.message_id ?? "")).data.message.origin).toBe("panel");
     await expect(owner.send({ number: story.friend.phone, text: "Hi" })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      details: { fields: [{ field: "instance_id", issue: "is required" }] },
+      details: { fields: [{ field: "instance_id", issue: "is required: the instance that sends" }] },
     });
     await expect(
       owner.send({ instance_id: 999_999, number: story.friend.phone, text: "Hi" }),

@@ -25,7 +25,8 @@ const OPERATION_ERRORS: Record<number, WhatsAppError> = {
   406: { code: "VALIDATION_ERROR", reason: "The network does not accept one of the values." },
   409: {
     code: "CONFLICT",
-    reason: "It has this value already, or another device changed it at the same moment. Read it again.",
+    reason:
+      "What you change has this value already, or another device changed it at the same moment. Read it again.",
   },
   410: GONE,
   419: { code: "CONFLICT", reason: "The group is full." },

@@ -29,7 +29,9 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new GatewayError("VALIDATION_ERROR", "The body is not encoded in UTF-8.", { cause });
+    throw new GatewayError("VALIDATION_ERROR", "The body is not encoded in UTF-8. Encode it in UTF-8.", {
+      cause,
+    });
   }
 }
 

@@ -28,7 +28,10 @@ export async function* readMultipart(
 }
 
 export function malformedForm(): GatewayError {
-  return new GatewayError("VALIDATION_ERROR", "The body is not valid multipart/form-data.");
+  return new GatewayError(
+    "VALIDATION_ERROR",
+    "The body is not valid multipart/form-data. Check the boundary in Content-Type, and send the whole form.",
+  );
 }
 
 function boundaryOf(contentType: string): string {

@@ -48,7 +48,8 @@ export async function findQuoted(
   kind: ContentKind,
   { message_id, reply_to }: SendInput,
 ): Promise<MessageRow | undefined> {
-  if (kind === "reply" && message_id === undefined) throw invalidField("message_id", "is required");
+  if (kind === "reply" && message_id === undefined)
+    throw invalidField("message_id", "is required: the message to reply to");
   const quotedId = kind === "reply" ? message_id : reply_to;
   if (quotedId === undefined) return undefined;
   return selectMessages(db)
@@ -118,15 +119,15 @@ async function readText(
   { text, link_preview }: SendInput,
   { outgoing, account_id }: ReadContentOptions & StorageOwner,
 ): Promise<StoredContent> {
-  if (text === undefined) throw invalidField("text", "is required");
+  if (text === undefined) throw invalidField("text", "is required: the text of the message");
   if (!link_preview) return { kind: "text", text };
   const preview = await fetchLinkPreview(text, { outgoing, tenant: { account_id } });
   return { kind: "text", text, link_preview, ...(preview && { preview }) };
 }
 
 function readLocation({ latitude, longitude, name, address }: SendInput): StoredContent {
-  if (latitude === undefined) throw invalidField("latitude", "is required");
-  if (longitude === undefined) throw invalidField("longitude", "is required");
+  if (latitude === undefined) throw invalidField("latitude", "is required: degrees from -90 to 90");
+  if (longitude === undefined) throw invalidField("longitude", "is required: degrees from -180 to 180");
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
