@@ -10,7 +10,7 @@ export type MediaTypeRule = (mimeType: string) => SendMediaType;
 /** Declared properties of a file; the caller's override those of the source. */
 export interface DeclaredMedia {
   type?: SendMediaType | MediaTypeRule;
-  /** A voice note, regardless of `type`. */
+  /** Audio of the kind `ptt`, regardless of `type`. */
   ptt?: boolean;
   mime_type?: string;
   /** Declared by the form, the data URI or the server of the file. */

@@ -80,7 +80,7 @@ describe.skipIf(!hasFfmpeg)("a media file with ffmpeg", () => {
 });
 
 describe("a media file without ffmpeg", () => {
-  test("cannot be sent as a voice note unless it is Ogg Opus, and the error says why", async () => {
+  test("is not converted to Ogg Opus, and the error says why", async () => {
     const refusal = { code: "NOT_SUPPORTED", message: expect.stringContaining("ffmpeg") };
     await expect(make("/nowhere/ffmpeg", tone(), "audio/wav")).rejects.toMatchObject(refusal);
     expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
@@ -99,7 +99,7 @@ describe("a media file without ffmpeg", () => {
   });
 });
 
-describe("the waveform of a voice note", () => {
+describe("the waveform of Ogg Opus audio", () => {
   const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
   const measure = (ffmpeg: string) => open(ffmpeg).measureOggOpus(() => Readable.from([note]));
 

@@ -64,13 +64,13 @@ class Converter {
 
   async toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio> {
     const reader = findDemuxer(mimeType);
-    if (!reader) throw invalidField("type", `${mimeType} cannot be converted to a voice note`);
+    if (!reader) throw invalidField("type", `${mimeType} cannot be converted to Ogg Opus`);
     const { end, output } = await this.#onFile(audio, (path) =>
       this.#read(2 * OUTPUT_BYTES, opusArgs(reader, path)),
     );
     if (end === "missing") throw notSupported();
     if (end === "failed" || output.length === 0)
-      throw invalidField("file", "is not an audio file that can be converted to a voice note");
+      throw invalidField("file", "is not an audio file that can be converted to Ogg Opus");
     return { bytes: output, ...(await this.measureOggOpus(() => oneOf(output))) };
   }
 
@@ -162,7 +162,7 @@ function gifArgs(path: string, target: string): string[] {
 function notSupported(): GatewayError {
   return new GatewayError(
     "NOT_SUPPORTED",
-    "This audio cannot be sent as a voice note: ffmpeg, which would convert it, is not installed (WAYGATE_FFMPEG). Send Ogg Opus, or send it as audio.",
+    "This audio cannot be converted to Ogg Opus, because ffmpeg is not installed (WAYGATE_FFMPEG). Send Ogg Opus, or send it as plain audio.",
   );
 }
 
