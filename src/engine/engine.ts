@@ -1,9 +1,10 @@
 import { withTimeout } from "../platform/limits/with-timeout.ts";
 import { createBatchWriter } from "./batch-queue.ts";
 import { releaseLanes } from "./claim-lanes.ts";
-import { ClusterMember, NODE_TIMING } from "./cluster-member.ts";
+import { ClusterMember } from "./cluster-member.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
+import { NODE_TIMING } from "./failure-detector.ts";
 import { JobPoller } from "./job-poller.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";

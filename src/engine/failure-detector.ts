@@ -1,3 +1,10 @@
+/**
+ * A node fences itself after `selfFenceMs` without a successful heartbeat and closes its sessions within 1.5
+ * s. Other nodes declare it dead only after `deadAfterMs`: at their fourth read of an unchanged heartbeat,
+ * about 12 s after the first. One second of that is slack for slow reads.
+ */
+export const NODE_TIMING = { heartbeatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
+
 export interface NodeRow {
   id: string;
   boot: number;

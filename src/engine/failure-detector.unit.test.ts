@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NODE_TIMING } from "./cluster-member.ts";
-import { FailureDetector } from "./failure-detector.ts";
+import { FailureDetector, NODE_TIMING } from "./failure-detector.ts";
 
 const other = (heartbeat: number, extra: object = {}) => ({
   id: "b",

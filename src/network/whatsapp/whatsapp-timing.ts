@@ -1,14 +1,8 @@
 import { SESSION_START_TIMING, type SessionStartTiming } from "../session-start-retry.ts";
+import { QR_TIMING, type QrTiming } from "./pairing/qr-timing.ts";
 
 /** Time limits in milliseconds, and counts. */
-export interface WhatsAppTiming extends SessionStartTiming {
-  /** Maximum number of QRs in one pairing. */
-  qrAttempts: number;
-  /** The network accepts the first QR of a connection for longer. */
-  firstQrMs: number;
-  laterQrMs: number;
-  /** Time needed to scan a redrawn QR; with less left, the next one is shown instead. */
-  scanMs: number;
+export interface WhatsAppTiming extends SessionStartTiming, QrTiming {
   /** Lifetime of a pairing code, from its generation. */
   codeMs: number;
   /** From an entry of the code to the phone's consent. */
@@ -64,10 +58,7 @@ export interface WhatsAppTiming extends SessionStartTiming {
 
 export const WHATSAPP_TIMING: WhatsAppTiming = {
   ...SESSION_START_TIMING,
-  qrAttempts: 5,
-  firstQrMs: 60_000,
-  laterQrMs: 20_000,
-  scanMs: 10_000,
+  ...QR_TIMING,
   codeMs: 180_000,
   consentMs: 60_000,
   codeEntries: 3,

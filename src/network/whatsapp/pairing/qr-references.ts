@@ -1,5 +1,5 @@
 import type { BinaryNode } from "baileys";
-import type { WhatsAppTiming } from "../whatsapp-timing.ts";
+import type { QrTiming } from "./qr-timing.ts";
 import { bytesOf, childOf } from "./registration-stream.ts";
 
 const MOST_REFERENCES = 20;
@@ -12,7 +12,7 @@ export interface QrReference {
 }
 
 export interface QrReferencesOptions {
-  timing: Pick<WhatsAppTiming, "firstQrMs" | "laterQrMs" | "scanMs">;
+  timing: Omit<QrTiming, "qrAttempts">;
   /** The current reference has expired. */
   onExpiry(): void;
 }
