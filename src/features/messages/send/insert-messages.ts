@@ -3,10 +3,16 @@ import { type BatchWriter, createBatchWriter } from "../../../engine/batch-queue
 import type { Jid, MessageId } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
-import { GatewayError } from "../../../platform/gateway-error.ts";
-import { currentMonth, nextMonthStart } from "../../plans/plans.ts";
+import { currentMonth } from "../../plans/plans.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import { searchWords } from "../log/search-words.ts";
+import {
+  countedByQuotaSql,
+  createMonthCounters,
+  type ExceededQuota,
+  grantedByQuotaSql,
+  messageQuotaExceeded,
+} from "./message-quota.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 
 /** A send to be accepted, with its network id. */
@@ -56,7 +62,7 @@ export function createMessageInserter(db: Db): MessageInserter {
   return {
     async write(message) {
       const taken = await writer.write(message);
-      if (typeof taken === "object") throw quotaExceeded(taken);
+      if (typeof taken === "object") throw messageQuotaExceeded(taken);
       return taken;
     },
   };
@@ -169,71 +175,3 @@ const isKeyFree = sql`i.created_at < now() - interval '24 hours' or (
   i.created_at < now() - interval '1 minute' and not exists (select from message m where m.id = i.message)
   and exists (select from idempotency seen
     where seen.instance_id = i.instance_id and seen.route = i.route and seen.key = i.key and seen.message = i.message))`;
-
-/** The month's usage of an account whose message exceeds the quota. */
-interface ExceededQuota {
-  limit: number;
-  used: number;
-}
-
-/** Creates the missing counters of the month in their lock order. */
-async function createMonthCounters(db: Db, accounts: readonly number[], month: string): Promise<void> {
-  await sql`
-    insert into message_usage (account_id, month)
-    select id, ${month}::date from unnest(${accounts}::bigint[]) as x (id) order by id
-    on conflict do nothing`.execute(db);
-}
-
-/** CTEs over `numbered` for plans with a limit: lock the counters and grant quota in order. */
-function grantedByQuotaSql(month: string) {
-  return sql`
-    usage as materialized (
-      select account_id, used from message_usage
-      where month = ${month}::date and account_id in (select account_id from numbered where max_messages is not null)
-      order by account_id for update
-    ), candidates as (
-      select n.*, n.key is null
-        or row_number() over (partition by instance_id, route, key order by ord) = 1 as is_first
-      from numbered n
-    ), placed as (
-      select c.*, count(*) filter (where is_first) over (partition by account_id order by ord) as place
-      from candidates c
-    ), granted as materialized (
-      select p.* from placed p left join usage u using (account_id)
-      where p.is_first and (p.max_messages is null or p.place <= p.max_messages - u.used)
-    )`;
-}
-
-/** Counts the accepted messages, and returns those that exceed the quota. */
-function countedByQuotaSql(month: string) {
-  return {
-    counted: sql`
-      counted as (
-        update message_usage u set used = u.used + n.taken
-        from (select account_id, count(*) as taken from accepted where max_messages is not null group by account_id) n
-        where u.account_id = n.account_id and u.month = ${month}::date
-      )`,
-    refused: sql`
-      select p.ord, null::bigint as id, u.used from placed p join usage u using (account_id)
-      where p.is_first and p.max_messages is not null and p.ord not in (select ord from granted)`,
-  };
-}
-
-/** The error for a message whose account has used up its month. */
-function quotaExceeded({ limit, used }: ExceededQuota): GatewayError {
-  const resets_at = nextMonthStart();
-  return new GatewayError(
-    "MESSAGE_QUOTA_EXCEEDED",
-    `The account has used up the ${limit} messages that its plan allows this month.`,
-    {
-      retryAfterSeconds: Math.ceil((resets_at.getTime() - Date.now()) / 1000),
-      details: {
-        quota: "max_messages",
-        limit,
-        used,
-        left: Math.max(0, limit - used),
-        resets_at: resets_at.toISOString(),
-      },
-    },
-  );
-}
