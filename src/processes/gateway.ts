@@ -160,7 +160,6 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
   const integrations = createNodeIntegrations({
-    config,
     db,
     engine,
     box,
@@ -168,7 +167,11 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
     conversations: shared.conversations,
     numbers: sessions.numbers,
     findSession: nodes.findSession,
-    media,
+    mediaUrls: media.mediaUrls,
+    converter: media.converter,
+    maxBytes: config.mediaMaxBytes,
+    sendHoldMs: config.sendHoldMs,
+    baseUrl: config.baseUrl,
     version: shared.version,
     log,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),

@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
+import { toBackupSettings } from "../features/backups/to-backup-settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import { loadOrCreateBackupKey } from "../platform/config/data-dir.ts";
 import { packageVersion } from "../platform/config/package-version.ts";
 import type { Db } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
-import { maskUrl } from "../platform/outgoing/mask-url.ts";
-import { Secret } from "../platform/secrets/secret.ts";
 import { rethrowAsStartError } from "./start-error.ts";
 
 export interface OpenBackupsOptions {
@@ -40,23 +39,11 @@ export async function openBackups({
     backupKey:
       config.backupKey?.reveal() ?? (await loadOrCreateBackupKey(dataDir).catch(rethrowAsStartError)),
     version: packageVersion(),
-    settings: openSettings(config),
+    settings: toBackupSettings(config),
     clock: systemClock,
   };
 }
 
 export function backupDirectory({ backupDir }: Config, dataDir: string): string {
   return backupDir ?? join(dataDir, "backups");
-}
-
-/** The settings without secrets: every reader of the database may see them. */
-function openSettings(config: Config): Record<string, unknown> {
-  const open = Object.entries(config).filter(
-    ([name, value]) => !(value instanceof Secret) && name !== "ownerEmail" && name !== "faultPoint",
-  );
-  return Object.fromEntries(open.map(([name, value]) => [name, isUrl(value) ? maskUrl(value) : value]));
-}
-
-function isUrl(value: unknown): value is string {
-  return typeof value === "string" && value.includes("://");
 }

@@ -1,5 +1,4 @@
 import type { LaneKind } from "../../engine/engine.ts";
-import type { Config } from "../../platform/config/config.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type ChatwootPathTokens, createChatwootPathTokens } from "./chatwoot/chatwoot-path-tokens.ts";
 import type { integrationsContract } from "./contract.ts";
@@ -19,25 +18,11 @@ export interface NodeIntegrations {
   tidy(): Promise<void>;
 }
 
-type Shared = Omit<
-  IntegrationDeps,
-  "mediaUrls" | "converter" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
->;
+export type NodeIntegrationsOptions = Omit<IntegrationDeps, "pathTokens">;
 
-export interface NodeIntegrationsOptions extends Shared {
-  config: Config;
-  media: Pick<IntegrationDeps, "mediaUrls" | "converter">;
-}
-
-export function createNodeIntegrations({
-  config,
-  media,
-  ...shared
-}: NodeIntegrationsOptions): NodeIntegrations {
-  const { sendHoldMs, baseUrl, mediaMaxBytes: maxBytes } = config;
-  const { mediaUrls, converter } = media;
-  const pathTokens = createChatwootPathTokens(shared);
-  const deps = { ...shared, mediaUrls, converter, maxBytes, sendHoldMs, baseUrl, pathTokens };
+export function createNodeIntegrations(options: NodeIntegrationsOptions): NodeIntegrations {
+  const pathTokens = createChatwootPathTokens(options);
+  const deps = { ...options, pathTokens };
   const providers = createProviders(deps);
   return {
     handlers: integrationHandlers(deps, providers),
