@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
@@ -27,12 +29,26 @@ import { ROOT } from "./source-files.ts";
 /** `UPDATE_GUIDES=1 npx vitest run test/guides.test.ts` writes the responses that the documents show. */
 const isUpdate = process.env.UPDATE_GUIDES === "1";
 
-const DOCUMENTS = GUIDE.filter(({ group }) => group !== "Contributing").map(({ file }) => `docs/${file}`);
-const BLOCKS = ["README.md", ...DOCUMENTS].flatMap(readBlocks);
-const PAGES = DOCUMENTS.map((path) => ({
-  path,
-  blocks: BLOCKS.filter((block) => block.path === path),
-})).filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
+const DOCUMENTS = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "docs/README.md",
+  ...GUIDE.map(({ file }) => `docs/${file}`),
+  "examples/README.md",
+  "test/README.md",
+];
+const BLOCKS = DOCUMENTS.flatMap(readBlocks);
+/** The README is left out: two tests of its own paste its first block. */
+const PAGES = DOCUMENTS.filter((path) => path !== "README.md")
+  .map((path) => ({
+    path,
+    blocks: BLOCKS.filter((block) => block.path === path),
+  }))
+  .filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
+
+const TOOLS_PAGE = "docs/guides/assistant-tools.md";
 
 /** The beginning of the commands that restore a backup. */
 const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
@@ -41,6 +57,9 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.test.ts starts it",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
+  "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
+  "(cd /tmp && npm pack baileys":
+    "downloads a package: test/watch-upstream.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",
   "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
   "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
@@ -235,16 +254,28 @@ test("every command of the documents is run here, or listed with the reason why 
   expect([...unknown.map(({ path, text }) => `${path}: ${text}`), ...unused]).toEqual([]);
 });
 
+test("every npm script that a document names exists", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const unknown = DOCUMENTS.flatMap((path) => {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const names = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name = ""]) => name);
+    return names.filter((name) => !(name in scripts)).map((name) => `${path}: npm run ${name}`);
+  });
+  expect(unknown).toEqual([]);
+});
+
 describe("JSON in the documents that no request above it returned", () => {
   const isEventPage = ({ path }: DocumentBlock) => /events\/[a-z]+\.[a-z_]+\.md$/.test(path);
   const shown = BLOCKS.filter(({ language, isResponse }) => language === "json" && !isResponse);
+  /** The configuration of a host, a tool call, and its result. */
+  const toolBlocks = shown.filter(({ path }) => path === TOOLS_PAGE).slice(0, 3);
 
   test.each(shown.filter(isEventPage))("is the tested payload of $path", ({ path, text }) => {
     expect(text).toBe(readFileSync(join(ROOT, path.replace(/md$/, "json")), "utf8"));
   });
 
   test("names a script of the package and existing settings if it configures an assistant", () => {
-    const block = shown.find(({ path }) => path === "docs/guides/assistant-tools.md");
+    const [block] = toolBlocks;
     const { command, args, env } = JSON.parse(block?.text ?? "").mcpServers.waygate;
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect([command, Object.keys(scripts)]).toEqual(["npm", expect.arrayContaining([args.at(-1)])]);
@@ -252,9 +283,31 @@ describe("JSON in the documents that no request above it returned", () => {
     for (const name of Object.keys(env)) expect(configuration).toContain(`\`${name}\``);
   });
 
+  test("is a tool call of an assistant, with the result that the assistant tools return", async () => {
+    const [, call, result] = toolBlocks;
+    if (!call || !result) throw new Error(`${TOOLS_PAGE} shows no tool call with its result`);
+    const { gateway } = shell;
+    const instance = await gateway.connectInstance();
+    const assistant = new McpClient({ name: "guides", version: "1" });
+    const env = {
+      PATH: process.env.PATH ?? "",
+      WAYGATE_BASE_URL: gateway.url,
+      WAYGATE_API_KEY: instance.api_key,
+    };
+    const args = [join(ROOT, "dist/src/main.js"), "mcp"];
+    await assistant.connect(
+      new StdioClientTransport({ command: process.execPath, args, stderr: "ignore", env }),
+    );
+    const returned = await assistant.callTool(JSON.parse(call.text)).finally(() => assistant.close());
+    const actual = { language: "json", text: JSON.stringify(returned) };
+    expect(returned).toMatchObject({ structuredContent: { success: true } });
+    if (isUpdate) writeResponses(TOOLS_PAGE, [{ call, responses: [result] }], [[actual]]);
+    else expect(responseDifferences(result, actual)).toEqual([]);
+  });
+
   test("does not exist elsewhere", () => {
     const others = shown.filter((block) => !isEventPage(block));
-    expect(others.map(({ path }) => path)).toEqual(["docs/guides/assistant-tools.md"]);
+    expect(others).toEqual(toolBlocks);
   });
 });
 
