@@ -36,9 +36,15 @@ const PUBLIC_URL = "https://waygate.invalid";
 /** Printed after each command. */
 const END = "\u001e";
 
-/** Reports a refusal by its exit code, unless the command shows the status line. curl takes one of the two options. */
-const CURL =
-  'curl() { case " $* " in *--fail*|*" -i "*) command curl "$@";; *) command curl --fail-with-body "$@";; esac; }';
+/**
+ * Reports a refusal by its exit code, unless the command shows the status line. curl takes one of the two options.
+ * A command with a time limit follows a stream without an end, and 28 says that the limit was reached.
+ */
+const CURL = `curl() { case " $* " in
+  *--fail*|*" -i "*) command curl "$@";;
+  *" --max-time "*) command curl --fail-with-body "$@" || [ $? = 28 ];;
+  *) command curl --fail-with-body "$@";;
+esac; }`;
 
 export async function startGuideShell(): Promise<GuideShell> {
   const folder = await makeScratchDir();
