@@ -120,7 +120,8 @@ describe("two nodes that claim the lanes of a dead node", () => {
       await keeper.query("select pg_advisory_lock(4711)");
       const second = claimLanes(slow.db, order("b", { dead: ["gone"] }));
       const isWaiting = () =>
-        pool.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted");
+        pool.query(`select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted
+          and database = (select oid from pg_database where datname = current_database())`);
       await expect.poll(async () => (await isWaiting()).rowCount).toBe(1);
       const first = await claimLanes(db, order("a", { dead: ["gone"] }));
       await keeper.query("select pg_advisory_unlock(4711)");
