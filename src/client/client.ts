@@ -62,7 +62,7 @@ type EnvelopeBut<S extends Shape, Other extends Shape> = Envelope<S> & {
   data: Without<Data<Other>, Data<S>>;
 } & Without<ExtraFields<Other>, ExtraFields<S>>;
 
-type JsonAnswer<R extends Route> = R extends { readonly bare: true }
+type JsonResponse<R extends Route> = R extends { readonly bare: true }
   ? Data<R>
   : R extends { readonly accepted: infer Later extends Shape }
     ? EnvelopeBut<R, Later> | EnvelopeBut<Later, R>
@@ -75,8 +75,8 @@ export type AnswerOf<R extends Route> = R extends { readonly streamed: true }
   : R extends { readonly raw: string }
     ? R["output"] extends z.ZodNever
       ? RawBody
-      : (JsonAnswer<R> & Absent<"type" | "bytes">) | (RawBody & Absent<"success" | "message" | "data">)
-    : JsonAnswer<R>;
+      : (JsonResponse<R> & Absent<"type" | "bytes">) | (RawBody & Absent<"success" | "message" | "data">)
+    : JsonResponse<R>;
 
 type Input<R extends Route> = z.input<R["input"]>;
 
@@ -152,7 +152,7 @@ async function sendRequest(
     body,
     signal: callOptions.signal ?? null,
   });
-  return readAnswer(route, response);
+  return readResponse(route, response);
 }
 
 function addressOf({ http }: Route, input: Record<string, unknown>) {
@@ -211,7 +211,7 @@ function credentialOf(
   return admin ?? {};
 }
 
-async function readAnswer(route: Route, response: Response) {
+async function readResponse(route: Route, response: Response) {
   const type = response.headers.get("content-type") ?? "";
   const isOk = response.ok || route.statuses?.includes(response.status);
   if (isOk && route.streamed) return { type, stream: response.body, json: () => response.json() };

@@ -60,7 +60,7 @@ async function claim(
     if (holder === undefined) continue;
     const { pid, host } = holder;
     const isHere = host === hostname() && isOfThisBoot(holder.started);
-    const isAlive = isHere ? isRunning(holder) : await givesSignsOfLife(path, watchMs);
+    const isAlive = isHere ? isRunning(holder) : await isFileChanging(path, watchMs);
     if (isAlive) return { isAcquired: false, pid, host };
     if (!isHere) isPredecessorGone = false;
     await removeClaim(path, holder);
@@ -92,7 +92,7 @@ function isRunning({ pid, started }: LockFileContent): boolean {
 /**
  * Another machine's processes are invisible and its clock may differ: only a change of the file proves life.
  */
-async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean> {
+async function isFileChanging(path: string, watchMs: number): Promise<boolean> {
   const before = await modifiedAt(path);
   for (const until = performance.now() + watchMs; performance.now() < until; await sleep(100)) {
     const now = await modifiedAt(path);

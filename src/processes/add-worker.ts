@@ -17,7 +17,7 @@ import type { NodeIntegrations } from "../features/integrations/node-integration
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { deleteOldActions } from "../features/messages/actions/action-runner.ts";
 import { failOverdueSends } from "../features/messages/send/outcome/fail-overdue-sends.ts";
-import { strandedSendsJob } from "../features/messages/send/outcome/fail-stranded-sends.ts";
+import { stuckSendsJob } from "../features/messages/send/outcome/fail-stuck-sends.ts";
 import { deleteOrphanedOutgoing } from "../features/messages/send/outgoing-file.ts";
 import { deleteExpiredKeys } from "../features/messages/send/prepare/idempotency-key.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
@@ -100,7 +100,7 @@ export function addWorker(parts: WorkerOptions): void {
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
     }),
     parts.clientVersion.recurringJob,
-    strandedSendsJob(db, outcomes),
+    stuckSendsJob(db, outcomes),
     {
       name: "expire-held-sends",
       everyMs: 5 * SECOND,

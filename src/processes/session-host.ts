@@ -18,10 +18,7 @@ import { createActionRunner } from "../features/messages/actions/action-runner.t
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
-import {
-  failStrandedSends,
-  failStrandedSoon,
-} from "../features/messages/send/outcome/fail-stranded-sends.ts";
+import { failStuckSends, failStuckSendsSoon } from "../features/messages/send/outcome/fail-stuck-sends.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { createSendRunner } from "../features/messages/send/run-send.ts";
 import { createInstanceReader } from "../features/messages/send/sending-instance.ts";
@@ -101,8 +98,8 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       sandboxOf: (account_id) => createSandboxControl(sandbox.pool, account_id),
       runners: runnersOf(parts, { live, connectedSession, numbers }),
       unpaused: [...ACTION_GROUPS, ...MEDIA_GROUPS],
-      failStrandedSends: () => failStrandedSends(db, outcomes),
-      failStrandedSoon: () => failStrandedSoon(db, engine),
+      failStuckSends: () => failStuckSends(db, outcomes),
+      failStuckSendsSoon: () => failStuckSendsSoon(db, engine),
       unregisterIntegrations: (id) => unregisterIntegrations({ db, box, outgoing, log }, id),
       waitUntilIntegrationsIdle: (id, timeoutMs) => waitUntilIntegrationsIdle(db, id, timeoutMs),
     }),
@@ -123,7 +120,7 @@ function openOwnedSessions(
       findSentContent(db, id, await conversations.addressOf(id, chat), messageId),
     record,
     presence,
-    failStrandedSoon: () => failStrandedSoon(db, engine),
+    failStuckSendsSoon: () => failStuckSendsSoon(db, engine),
   });
 }
 

@@ -37,7 +37,7 @@ const DRAFT_IS_LEFT_MS = 3_600_000;
 /** Makes the requested backup and records the result; does nothing if the backup has already started. */
 export async function runBackup(deps: BackupDeps, id: string, signal: AbortSignal): Promise<void> {
   await withConnection(deps.url, "waygate backup", async (client) => {
-    if (!(await takeLock(client))) return fail(deps.db, id, "Another backup was being made.");
+    if (!(await tryLock(client))) return fail(deps.db, id, "Another backup was being made.");
     await failInterrupted(deps.db);
     await dropLeftOvers(deps);
     if (!(await begin(deps, id))) return;
@@ -58,14 +58,14 @@ export async function failInterruptedBackups(
   const running = await db.selectFrom("backup").select("id").where("status", "=", "running").execute();
   if (running.length === 0) return;
   await withConnection(url, "waygate backup", async (client) => {
-    if (!(await takeLock(client))) return;
+    if (!(await tryLock(client))) return;
     await failInterrupted(db);
     await dropLeftOvers(deps);
   });
 }
 
 /** The lock lasts until the connection closes, so only one backup runs at a time on all nodes. */
-async function takeLock(client: pg.Client): Promise<boolean> {
+async function tryLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ is_locked: boolean }>(
     `select pg_try_advisory_lock(${LOCK}) as is_locked`,
   );

@@ -29,15 +29,17 @@ const SERVERS: Record<string, string> = {
 /** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only if it is set. */
 export function resolveRecipient(target: RecipientInput, defaultCountry?: string): Recipient {
   const field = target.jid !== undefined ? "jid" : target.number !== undefined ? "number" : "phone";
-  const given = (target[field] ?? "").trim();
-  if (given === "") throw invalidField("number", "one of number, phone or jid is required");
-  return readAddress(field, given, defaultCountry);
+  const text = (target[field] ?? "").trim();
+  if (text === "") throw invalidField("number", "one of number, phone or jid is required");
+  return readAddress(field, text, defaultCountry);
 }
 
 /** A person or group by digits or JID; `field` is the name of the request's field. */
 export function readAddress(field: string, text: string, defaultCountry?: string): Recipient {
-  const given = text.trim();
-  return given.includes("@") ? readJid(field, given) : toPerson(readDigits(field, given, defaultCountry));
+  const trimmed = text.trim();
+  return trimmed.includes("@")
+    ? readJid(field, trimmed)
+    : toPerson(readDigits(field, trimmed, defaultCountry));
 }
 
 function readJid(field: string, jid: string): Recipient {

@@ -45,7 +45,7 @@ async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
       select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
       from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
       where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
-    ), fresh as (
+    ), new_person as (
       select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads
       from person p join account a on a.id = p.account_id join plan on plan.id = a.plan_id
       where a.settings ->> 'auto_create_leads' = 'true'
@@ -54,9 +54,9 @@ async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
         and not exists (select from lead l where l.account_id = p.account_id and l.lid = p.lid)
     )
     insert into lead (account_id, phone, lid, name)
-    select account_id, phone, lid, name from fresh
+    select account_id, phone, lid, name from new_person
     where max_leads is null
-      or nth + (select count(*) from lead l where l.account_id = fresh.account_id) <= max_leads
+      or nth + (select count(*) from lead l where l.account_id = new_person.account_id) <= max_leads
     on conflict do nothing`.execute(trx);
 }
 

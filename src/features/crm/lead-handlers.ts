@@ -120,7 +120,7 @@ async function createLead(
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .execute();
-  if (!added) throw phoneTaken();
+  if (!added) throw phoneInUse();
   const { phone: _, ...rest } = change;
   return changeLead(trx, deps, added, rest);
 }
@@ -147,7 +147,7 @@ export async function countLeads(trx: Trx, accountId: number): Promise<number> {
   return Number(count);
 }
 
-function phoneTaken(): GatewayError {
+function phoneInUse(): GatewayError {
   return new GatewayError(
     "CONFLICT",
     "A lead with this phone already exists. Change that lead, or use another phone.",
@@ -218,7 +218,7 @@ async function claimPhone(
     .where("phone", "is not", null)
     .where(sql<boolean>`person_of(phone) = ${canonicalNumberOf(phone)}`)
     .executeTakeFirst();
-  if (other) throw phoneTaken();
+  if (other) throw phoneInUse();
   if (before === null) await copyConsentToPhone(trx, id, phone);
 }
 

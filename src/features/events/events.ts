@@ -129,7 +129,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       select d.*, string_to_array(d.tags, ',') as tag_list,
         h.last + row_number() over (partition by d.instance_id order by d.ord) as sequence
       from draft d join counters h using (instance_id)
-    ), bumped as (
+    ), updated_counters as (
       update event_counter e set last = n.last
       from (select instance_id, max(sequence) as last from numbered group by instance_id) n
       where e.instance_id = n.instance_id

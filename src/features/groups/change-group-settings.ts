@@ -45,13 +45,13 @@ export async function changeGroupSettings(
 }
 
 async function changeOne(
-  { db, runOperation: callSession }: { db: Db; runOperation: RunSessionOperation },
+  { db, runOperation }: { db: Db; runOperation: RunSessionOperation },
   owner: GroupInstance,
   jid: Jid,
   change: GroupChange,
 ): Promise<GatewayError | undefined> {
   try {
-    await callSession(owner.id, (session) => session.groups.update(jid, change));
+    await runOperation(owner.id, (session) => session.groups.update(jid, change));
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

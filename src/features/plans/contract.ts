@@ -41,7 +41,7 @@ export const features = z.object({
 });
 
 /** A strict object, since an unknown feature would otherwise be dropped silently. */
-const givenFeatures = z.strictObject(features.shape, {
+const newFeatures = z.strictObject(features.shape, {
   error: ({ code, keys }) =>
     code === "unrecognized_keys"
       ? `${(keys as string[])[0]} is not a feature of a plan. Features are ${Object.keys(features.shape).join(", ")}.`
@@ -68,7 +68,7 @@ const planFields = {
   api_rate_limit_per_minute: limit,
   instance_rate_limit_per_minute: limit,
   message_rate_limit_per_minute: limit,
-  features: givenFeatures,
+  features: newFeatures,
 };
 
 const planName = trimmedText(60).min(1);

@@ -36,7 +36,7 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
       beforeBatch: (run, after) => deleteCopies(deps, run, after),
       runBatch: eraseMessages,
     },
-    { name: "message_search", parts: ["messages"], runBatch: eraseWords },
+    { name: "message_search", parts: ["messages"], runBatch: eraseTexts },
     { name: "event", parts: ["messages", "account"], runBatch: eraseEvents },
   ];
 }
@@ -133,7 +133,7 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
 }
 
 /** Deletes the search index of erased messages. */
-async function eraseWords(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+async function eraseTexts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (
       select s.instance_id, s.at, s.id from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (

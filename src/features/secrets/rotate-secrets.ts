@@ -113,9 +113,9 @@ async function reseal(db: Db, box: SecretBox, { table, column }: SealedColumn, r
     return box.seal(box.open(sealed, context), context);
   });
   const { numAffectedRows = 0n } = await sql`
-    update ${sql.table(table)} t set ${sql.ref(column)} = x.fresh
+    update ${sql.table(table)} t set ${sql.ref(column)} = x.resealed
     from unnest(${rows.map(({ ctid }) => ctid)}::tid[], ${rows.map(({ sealed }) => sealed)}::bytea[],
-      ${resealed}::bytea[]) as x (at, sealed, fresh)
+      ${resealed}::bytea[]) as x (at, sealed, resealed)
     where t.ctid = x.at and t.${sql.ref(column)} = x.sealed`.execute(db);
   return Number(numAffectedRows);
 }

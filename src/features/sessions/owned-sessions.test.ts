@@ -64,7 +64,7 @@ function createSessions(): OwnedSessions {
     findSent: async () => undefined,
     record: async ({ id }, event) => void recorded.push([id, event]),
     presence: { opened: () => undefined, connected: () => undefined },
-    failStrandedSoon: async () => undefined,
+    failStuckSendsSoon: async () => undefined,
   });
 }
 

@@ -20,7 +20,7 @@ export interface OwnedSessionsDeps {
   record: RecordSessionEvent;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
-  failStrandedSoon(): Promise<void>;
+  failStuckSendsSoon(): Promise<void>;
 }
 
 /** The sessions whose lanes this node owns. Until a session is connected, its lane runs only control jobs. */
@@ -120,7 +120,7 @@ export class OwnedSessions implements SessionOpener {
     const owner = this.#owners.get(id);
     if (!owner) throw new Error(`This node does not own the session of instance ${id}.`);
     await this.#deps.record(owner, event);
-    if (event.type === "logged_out" || event.type === "banned") await this.#deps.failStrandedSoon();
+    if (event.type === "logged_out" || event.type === "banned") await this.#deps.failStuckSendsSoon();
     if (event.type === "connected") this.#follow(id, true);
     else if (DISCONNECTS.has(event.type)) this.#follow(id, false);
   }

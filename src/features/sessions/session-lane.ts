@@ -11,9 +11,9 @@ export interface SessionLaneDeps extends ControlJobDeps {
   runners: ReadonlyMap<string, (job: Job) => Promise<JobResult>>;
   /** Job groups of other features that run even while the lane is paused. */
   unpaused: readonly string[];
-  failStrandedSends(): Promise<void>;
+  failStuckSends(): Promise<void>;
   /** Wakes the maintenance node to fail the same sends at once. */
-  failStrandedSoon(): Promise<void>;
+  failStuckSendsSoon(): Promise<void>;
   /** Resolves when no job of the instance's integrations can run now, or after the timeout. */
   waitUntilIntegrationsIdle(instanceId: number, timeoutMs: number): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function sessionLane(deps: SessionLaneDeps): LaneKind {
 async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<JobResult> {
   if (what === "delete") await reportFailedSends(deps, job.lane);
   const result = await runControlJob(deps, deps.sessions, job);
-  if (what === "logout") await deps.failStrandedSoon();
+  if (what === "logout") await deps.failStuckSendsSoon();
   return result;
 }
 
@@ -53,7 +53,7 @@ const REPORT_MS = 5_000;
 async function reportFailedSends(deps: SessionLaneDeps, { key }: Lane): Promise<void> {
   const instance_id = Number(key);
   const reporting = deps
-    .failStrandedSends()
+    .failStuckSends()
     .then(() => deps.waitUntilIntegrationsIdle(instance_id, REPORT_MS))
     .catch((error: unknown) =>
       deps.log.warn({ err: error, instance_id }, "some failed sends were not reported"),

@@ -48,7 +48,7 @@ async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
   const [first, last] = [failed[0], failed.at(-1)];
   if (!first || !last) return 0;
   const { rows } = await sql`
-    with fresh as (
+    with requeued as (
       update delivery d set status = 'pending', attempts = 0, error = null
       from unnest(
         ${failed.map(({ id }) => id)}::bigint[], ${failed.map(({ event_id }) => event_id)}::text[],
@@ -61,7 +61,7 @@ async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
     )
     insert into job (lane, prio, pos, grp, ref)
     select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL}
-    from (select fresh.*, w.ordering, w.lane from fresh join webhook w on w.id = fresh.webhook_id) again
+    from (select r.*, w.ordering, w.lane from requeued r join webhook w on w.id = r.webhook_id) job_source
     order by sequence
     returning id`.execute(trx);
   return rows.length;

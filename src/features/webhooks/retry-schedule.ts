@@ -9,9 +9,13 @@ export function retryDelayMs(scheduleMs: readonly number[], attempt: number, ran
 }
 
 /** The wait after an attempt whose receiver requests one: from the schedule's step to its limit. */
-export function requestedDelayMs(scheduleMs: readonly number[], attempt: number, askedMs: number): number {
+export function requestedDelayMs(
+  scheduleMs: readonly number[],
+  attempt: number,
+  requestedMs: number,
+): number {
   const stepMs = stepAfter(scheduleMs, attempt);
-  return Math.min(Math.max(askedMs, stepMs), limitOf(stepMs));
+  return Math.min(Math.max(requestedMs, stepMs), limitOf(stepMs));
 }
 
 /** The longest duration of a delivery: all attempts, each with the longest wait a receiver may request. */

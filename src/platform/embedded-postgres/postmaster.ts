@@ -69,8 +69,8 @@ export async function reattachPostmaster(
   binaries: PostgresBinaries,
 ): Promise<Postmaster | undefined> {
   const found = await readPidFile(home);
-  if (found === undefined || !isOurs(home, found.pid)) return undefined;
-  const postmaster = watch(found.pid, found.port, untilGone(found.pid));
+  if (found === undefined || !isServerOf(home, found.pid)) return undefined;
+  const postmaster = watch(found.pid, found.port, untilExited(found.pid));
   if (
     found.status !== "stopping" &&
     (await isCurrent(found.pid, binaries)) &&
@@ -85,7 +85,7 @@ export async function reattachPostmaster(
 /** The port of the server that runs on this home, if any. */
 export async function findRunningPort(home: PostgresHome): Promise<number | undefined> {
   const found = await readPidFile(home);
-  return found !== undefined && isOurs(home, found.pid) ? found.port : undefined;
+  return found !== undefined && isServerOf(home, found.pid) ? found.port : undefined;
 }
 
 /** Fast shutdown, which rolls open transactions back; after a timeout an immediate shutdown, then SIGKILL. */
@@ -125,7 +125,7 @@ async function readPidFile(home: PostgresHome): Promise<PidFile | undefined> {
   return { pid: Number(lines[0]), port: Number(lines[3]), status: lines[7]?.trim() ?? "" };
 }
 
-function isOurs(home: PostgresHome, pid: number): boolean {
+function isServerOf(home: PostgresHome, pid: number): boolean {
   const running = findProcess(pid);
   if (running === undefined) return false;
   return process.platform === "win32" || `${running.command.join(" ")} `.includes(` -D ${home.data} `);
@@ -147,7 +147,7 @@ async function isCurrent(pid: number, { postgres }: PostgresBinaries): Promise<b
  */
 async function disownPidFile(home: PostgresHome): Promise<void> {
   const found = await readPidFile(home);
-  if (found === undefined || isOurs(home, found.pid)) return;
+  if (found === undefined || isServerOf(home, found.pid)) return;
   const file = await open(join(home.data, "postmaster.pid"), constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   try {
     const [, ...rest] = (await file.readFile("utf8")).split("\n");
@@ -174,7 +174,7 @@ async function endsWithin(exited: Promise<void>, limitMs: number): Promise<boole
   return ended;
 }
 
-async function untilGone(pid: number): Promise<void> {
+async function untilExited(pid: number): Promise<void> {
   const { started } = findProcess(pid) ?? {};
   while (findProcess(pid)?.started === started && started !== undefined) {
     await sleep(ALIVE_POLL_MS, undefined, { ref: false });

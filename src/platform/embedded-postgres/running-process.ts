@@ -14,7 +14,7 @@ export function findProcess(pid: number): RunningProcess | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (process.platform === "linux") return readProc(pid);
   if (process.platform === "win32") return isSignalable(pid) ? { pid, started: "", command: [] } : undefined;
-  return askPs(pid);
+  return queryPs(pid);
 }
 
 /** Whether `started` can be of this machine's current boot, as far as known; host names are not unique. */
@@ -40,7 +40,7 @@ function bootId(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
-function askPs(pid: number): RunningProcess | undefined {
+function queryPs(pid: number): RunningProcess | undefined {
   try {
     return { pid, started: ps(pid, "lstart="), command: ps(pid, "command=").split(" ") };
   } catch {

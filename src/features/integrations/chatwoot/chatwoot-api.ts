@@ -7,7 +7,7 @@ import {
   type ChatwootError,
   chatwootErrorOf,
   unexpectedResponse,
-  unreadableAnswer,
+  unreadableResponse,
 } from "./chatwoot-error.ts";
 import { escapeLiquid } from "./escape-liquid.ts";
 import { createMultipartForm, type FormFile } from "./multipart-form.ts";
@@ -267,7 +267,7 @@ async function carryOut<T>(
   const beganAt = performance.now();
   const tenant = { instance_id: transport.instance_id };
   const outcome = await transport.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
-  const error = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
+  const error = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableResponse(outcome) : undefined);
   await transport.onResponse?.(outcome, beganAt, error);
   if (error) return { ok: false, error };
   const parsed = made.schema.safeParse(readBody(outcome));

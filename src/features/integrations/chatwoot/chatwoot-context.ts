@@ -2,7 +2,7 @@ import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { HealthUpdate, IntegrationHealth } from "../integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import { retryCall } from "../retry-call.ts";
+import { retryRequest } from "../retry-request.ts";
 import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./chatwoot-api.ts";
 import type { ChatwootError } from "./chatwoot-error.ts";
 
@@ -84,5 +84,5 @@ export async function endWithError(
   const failure = context.lastFailure();
   if (!failure || (responseClass.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
-  return retryCall(context.deps, job, { ...failure, responseClass });
+  return retryRequest(context.deps, job, { ...failure, responseClass });
 }

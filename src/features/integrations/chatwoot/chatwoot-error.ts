@@ -45,7 +45,7 @@ export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefine
  * A 2xx response that is not JSON: a page of a proxy before Chatwoot, or a truncated response. The outcome is
  * unknown.
  */
-export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
+export function unreadableResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "unreadable",
     responseClass: { ...NOT_THERE_YET, isSafe: false },

@@ -6,8 +6,8 @@ import {
   PROCESSED_AFTER_MS,
   type ResponseClass,
 } from "../classify-response.ts";
-import { largestAnswer } from "./call-workflow.ts";
 import type { N8nConfig } from "./n8n-config.ts";
+import { maxResponseBytes } from "./request-workflow.ts";
 
 type Response = Extract<FetchOutcome, { outcome: "response" }>;
 
@@ -41,7 +41,7 @@ export function isResponseLost(outcome: FetchOutcome, config: N8nConfig): boolea
 
 /** The connection broke, or the time limit passed, during the response. */
 function isBrokenOff({ status, headers, body, truncated }: Response, config: N8nConfig): boolean {
-  return status >= 200 && status < 300 && truncated && body.length < largestAnswer(headers, config);
+  return status >= 200 && status < 300 && truncated && body.length < maxResponseBytes(headers, config);
 }
 
 export function isStartingUp(outcome: FetchOutcome): boolean {

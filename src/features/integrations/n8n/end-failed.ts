@@ -1,7 +1,7 @@
 import type { JobResult } from "../../../engine/engine.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
-import { countAttempt, type FailedRequest, type FailureKind, retryCall } from "../retry-call.ts";
+import { countAttempt, type FailedRequest, type FailureKind, retryRequest } from "../retry-request.ts";
 import { isResponseLost } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
@@ -28,12 +28,12 @@ export async function endFailed(
   const { responseClass, isStale, isRefusal } = failure;
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
   if (!config.retry || isOver) return { end: "done" };
-  if (isStale || isRefusal) return retryCall(deps, job, failure);
+  if (isStale || isRefusal) return retryRequest(deps, job, failure);
   if (responseClass.class !== "retry") return { end: "done" };
   const kind = kindOf(failure.outcome, responseClass.isDown, config);
   const attempts = countAttempt(job, kind)[kind];
   if (attempts >= MOST_TRIES[kind]) return { end: "done" };
-  const again = await retryCall(deps, job, failure, kind);
+  const again = await retryRequest(deps, job, failure, kind);
   return { ...again, parkGroup: kind === "failures" && attempts >= PARK_AFTER };
 }
 

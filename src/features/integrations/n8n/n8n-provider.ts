@@ -2,13 +2,13 @@ import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { createIntegrationHealth } from "../integration-health.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
-import { callWorkflow } from "./call-workflow.ts";
 import { endFailed } from "./end-failed.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./n8n-config.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
 import { readInlineFile } from "./read-inline-file.ts";
 import { readWorkflowResponse } from "./read-workflow-response.ts";
+import { requestWorkflow } from "./request-workflow.ts";
 import { sendWorkflowReplies } from "./send-workflow-replies.ts";
 import { testWorkflow } from "./test-workflow.ts";
 import { toWorkflowPayload } from "./to-workflow-payload.ts";
@@ -65,7 +65,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
   const file = await readInlineFile(deps, event, config);
   return deps.fileResponseLimit.use(async (acquireFileSlot) => {
     const beganAt = performance.now();
-    const outcome = await callWorkflow(deps, integration, config, {
+    const outcome = await requestWorkflow(deps, integration, config, {
       event: event.event,
       event_id: event.event_id,
       attempt: job.attempts + 1,

@@ -2,11 +2,11 @@ import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { TestReport } from "../contract.ts";
 import type { Integration } from "../integration-row.ts";
-import { callWorkflow } from "./call-workflow.ts";
 import { type N8nConfig, n8nConfig } from "./n8n-config.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
 import { parseWorkflowReplies } from "./parse-workflow-replies.ts";
 import { readWorkflowResponse } from "./read-workflow-response.ts";
+import { requestWorkflow } from "./request-workflow.ts";
 
 const SHOWN = 300;
 
@@ -18,7 +18,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
   return deps.fileResponseLimit.use(async (acquireFileSlot) => {
     const beganAt = performance.now();
-    const outcome = await callWorkflow(deps, integration, config, {
+    const outcome = await requestWorkflow(deps, integration, config, {
       event,
       event_id,
       attempt: 1,

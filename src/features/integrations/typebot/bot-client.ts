@@ -2,7 +2,7 @@ import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import type { IntegrationHealth } from "../integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { FailedRequest } from "../retry-call.ts";
+import type { FailedRequest } from "../retry-request.ts";
 import type { BotSession } from "./bot-chat.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
 import { readOutcome } from "./read-outcome.ts";
@@ -34,7 +34,7 @@ export interface BotClient {
   start(
     integration: Integration,
     config: TypebotConfig,
-    said: { message: BotMessage | undefined; variables: Record<string, unknown> },
+    input: { message: BotMessage | undefined; variables: Record<string, unknown> },
   ): Promise<BotClientResult>;
   resume(
     integration: Integration,

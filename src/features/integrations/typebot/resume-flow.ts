@@ -4,7 +4,7 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { TaskWork } from "../integration-provider.ts";
 import { claimMessageLink, updateMessageLink } from "../message-link.ts";
-import { retryCall } from "../retry-call.ts";
+import { retryRequest } from "../retry-request.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { isBeforeReplyDeadline } from "./reply-deadline.ts";
@@ -60,7 +60,7 @@ export async function resumeFlow(
   }
   if (result.outcome === "again" && result.isSafe && isBeforeReplyDeadline(result.failed, link.created_at)) {
     await updateMessageLink(db, link.id, { status: "waiting" });
-    return retryCall(deps, job, result.failed);
+    return retryRequest(deps, job, result.failed);
   }
   await updateMessageLink(db, link.id, { status: result.outcome === "unknown" ? "unknown" : "failed" });
   await health.warn(

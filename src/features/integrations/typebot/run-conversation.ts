@@ -6,7 +6,7 @@ import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { isOnIgnoreList } from "../is-on-ignore-list.ts";
 import { type MessageLink, updateMessageLink } from "../message-link.ts";
 import { isReplyPaused } from "../reply-limit.ts";
-import { retryCall } from "../retry-call.ts";
+import { retryRequest } from "../retry-request.ts";
 import { type BotChat, type BotSession, currentSession, isBefore } from "./bot-chat.ts";
 import type { BotClient, BotClientResult } from "./bot-client.ts";
 import { findTriggerProblem, isKeyword, isTrigger } from "./bot-trigger.ts";
@@ -67,7 +67,7 @@ export async function runConversation(deps: TypebotDeps, work: EventWork): Promi
   };
   if (isKeyword(config.stop_keywords, input.text)) return stop(deps, context);
   if (isKeyword(config.restart_keywords, input.text))
-    return isOld(work) ? { end: "done" } : callBot(deps, { ...context, session: undefined }, undefined);
+    return isOld(work) ? { end: "done" } : requestBot(deps, { ...context, session: undefined }, undefined);
   if (!session && !mayStart(context, now)) {
     await warnOfTrigger(deps, work, config);
     return { end: "done" };
@@ -134,7 +134,7 @@ async function collect(deps: TypebotDeps, context: ConversationContext): Promise
   const all = { ...context, ...gathered };
   const decision = toBotInput(session?.input, all.input);
   if (decision.do === "ignore") return { end: "done" };
-  if (decision.do === "send") return callBot(deps, all, decision.message);
+  if (decision.do === "send") return requestBot(deps, all, decision.message);
   return refuse(deps, all, decision.why);
 }
 
@@ -157,7 +157,7 @@ async function refuse(
 ): Promise<JobResult> {
   const { config, known, session } = context;
   // A file cannot start a bot, but its sender can.
-  if (!session) return callBot(deps, context, undefined);
+  if (!session) return requestBot(deps, context, undefined);
   const parts =
     why === "invalid" && session.input
       ? toPrompt(session.input)
@@ -180,7 +180,7 @@ function endTogether(
 }
 
 /** Asks the bot once: the claim is stored before, so that the request is not repeated after a crash. */
-async function callBot(
+async function requestBot(
   deps: TypebotDeps,
   context: ConversationContext,
   message: BotMessage | undefined,
@@ -259,7 +259,7 @@ async function tryAgain(
   if (isSpent || !isBeforeReplyDeadline(failed, work.event.recorded_at))
     return endTogether(deps, context, { parts: [], state: known.state }, { link, status: "failed" });
   await releaseTurn(deps.db, work.integration, claim, isSafe ? {} : { error: UNKNOWN_START });
-  return retryCall(deps, work.job, failed);
+  return retryRequest(deps, work.job, failed);
 }
 
 /**

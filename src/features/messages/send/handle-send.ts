@@ -244,10 +244,10 @@ async function leave(
   const [row] = rows;
   if (!row) return { left: "not_waiting", lanes: [] };
   if (row.has_begun) return { left: "begun", lanes: [] };
-  return { left: "never_begun", lanes: await forget(trx, id, row.upload) };
+  return { left: "never_begun", lanes: await deleteSend(trx, id, row.upload) };
 }
 
-async function forget(trx: Trx, id: number, upload: string | null): Promise<number[]> {
+async function deleteSend(trx: Trx, id: number, upload: string | null): Promise<number[]> {
   if (upload !== null) await deleteOutgoing(trx, [upload]);
   await trx.deleteFrom("idempotency").where("message", "=", id).execute();
   const row = await selectMessages(trx).where("m.id", "=", id).executeTakeFirstOrThrow();

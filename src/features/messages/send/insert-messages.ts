@@ -61,9 +61,9 @@ export function createMessageInserter(db: Db): MessageInserter {
   });
   return {
     async write(message) {
-      const taken = await writer.write(message);
-      if (typeof taken === "object") throw messageQuotaExceeded(taken);
-      return taken;
+      const inserted = await writer.write(message);
+      if (typeof inserted === "object") throw messageQuotaExceeded(inserted);
+      return inserted;
     },
   };
 }

@@ -14,7 +14,7 @@ import {
   failSend,
   loseLane,
   NOT_YET,
-  takeBackSend,
+  requeueSend,
   waitForReceipt,
   withdrawSend,
 } from "./run/end-send.ts";
@@ -99,7 +99,7 @@ function sessionOf({ engine, connectedSession }: SendRunnerDeps, instanceId: num
 async function continueSend(context: SendContext): Promise<JobResult> {
   const { send, slot } = context;
   await slot.wait({ min: 0, max: 0, perMinute: null }, () => {});
-  return send.content.kind === "media" ? takeBackSend(context) : handOver(context, send.content);
+  return send.content.kind === "media" ? requeueSend(context) : handOver(context, send.content);
 }
 
 /** Keeps a file in memory until the network has responded. */
@@ -131,11 +131,11 @@ async function submitContent(context: SendContext, content: Content): Promise<Jo
 /** Hands the message to the network and waits for the response. */
 async function handOver(context: SendContext, content: Content): Promise<JobResult> {
   const { deps, job, send, slot, session } = context;
-  if (!session) return takeBackSend(context);
+  if (!session) return requeueSend(context);
   faultPoint("send:before-wire");
   slot.markUsed();
   // A suspended process may have lost the lane since it passed the fence.
-  if (!deps.engine.isSafe()) return takeBackSend(context);
+  if (!deps.engine.isSafe()) return requeueSend(context);
   const sending = session.send(send.jid, content, { id: send.message_id });
   faultPoint("send:after-wire");
   const result = await withTimeout(sending, deps.ackTimeoutMs);
@@ -157,7 +157,7 @@ async function decide(context: SendContext, result: SendResult): Promise<JobResu
       if (result.code === "REACHOUT_TIMELOCK") return refuseNewChat(context, result);
       return failSend(context, toSendError(result));
     case "not_sent":
-      return result.is_offline ? takeBackSend(context) : tryLater(context, result.reason);
+      return result.is_offline ? requeueSend(context) : tryLater(context, result.reason);
     case "unknown":
       return waitForReceipt(context, { wait_ms: deps.unknownOutcomeWaitMs });
   }

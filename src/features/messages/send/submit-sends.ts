@@ -67,16 +67,16 @@ export async function loadAndSubmitSends(
   db: Db,
   node: string,
   holdMs: number,
-  picked: ClaimedSend[],
+  claimed: ClaimedSend[],
 ): Promise<(SendRow | undefined)[]> {
-  const lanes = [...new Map(picked.map(({ lane }) => [lane.id, lane])).values()];
-  const ids = picked.map(({ id }) => id);
+  const lanes = [...new Map(claimed.map(({ lane }) => [lane.id, lane])).values()];
+  const ids = claimed.map(({ id }) => id);
   const { rows } = await sql<SendRow>`${PREPARED_STATEMENT}
     with input as (
-      select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
-        ${picked.map(({ may_submit }) => may_submit)}::boolean[]) as x (id, lane, may_submit)
+      select * from unnest(${ids}::bigint[], ${claimed.map(({ lane }) => lane.id)}::bigint[],
+        ${claimed.map(({ may_submit }) => may_submit)}::boolean[]) as x (id, lane, may_submit)
     ), owned as (${lockOwnedLanes(node, lanes)}),
-    picked as materialized (
+    loaded as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
         m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
         coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
@@ -98,14 +98,14 @@ export async function loadAndSubmitSends(
       where m.id = any(${ids}::bigint[])
     ), begun as (
       update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
-      from input x join owned o on o.id = x.lane join picked p on p.id = x.id
+      from input x join owned o on o.id = x.lane join loaded p on p.id = x.id
       where m.id = x.id and x.may_submit and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
         and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
         and p.per_minute is null
       returning m.id
     )
-    select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
+    select p.*, b.id is not null as has_begun from loaded p left join begun b on b.id = p.id`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

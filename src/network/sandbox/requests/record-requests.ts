@@ -31,7 +31,7 @@ const RECORD_REQUESTS = `
       ) as is_barred
     from jsonb_to_recordset($1) as i (
       ord int, device bigint, session text, me text, my_chat text, action text, message_id text, target_id text, chat text,
-      phone text, kind text, content jsonb, text text, rule text, peer jsonb, own jsonb, answers jsonb)
+      phone text, kind text, content jsonb, text text, rule text, peer jsonb, own jsonb, replies jsonb)
     left join sandbox.device d on d.id = i.device and d.session = i.session
       and d.unlinked_at is null and d.banned_at is null
     left join sandbox.group_chat g on g.jid = i.chat and g.account_id = d.account_id
@@ -75,23 +75,23 @@ const RECORD_REQUESTS = `
       and o.id <> p.device and o.linked_at is not null and o.unlinked_at is null
     where own is not null
     union all
-    select ord, 1 + a.nth, o.id, chat, a.answer, (a.answer->>'after_ms')::int
+    select ord, 1 + a.nth, o.id, chat, a.reply, (a.reply->>'after_ms')::int
     from passed p
     join sandbox.device o on o.phone = p.me and o.account_id = p.account_id
       and o.linked_at is not null and o.unlinked_at is null
-    cross join lateral jsonb_array_elements(p.answers) with ordinality as a (answer, nth)
+    cross join lateral jsonb_array_elements(p.replies) with ordinality as a (reply, nth)
     where not p.is_paired and not p.is_group
     union all
     select ord, 1 + a.nth, o.id, chat,
-      jsonb_set(a.answer, '{body,by}', jsonb_build_object('phone', m.phone, 'push_name', null)),
-      (a.answer->>'after_ms')::int
+      jsonb_set(a.reply, '{body,by}', jsonb_build_object('phone', m.phone, 'push_name', null)),
+      (a.reply->>'after_ms')::int
     from passed p
     join sandbox.device o on o.phone = p.me and o.account_id = p.account_id
       and o.linked_at is not null and o.unlinked_at is null
     join sandbox.group_member m on m.group_jid = p.chat and m.account_id = p.account_id and m.phone <> p.me
-    cross join lateral jsonb_array_elements(p.answers) with ordinality as a (answer, nth)
-    where p.is_group and a.answer->>'kind' = 'status'
-      and not (a.answer->'body'->>'status' = 'read' and m.phone like '%0003')
+    cross join lateral jsonb_array_elements(p.replies) with ordinality as a (reply, nth)
+    where p.is_group and a.reply->>'kind' = 'status'
+      and not (a.reply->'body'->>'status' = 'read' and m.phone like '%0003')
       and not exists (
         select from sandbox.device d
         where d.phone = m.phone and d.account_id = m.account_id and d.linked_at is not null and d.unlinked_at is null)

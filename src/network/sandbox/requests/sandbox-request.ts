@@ -32,7 +32,7 @@ export interface SandboxRequest {
   peer: InboxEntry | null;
   /** For the other devices of the sender's phone. */
   own: InboxEntry | null;
-  answers: DelayedInboxEntry[];
+  replies: DelayedInboxEntry[];
 }
 
 /** Source and destination of a request. */
@@ -66,7 +66,7 @@ export function sendRequest(transport: RequestContext, content: Content, id: Mes
       },
     },
     own: { kind: "message", body: { ...message, from_me: true, content } },
-    answers: repliesTo(transport, id, text ?? `[${content.kind}]`),
+    replies: repliesTo(transport, id, text ?? `[${content.kind}]`),
   };
 }
 
@@ -142,7 +142,7 @@ function requestOf(
     rule: isUnknown ? "missing" : behaviourOf(phone, timing).rule,
     peer: null,
     own: null,
-    answers: [],
+    replies: [],
   };
 }
 

@@ -100,7 +100,7 @@ export class PasskeyCeremony {
     const isRepeated = id !== undefined && id === this.#requestId;
     if (isRepeated || this.#stage === "over" || this.#stage === "finishing")
       return stream.acknowledge(notification);
-    const request = readRequest(notification) ?? (await this.#askForRequest());
+    const request = readRequest(notification) ?? (await this.#queryRequest());
     this.#requestId = id;
     // A later demand comes without another scan, so the phone knows only the first secret.
     if (this.#stage === "none")
@@ -170,7 +170,7 @@ export class PasskeyCeremony {
       : refused("SEND_FAILED", "WhatsApp refused the confirmation. Connect the instance and begin again.");
   }
 
-  async #askForRequest(): Promise<PasskeyOptions | undefined> {
+  async #queryRequest(): Promise<PasskeyOptions | undefined> {
     try {
       return readRequest(await this.#options.stream.query(iq("get", { tag: REQUEST, attrs: {} })));
     } catch {

@@ -72,11 +72,11 @@ export class QrReferences {
 
   #start(ref: string): QrReference {
     const { timing, onExpiry } = this.#options;
-    const lifeMs = this.#isFirst ? timing.firstQrMs : timing.laterQrMs;
+    const lifetimeMs = this.#isFirst ? timing.firstQrMs : timing.laterQrMs;
     this.#isFirst = false;
-    const expiresAt = new Date(Date.now() + lifeMs);
+    const expiresAt = new Date(Date.now() + lifetimeMs);
     // A timer may fire up to a millisecond before the clock reaches its time.
-    this.#timer = setTimeout(onExpiry, lifeMs + 1);
+    this.#timer = setTimeout(onExpiry, lifetimeMs + 1);
     return { ref, expiresAt };
   }
 }

@@ -182,8 +182,8 @@ export function resolveAliases(
 ): Record<string, unknown> {
   const resolved = { ...fields };
   for (const [name, others] of Object.entries(aliases ?? {})) {
-    if (isGiven(readPath(fields, name))) continue;
-    const value = others.map((other) => readPath(fields, other)).find(isGiven);
+    if (isPresent(readPath(fields, name))) continue;
+    const value = others.map((other) => readPath(fields, other)).find(isPresent);
     if (value !== undefined) resolved[name] = value;
   }
   return resolved;
@@ -196,12 +196,12 @@ function nameAsSent(
   aliases: Aliases | undefined,
 ): string {
   const [name = "", ...rest] = path.split(".");
-  if (isGiven(readPath(fields, name))) return path;
-  const alias = aliases?.[name]?.find((other) => isGiven(readPath(fields, other)));
+  if (isPresent(readPath(fields, name))) return path;
+  const alias = aliases?.[name]?.find((other) => isPresent(readPath(fields, other)));
   return alias === undefined ? path : [alias, ...rest].join(".");
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 

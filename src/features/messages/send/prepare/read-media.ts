@@ -157,12 +157,12 @@ export async function storeMediaInput(
   options: FetchMediaOptions,
 ): Promise<Source> {
   if (typeof input.file === "object") return takeUpload(file, input.file, options);
-  const given = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
-  if (!given) throw invalidField("url", "one of url, base64 and file is required");
-  const field = options.field ?? given;
-  const text = String(input[given]).trim();
+  const source = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
+  if (!source) throw invalidField("url", "one of url, base64 and file is required");
+  const field = options.field ?? source;
+  const text = String(input[source]).trim();
   if (/^https?:\/\//i.test(text)) return { field, ...(await download(file, text, field, options)) };
-  if (given === "url" && !text.startsWith("data:"))
+  if (source === "url" && !text.startsWith("data:"))
     throw invalidField(field, "must be an http or https address");
   const { pieces, mime_type } = readBase64File(field, text, options.maxBytes);
   for (const piece of pieces) await file.write(piece);
@@ -201,8 +201,8 @@ async function download(
 }
 
 /** After a redirect, uses the first of the two names that has an extension. */
-function nameOfAddress(given: string, last: string): string | undefined {
-  const names = [given, last].map(lastOfPath);
+function nameOfAddress(requested: string, last: string): string | undefined {
+  const names = [requested, last].map(lastOfPath);
   return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];
 }
 

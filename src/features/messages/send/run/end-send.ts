@@ -39,7 +39,7 @@ export async function withdrawSend({ deps, send }: SendContext): Promise<JobResu
 }
 
 /** Nothing was sent without a connection; the outcome of an earlier attempt is still unknown. */
-export async function takeBackSend({ deps: { db, engine }, job, send }: SendContext): Promise<JobResult> {
+export async function requeueSend({ deps: { db, engine }, job, send }: SendContext): Promise<JobResult> {
   if (send.submitted_at === null) await clearSubmitted(db, engine.node.id, job.lane, send.id);
   return retryIn(TRY_AGAIN_MS);
 }

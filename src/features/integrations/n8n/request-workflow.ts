@@ -26,7 +26,7 @@ const READ_AT_MOST_BYTES = 256 * 1024;
 type Headers = Readonly<Record<string, string>>;
 
 /** The size limit of a response. */
-export function largestAnswer(headers: Headers, config: N8nConfig): number {
+export function maxResponseBytes(headers: Headers, config: N8nConfig): number {
   return isFileResponse(headers, config) ? FileResponseLimit.largestBytes : READ_AT_MOST_BYTES;
 }
 
@@ -35,7 +35,7 @@ function isFileResponse({ "content-type": type }: Headers, { reply_mode }: N8nCo
 }
 
 /** Posts once to the webhook of a workflow, with the token, and signed with the instance's secret. */
-export async function callWorkflow(
+export async function requestWorkflow(
   { db, box, outgoing, version }: IntegrationDeps,
   { instance_id }: Pick<Integration, "instance_id">,
   config: N8nConfig,
@@ -66,7 +66,7 @@ export async function callWorkflow(
     maxBytes: READ_AT_MOST_BYTES,
     maxBytesFor: async (headers) => {
       if (isFileResponse(headers, config)) await acquireFileSlot();
-      return largestAnswer(headers, config);
+      return maxResponseBytes(headers, config);
     },
     tenant: { instance_id },
     isPaced: true,

@@ -4,7 +4,7 @@ import type { TestInstance } from "../../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
 import { createOutcomeRecorder } from "../record-outcome.ts";
 import { SEND_ERROR } from "../send-error.ts";
-import { failStrandedSends } from "./fail-stranded-sends.ts";
+import { failStuckSends } from "./fail-stuck-sends.ts";
 
 let story: MessagingStory;
 
@@ -89,7 +89,7 @@ test("a send that starts while its instance is banned keeps its job until it has
   await db.transaction().execute(async (trx) => {
     await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
     await db.updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
-    failing = failStrandedSends(db, outcomes);
+    failing = failStuckSends(db, outcomes);
     await waitUntil(isSomebodyWaiting);
   });
   await failing;

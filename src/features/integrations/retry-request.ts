@@ -31,7 +31,7 @@ export function countAttempt({ ref: saved }: Pick<Job, "ref">, kind: FailureKind
  * Retries the failed request. A request under a replaced configuration is repeated with the new one at once,
  * and a rejected one waits for a user; neither counts as an attempt.
  */
-export async function retryCall(
+export async function retryRequest(
   deps: Pick<IntegrationDeps, "db" | "engine">,
   job: Job,
   failed: FailedRequest,

@@ -12,16 +12,16 @@ const EVERY_MS = 5_000;
 const AT_ONCE = 500;
 
 /** Fails sends of instances that will not reconnect by themselves, including sends queued later. */
-export function strandedSendsJob(db: Db, outcomes: OutcomeRecorder): RecurringJob {
-  return { name: NAME, everyMs: EVERY_MS, run: () => failStrandedSends(db, outcomes) };
+export function stuckSendsJob(db: Db, outcomes: OutcomeRecorder): RecurringJob {
+  return { name: NAME, everyMs: EVERY_MS, run: () => failStuckSends(db, outcomes) };
 }
 
 /** Wakes the maintenance node so that it fails these sends at once. */
-export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
+export async function failStuckSendsSoon(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
   engine.wake(await runRecurringJobSoon(db, NAME), { changed: true });
 }
 
-interface StrandedSend {
+interface StuckSend {
   id: number;
   job: number;
   has_begun: boolean;
@@ -34,11 +34,11 @@ interface StrandedSend {
  * Ends every send of an instance that is logged out, banned, about to be removed, or on a disabled sandbox.
  * Campaigns withdraw their queued sends themselves, so this ends only those that may have gone out.
  */
-export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
+export async function failStuckSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
   for (;;) {
-    const stranded = await findStranded(db);
+    const stuck = await findStuck(db);
     await Promise.all(
-      stranded.map((send) =>
+      stuck.map((send) =>
         outcomes.record({
           id: send.id,
           job: send.job,
@@ -49,12 +49,12 @@ export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Prom
         }),
       ),
     );
-    if (stranded.length < AT_ONCE) return;
+    if (stuck.length < AT_ONCE) return;
   }
 }
 
-async function findStranded(db: Db): Promise<StrandedSend[]> {
-  const { rows } = await sql<StrandedSend>`
+async function findStuck(db: Db): Promise<StuckSend[]> {
+  const { rows } = await sql<StuckSend>`
     select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
       ${isSandboxOffSql} as is_sandbox_off
     from instance i
@@ -67,7 +67,7 @@ async function findStranded(db: Db): Promise<StrandedSend[]> {
   return rows;
 }
 
-function reasonOf({ is_removed, is_sandbox_off, status }: StrandedSend): SendError {
+function reasonOf({ is_removed, is_sandbox_off, status }: StuckSend): SendError {
   if (is_sandbox_off && !is_removed) return SEND_ERROR.sandboxOff;
   return SEND_ERROR[is_removed ? "removed" : status === "banned" ? "banned" : "loggedOut"];
 }
