@@ -3,7 +3,7 @@ import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
 import type { Route, RouteAccess } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
-import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
 import { printFigures } from "./security/run-size.ts";
 import { PASSWORD, signIn } from "./sign-in.ts";
 
@@ -25,7 +25,7 @@ interface Tenant {
 }
 
 let test: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let own: Tenant;
 let foreign: Tenant;
 let agent: string;
@@ -37,7 +37,7 @@ let foreignIds: Record<string, string>;
 /** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
 const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
 
-function countLeaks(ask: RawCall): RawCall {
+function countLeaks(ask: HttpRequester): HttpRequester {
   return async (http, body, headers = {}) => {
     const answer = await ask(http, body, headers);
     figures.answers += 1;
@@ -55,7 +55,7 @@ function textOf({ body }: RawHttpResponse): string {
 
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
-  call = countLeaks(createRawCall(() => test.url));
+  call = countLeaks(createHttpRequester(() => test.url));
   own = await makeTenant("own");
   foreign = await makeTenant(MARKER);
   neighbourKey = (await as(own.token).createInstance({ name: "Neighbour", network: "sandbox" })).data.api_key;

@@ -39,7 +39,7 @@ export interface SentMessage {
 }
 
 /** A story with its own Chatwoot, which is empty before each test. */
-export function tellChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
+export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
   let gateway: TestGateway;
   let shop: TestInstance;
   const chatwoot = new FakeChatwoot();

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { contract } from "../src/contract.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
-import { createRawCall, type RawCall } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 import { PASSWORD, signIn } from "./sign-in.ts";
 
 const LISTS = Object.entries<Route>(contract).filter(
@@ -39,13 +39,13 @@ const HOSTILE = [
 ];
 
 let gateway: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let token: string;
 let sales: TestInstance;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
-  call = createRawCall(() => gateway.url);
+  call = createHttpRequester(() => gateway.url);
   ({ token } = await signIn(gateway.url));
   sales = await gateway.connectInstance();
   await Promise.all(

@@ -10,7 +10,7 @@ type MessageType = "incoming" | "outgoing" | "activity" | "template";
 const MESSAGE_TYPES: readonly MessageType[] = ["incoming", "outgoing", "activity", "template"];
 const REFUSED = { 401: "Invalid Access Token", 403: "Forbidden" };
 /** What Rails says of an exception that nothing rescues, to who accepts JSON. */
-const UNRESCUED: Answer = { status: 500, body: { status: 500, error: "Internal Server Error" } };
+const UNRESCUED: ChatwootResponse = { status: 500, body: { status: 500, error: "Internal Server Error" } };
 /** `app/models/message.rb`, validation of `content`. */
 const LONGEST_CONTENT = 150_000;
 /** `app/controllers/api/v1/accounts/contacts_controller.rb`, RESULTS_PER_PAGE. */
@@ -152,7 +152,7 @@ interface Queued {
   message: FakeMessage | null;
 }
 
-interface Answer {
+interface ChatwootResponse {
   status: number;
   body?: unknown;
   /** Plain text. */
@@ -410,14 +410,14 @@ export class FakeChatwoot {
       .end(plain ?? JSON.stringify(body ?? {}));
   }
 
-  #takePage(): Answer | undefined {
+  #takePage(): ChatwootResponse | undefined {
     if (this.faults.pages === 0) return undefined;
     this.faults.pages -= 1;
     return { status: 200, text: "<html>Back in a minute</html>", type: "text/html" };
   }
 
   /** The whole response, or all of it after its beginning. */
-  #losesAnswer({ body }: Answer, response: ServerResponse): boolean {
+  #losesAnswer({ body }: ChatwootResponse, response: ServerResponse): boolean {
     if (this.faults.loseAnswers > 0) {
       this.faults.loseAnswers -= 1;
       response.destroy();
@@ -445,7 +445,7 @@ export class FakeChatwoot {
    * `app/controllers/api_controller.rb`; `app/controllers/concerns/access_token_auth_helper.rb` of the token and
    * `config/initializers/rack_attack.rb` of the 429, which is plain text without `Retry-After`.
    */
-  #answer(request: Request): Answer {
+  #answer(request: Request): ChatwootResponse {
     const { method, path } = request;
     if (path === "/api") {
       return ok({
@@ -477,7 +477,7 @@ export class FakeChatwoot {
     return { id: 1, name: "Ana", email: "ana@example.com", accounts };
   }
 
-  #accountCall(method: string, path: string, request: Request): Answer {
+  #accountCall(method: string, path: string, request: Request): ChatwootResponse {
     const [, collection = "", id = "", action = "", last = ""] =
       /^\/(\w+)(?:\/(\w+))?(?:\/(\w+))?(?:\/(\w+))?$/.exec(path) ?? [];
     const number = Number(id);
@@ -527,7 +527,7 @@ export class FakeChatwoot {
   // --- inboxes ------------------------------------------------------------------------------------------------------
 
   /** `app/views/api/v1/models/_inbox.json.jbuilder`: at the top, secrets for administrators only. */
-  #showInbox(id: number, { role }: Request): Answer {
+  #showInbox(id: number, { role }: Request): ChatwootResponse {
     const inbox = [this.inbox, this.widget].find((one) => one.id === id);
     if (!inbox) return notFound();
     const { secret, hmac_token, ...open } = inbox;
@@ -539,7 +539,7 @@ export class FakeChatwoot {
   }
 
   /** `app/controllers/api/v1/accounts/inboxes_controller.rb` create; an inbox is not locked unless that is asked for. */
-  #createInbox({ role, fields }: Request): Answer {
+  #createInbox({ role, fields }: Request): ChatwootResponse {
     if (role !== "administrator") return notAuthorised();
     const channel = fields.channel as Fields;
     this.inbox.name = String(fields.name);
@@ -549,7 +549,7 @@ export class FakeChatwoot {
   }
 
   /** `inboxes_controller.rb` update: fields of the inbox at the top, those of `Channel::Api` EDITABLE_ATTRS in `channel`. */
-  #updateInbox(id: number, request: Request): Answer {
+  #updateInbox(id: number, request: Request): ChatwootResponse {
     if (request.role !== "administrator") return notAuthorised();
     const { fields } = request;
     const channel = (fields.channel ?? {}) as Fields;
@@ -573,7 +573,7 @@ export class FakeChatwoot {
   // --- contacts -----------------------------------------------------------------------------------------------------
 
   /** `app/controllers/public/api/v1/inboxes/contacts_controller.rb`, and `conversations_controller.rb` beside it. */
-  #publicCall({ method, path, fields }: Request): Answer {
+  #publicCall({ method, path, fields }: Request): ChatwootResponse {
     const prefix = `/public/api/v1/inboxes/${this.inbox.inbox_identifier}/contacts`;
     if (method !== "POST" || !path.startsWith(prefix)) return notFound();
     const rest = path.slice(prefix.length);
@@ -598,7 +598,7 @@ export class FakeChatwoot {
    * `app/controllers/public/api/v1/inboxes/contacts_controller.rb` create, after process_hmac: a signature that is there must
    * be right, and where it is demanded it must be there; else a StandardError that nothing rescues.
    */
-  #upsertContact(fields: Fields): Answer {
+  #upsertContact(fields: Fields): ChatwootResponse {
     if (this.faults.takenPhones > 0) {
       this.faults.takenPhones -= 1;
       return taken("phone_number");
@@ -648,7 +648,7 @@ export class FakeChatwoot {
     return contact;
   }
 
-  #taken(fields: Fields, except?: number): Answer | null {
+  #taken(fields: Fields, except?: number): ChatwootResponse | null {
     for (const attribute of ["phone_number", "identifier"] as const) {
       const value = text(fields[attribute]);
       const owner = this.contacts.find((one) => value !== null && one[attribute] === value);
@@ -659,7 +659,7 @@ export class FakeChatwoot {
   }
 
   /** `contacts_controller.rb` create, build_contact_inbox: in an inbox only where one is named. */
-  #createContact(fields: Fields): Answer {
+  #createContact(fields: Fields): ChatwootResponse {
     const taken = this.#taken(fields);
     if (taken) return taken;
     const contact = this.#newContact(fields);
@@ -671,7 +671,7 @@ export class FakeChatwoot {
   }
 
   /** `contacts_controller.rb` update: attributes are merged, and uniqueness is checked again with every update. */
-  #updateContact(id: number, fields: Fields): Answer {
+  #updateContact(id: number, fields: Fields): ChatwootResponse {
     const contact = this.contacts.find((one) => one.id === id);
     if (!contact) return notFound();
     const taken = this.#taken(fields, id);
@@ -685,7 +685,7 @@ export class FakeChatwoot {
   }
 
   /** `contacts_controller.rb` show. */
-  #showContact(id: number): Answer {
+  #showContact(id: number): ChatwootResponse {
     const contact = this.contacts.find((one) => one.id === id);
     return contact ? ok({ payload: contact }) : notFound();
   }
@@ -694,7 +694,7 @@ export class FakeChatwoot {
    * `app/services/contacts/filter_service.rb` and `app/services/filter_service.rb` query_builder: of each clause the first
    * value only, clauses joined as each says of the next. A clause that joins nothing, or one that is not joined, is no SQL.
    */
-  #filterContacts({ fields }: Request): Answer {
+  #filterContacts({ fields }: Request): ChatwootResponse {
     const clauses = fields.payload as Clause[];
     const operators = clauses.map(({ query_operator }) => query_operator?.toUpperCase() ?? "");
     if (operators.some((one) => one !== "" && one !== "AND" && one !== "OR"))
@@ -719,7 +719,7 @@ export class FakeChatwoot {
    * `app/builders/contact_inbox_builder.rb` create_contact_inbox: the same again is the same; a source id of another contact
    * is a RecordNotUnique, which is not rescued for API inboxes.
    */
-  #addContactInbox(contact_id: number, fields: Fields): Answer {
+  #addContactInbox(contact_id: number, fields: Fields): ChatwootResponse {
     const source_id = text(fields.source_id) ?? randomUUID();
     const known = this.#contactInbox(source_id);
     if (known && known.contact_id !== contact_id) return UNRESCUED;
@@ -728,7 +728,7 @@ export class FakeChatwoot {
   }
 
   /** `app/actions/contact_merge_action.rb`: what both have stays as the base has it; the other contact is gone. */
-  #merge({ base_contact_id, mergee_contact_id }: Fields): Answer {
+  #merge({ base_contact_id, mergee_contact_id }: Fields): ChatwootResponse {
     const base = this.contacts.find((one) => one.id === base_contact_id);
     const mergee = this.contacts.find((one) => one.id === mergee_contact_id);
     if (!base || !mergee) return notFound();
@@ -748,7 +748,7 @@ export class FakeChatwoot {
   // --- conversations ------------------------------------------------------------------------------------------------
 
   /** `app/controllers/api/v1/accounts/contacts/conversations_controller.rb` index: the newest first. */
-  #conversationsOf(contact_id: number): Answer {
+  #conversationsOf(contact_id: number): ChatwootResponse {
     const payload = this.conversations
       .filter((one) => one.contact_id === contact_id)
       .sort((a, b) => b.id - a.id)
@@ -760,7 +760,7 @@ export class FakeChatwoot {
    * `app/controllers/api/v1/accounts/conversations_controller.rb` contact_inbox, then `app/builders/conversation_builder.rb`
    * look_up_exising_conversation: in a locked inbox the last one of the contact inbox, whatever its status.
    */
-  #createConversation(fields: Fields): Answer {
+  #createConversation(fields: Fields): ChatwootResponse {
     const source_id = text(fields.source_id) ?? "";
     const inbox = this.#contactInbox(source_id);
     if (!inbox) return notFound();
@@ -781,7 +781,7 @@ export class FakeChatwoot {
   }
 
   /** `conversations_controller.rb` toggle_status. */
-  #toggleStatus(id: number, { status }: Fields): Answer {
+  #toggleStatus(id: number, { status }: Fields): ChatwootResponse {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
     conversation.status = status as FakeConversation["status"];
@@ -791,7 +791,7 @@ export class FakeChatwoot {
   // --- messages -----------------------------------------------------------------------------------------------------
 
   /** `app/finders/message_finder.rb`: the last 20, or 100 after an id. */
-  #listMessages(id: number, query: URLSearchParams): Answer {
+  #listMessages(id: number, query: URLSearchParams): ChatwootResponse {
     if (!this.conversations.some((one) => one.id === id)) return notFound();
     const [after, before] = [Number(query.get("after") ?? 0), Number(query.get("before") ?? Infinity)];
     const all = this.of(id).filter((one) => one.id > after && one.id < before);
@@ -800,7 +800,7 @@ export class FakeChatwoot {
   }
 
   /** `messages_controller.rb` create; the limit of a minute is that of `lib/limits.rb`. */
-  #createMessage(id: number, { fields, files }: Request): Answer {
+  #createMessage(id: number, { fields, files }: Request): ChatwootResponse {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
     if (files.some(({ bytes }) => bytes.length > this.faults.largestFile))
@@ -899,7 +899,7 @@ export class FakeChatwoot {
   }
 
   /** `app/services/messages/status_update_service.rb`: read does not become delivered, an error stands with failed only. */
-  #updateMessage(id: number, fields: Fields): Answer {
+  #updateMessage(id: number, fields: Fields): ChatwootResponse {
     const message = this.messages.find((one) => one.id === id);
     if (!message) return notFound();
     const status = text(fields.status) as FakeMessage["status"] | null;
@@ -913,7 +913,7 @@ export class FakeChatwoot {
   }
 
   /** `messages_controller.rb` destroy. */
-  #deleteMessage(id: number): Answer {
+  #deleteMessage(id: number): ChatwootResponse {
     const message = this.messages.find((one) => one.id === id);
     if (!message) return notFound();
     this.remove(message);
@@ -956,7 +956,7 @@ export class FakeChatwoot {
     };
   }
 
-  #file(path: string): Answer {
+  #file(path: string): ChatwootResponse {
     const [, kind, message, id, name] = /^\/files\/(\w+)\/(\d+)\/(\d+)\/(.*)$/.exec(path) ?? [];
     const found = this.messages
       .find((one) => one.id === Number(message))
@@ -1073,15 +1073,15 @@ export async function startFakeChatwoot(): Promise<FakeChatwoot> {
   return new FakeChatwoot().start();
 }
 
-function ok(body: unknown): Answer {
+function ok(body: unknown): ChatwootResponse {
   return { status: 200, body };
 }
 
-function notFound(): Answer {
+function notFound(): ChatwootResponse {
   return { status: 404, body: { error: "Resource could not be found" } };
 }
 
-function taken(attribute: "phone_number" | "identifier"): Answer {
+function taken(attribute: "phone_number" | "identifier"): ChatwootResponse {
   const word = attribute === "phone_number" ? "Phone number" : "Identifier";
   return { status: 422, body: { message: `${word} has already been taken`, attributes: [attribute] } };
 }
@@ -1113,7 +1113,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 
-function notAuthorised(): Answer {
+function notAuthorised(): ChatwootResponse {
   return { status: 401, body: { error: "You are not authorized to do this action" } };
 }
 

@@ -5,14 +5,14 @@ import type { SandboxControl } from "../src/network/sandbox-control.ts";
 import type { Database } from "../src/platform/db/database.ts";
 import { createSecretBox, type SecretBox } from "../src/platform/secrets/secret-box.ts";
 import { startTestGateway } from "./gateway.ts";
-import { createRawCall, type RawCall } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 import { PASSWORD, signIn } from "./sign-in.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 
 /** A whole gateway with what the tests of accounts and instances need beside the typed client. */
 export interface InstanceGateway {
-  call: RawCall;
+  call: HttpRequester;
   database: Database;
   readonly engine: Engine;
   box: SecretBox;
@@ -34,7 +34,7 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
     WAYGATE_SANDBOX: "on",
   });
   const { database } = running;
-  const call = createRawCall(() => running.url);
+  const call = createHttpRequester(() => running.url);
   const { data } = await running.owner.me();
   let accounts = 0;
   return {

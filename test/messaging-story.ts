@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { createClient } from "../src/client/client.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
-import { createRawCall, type RawCall } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 
 /** One arrival at the sandbox network. */
@@ -23,7 +23,7 @@ export interface MessagingStory {
   readonly sales: TestInstance;
   readonly friend: TestInstance;
   /** With a JSON body as it stands; the shop's key unless another credential is given. */
-  call: RawCall;
+  call: HttpRequester;
   /** The shop's event of that name about a message. */
   event(name: string, messageId: string): Promise<Received["body"]>;
   /** message.sent or message.failed of the shop. */
@@ -79,7 +79,7 @@ export async function startMessagingStory(env: Record<string, string> = {}): Pro
     },
     join,
     call: (http, body, headers = { "x-api-key": sales.api_key }) =>
-      createRawCall(() => gateway.url)(http, body, headers),
+      createHttpRequester(() => gateway.url)(http, body, headers),
     event: (name, id) => find(sales, (body) => body.event === name && isAbout(body, id)),
     outcome: (id) =>
       find(

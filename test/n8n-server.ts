@@ -73,7 +73,7 @@ export async function startN8n(): Promise<N8nServer> {
     return workflow && (workflow.method ?? "POST") === request.method ? workflow : undefined;
   }
 
-  function takeTrouble(body: Execution["body"]): Troubles[0] | undefined {
+  function nextTrouble(body: Execution["body"]): Troubles[0] | undefined {
     const trouble = troubles.find((one) => one.left > 0 && one.takes(body));
     if (trouble) trouble.left -= 1;
     return trouble?.what;
@@ -84,17 +84,17 @@ export async function startN8n(): Promise<N8nServer> {
     request: IncomingMessage,
     path: string,
     raw: Buffer,
-  ): Said | "drop" | "break_off" | undefined {
+  ): WorkflowResponse | "drop" | "break_off" | undefined {
     const body = parse(raw);
     const refused = refusalOf(raw, body);
     if (refused) return refused;
     const workflow = find(request, path);
     if (!workflow) return { status: 404, said: notRegistered(request.method ?? "", path) };
     if (!isLetIn(workflow, request)) return { status: 403, said: "Authorization data is wrong!" };
-    const trouble = takeTrouble(body);
+    const trouble = nextTrouble(body);
     if (typeof trouble === "object") return { ...trouble, said: { message: "trouble" } };
     executions.push({ path, headers: request.headers, raw, body });
-    if (trouble === undefined) return saidBy(workflow);
+    if (trouble === undefined) return responseOf(workflow);
     if (trouble === "break_off") return trouble;
     return trouble === "lose_answer" ? "drop" : undefined;
   }
@@ -105,7 +105,7 @@ export async function startN8n(): Promise<N8nServer> {
     if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
     const waitMs = slowMs;
-    const answered = phase ? bootAnswer(phase, request.method ?? "", path) : respond(request, path, raw);
+    const answered = phase ? bootResponse(phase, request.method ?? "", path) : respond(request, path, raw);
     if (waitMs > 0) await delay(waitMs);
     if (answered === "drop") response.destroy();
     else if (answered === "break_off") breakOff(response);
@@ -159,20 +159,20 @@ function breakOff(response: ServerResponse): void {
   response.write('{"output": "the beginning of', () => response.destroy());
 }
 
-function write(response: ServerResponse, { status, said, headers }: Said): void {
+function write(response: ServerResponse, { status, said, headers }: WorkflowResponse): void {
   const isRaw = typeof said === "string" || Buffer.isBuffer(said);
   const type = isRaw ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
   response.writeHead(status, { "content-type": type, ...headers });
   response.end(isRaw ? said : JSON.stringify(said));
 }
 
-interface Said {
+interface WorkflowResponse {
   status: number;
   said: unknown;
   headers?: Record<string, string>;
 }
 
-function refusalOf(raw: Buffer, body: unknown): Said | undefined {
+function refusalOf(raw: Buffer, body: unknown): WorkflowResponse | undefined {
   if (raw.length > LARGEST_BYTES)
     return { status: 500, said: { code: 0, message: "There was a problem executing the workflow" } };
   return body === undefined
@@ -185,14 +185,14 @@ function isLetIn({ auth }: Workflow, { headers }: IncomingMessage): boolean {
 }
 
 /** Source: n8n 2.8.4, `abstract-server`, and the pages of Express for a route that is not there. */
-function bootAnswer(phase: BootPhase, method: string, path: string): Said {
+function bootResponse(phase: BootPhase, method: string, path: string): WorkflowResponse {
   if (phase === "migrating") return { status: 200, said: "n8n is starting up. Please wait" };
   if (phase === "no_database") return { status: 503, said: { code: 503, message: "Database is not ready!" } };
   const page = `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Error</title>\n</head>\n<body>\n<pre>Cannot ${method} ${path}</pre>\n</body>\n</html>\n`;
   return { status: 404, said: page };
 }
 
-function saidBy({ respond, says, type }: Workflow): Said {
+function responseOf({ respond, says, type }: Workflow): WorkflowResponse {
   if (respond === "fail") return { status: 500, said: { message: "Error in workflow" } };
   const waits = respond === "lastNode" || respond === "responseNode";
   const headers = type === undefined ? {} : { headers: { "content-type": type } };

@@ -18,7 +18,7 @@ export interface N8nStory {
   inputs(): string[];
 }
 
-export function tellN8nStory(env: Record<string, string> = {}): N8nStory {
+export function setUpN8nStory(env: Record<string, string> = {}): N8nStory {
   let story: IntegrationStory;
   let n8n: N8nServer;
   beforeAll(async () => {

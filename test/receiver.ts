@@ -16,14 +16,14 @@ export interface Received {
   answered?: number;
 }
 
-type Answer = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
+type ReceiverResponse = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
 
 /** An HTTP receiver of webhooks that remembers everything and refuses what is not signed with its secret. */
 export interface Receiver {
   url: string;
   received: Received[];
   /** How it answers from now on: a status, or a function. */
-  answer(how: Answer): void;
+  answer(how: ReceiverResponse): void;
   /** Adds secrets that a signature may come from. */
   trust(...secrets: string[]): void;
   /** Bodies whose signature fits no trusted secret. */
@@ -43,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
   const genuine = new Set<Received>();
   const watchers = new Set<() => void>();
   let secrets: string[] = [];
-  let answer: Answer = 200;
+  let answer: ReceiverResponse = 200;
   const fits = (item: Received) => secrets.some((secret) => isSigned(item, secret));
   const server = createServer(async (request, response) => {
     // One that was cut off on the way is no request.

@@ -4,7 +4,7 @@ import { contract } from "../src/contract.ts";
 import { lidOf } from "../src/network/sandbox/world/test-numbers.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
-import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
 import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Part of all data of the other tenant on the sandbox network. */
@@ -27,7 +27,7 @@ interface Tenant {
 }
 
 let test: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let alpha: Tenant;
 let beta: Tenant;
 /** The customer who writes to alpha, with the data about that customer. */
@@ -39,7 +39,7 @@ let sent: string;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  call = createRawCall(() => test.url);
+  call = createHttpRequester(() => test.url);
   alpha = await makeTenant("alpha");
   beta = await makeTenant("beta");
   await fill(alpha);

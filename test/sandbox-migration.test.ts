@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { credentialsOf } from "../src/network/sandbox/pairing/pair-device.ts";
 import { migrateDatabase } from "../src/platform/db/migrate-database.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
-import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "./sandbox-network.ts";
+import { startSandboxNetwork, storeInMemory, type TestSandboxNetwork } from "./sandbox-network.ts";
 
 const MIGRATION = "0036-sandbox-accounts";
 const [ANA, BIA, BOTH, CUSTOMER] = ["5511977770101", "5511977770102", "5511977770103", "5511977770104"];
@@ -87,7 +87,7 @@ it("a device that is paired now goes to the account of its instance", async () =
 
 it("a number of two accounts can be claimed by the account that has its credentials", async () => {
   const open = (token: string, account_id: number) => {
-    const credentials = { ...keepInMemory(), load: async () => credentialsOf(token) };
+    const credentials = { ...storeInMemory(), load: async () => credentialsOf(token) };
     const listener = network.open(credentials, account_id);
     listener.session.connect();
     return listener;

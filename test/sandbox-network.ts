@@ -65,7 +65,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
   const pool = new pg.Pool({ connectionString: url });
   const driver = createSandboxDriver({ pool, timing });
   const controlOf = (account_id: number) => createSandboxControl(pool, account_id);
-  const open = (credentials = keepInMemory(), account_id = 1) =>
+  const open = (credentials = storeInMemory(), account_id = 1) =>
     new RecordingSession(driver, credentials, { account_id });
   return {
     pool,
@@ -86,7 +86,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
 }
 
 /** Credentials that last as long as the test. */
-export function keepInMemory(): CredentialStore {
+export function storeInMemory(): CredentialStore {
   let kept: Uint8Array | undefined;
   return {
     load: async () => kept,

@@ -2,10 +2,10 @@ import { pino } from "pino";
 import type { Authorise, Handlers } from "../src/platform/http/handler.ts";
 import { createHttpServer } from "../src/platform/http/http-server.ts";
 import type { Contract } from "../src/platform/http/route.ts";
-import { createRawCall, type RawCall } from "./raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 
 export interface Served {
-  call: RawCall;
+  call: HttpRequester;
   close(): Promise<void>;
 }
 
@@ -24,5 +24,5 @@ export async function serveFeature<C extends Contract>(
     bodyLimitBytes: 1_000_000,
   });
   const { url } = await server.listen("127.0.0.1", 0);
-  return { call: createRawCall(() => url), close: () => server.close() };
+  return { call: createHttpRequester(() => url), close: () => server.close() };
 }

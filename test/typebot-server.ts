@@ -14,7 +14,7 @@ export type FlowStep =
   | { action: Json & { type: string; expectsDedicatedReply?: boolean } };
 
 /** One call that the viewer got. */
-export interface TypebotCall {
+export interface TypebotRequest {
   path: string;
   body: Json;
   headers: IncomingHttpHeaders;
@@ -33,7 +33,7 @@ export type Trouble =
 /** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
 export interface TypebotServer {
   readonly url: string;
-  readonly calls: TypebotCall[];
+  readonly calls: TypebotRequest[];
   readonly sessions: ReadonlyMap<string, { at: number }>;
   /** Publishes a flow under a public id, in place of the one before. */
   publish(publicId: string, flow: FlowStep[]): void;
@@ -79,7 +79,7 @@ export function ask(id: string, type = "text input", options: Json = {}): FlowSt
 export async function startTypebot(): Promise<TypebotServer> {
   const bots = new Map<string, { flow: FlowStep[]; isClosed: boolean }>();
   const sessions = new Map<string, Session>();
-  const calls: TypebotCall[] = [];
+  const calls: TypebotRequest[] = [];
   let troubles: { what: Trouble; left: number; path: RegExp }[] = [];
   let refused: { what: Exclude<Trouble, string>; butToken: string } | undefined;
   let latencyMs = 0;
@@ -140,7 +140,7 @@ export async function startTypebot(): Promise<TypebotServer> {
     }
     const step = bots.get(session.bot)?.flow[session.at];
     const isInput = step !== undefined && "input" in step;
-    if (isInput && !isTaken(step, body)) return [200, retry(step)];
+    if (isInput && !isAccepted(step, body)) return [200, retry(step)];
     const from = isInput ? session.at + 1 : session.at;
     const { answer, at, isOver } = run(session.bot, from);
     if (isOver) sessions.delete(id);
@@ -234,7 +234,7 @@ function write(
 
 type InputStep = Extract<FlowStep, { input: unknown }>;
 
-function isTaken({ input }: InputStep, { message }: Json): boolean {
+function isAccepted({ input }: InputStep, { message }: Json): boolean {
   const text = textOf(message);
   if (text === undefined) return input.options?.isRequired === false;
   const { replyId } = ((message as Json).metadata ?? {}) as { replyId?: string };

@@ -25,7 +25,7 @@ export interface TypebotStory {
   longestWaitMs(): Promise<number>;
 }
 
-export function tellTypebotStory(env: Record<string, string> = {}): TypebotStory {
+export function setUpTypebotStory(env: Record<string, string> = {}): TypebotStory {
   let story: IntegrationStory;
   let typebot: TypebotServer;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-type Answer = (response: ServerResponse) => void;
+type ScriptedResponse = (response: ServerResponse) => void;
 
 /** Plays web.whatsapp.com where the gateway reads the version of the web client. */
 export interface WebClientServer {
@@ -12,13 +12,13 @@ export interface WebClientServer {
   /** The revision that both pages name from now on. */
   publish(revision: number): void;
   /** What a path answers from now on, in place of that. */
-  answer(path: "/sw.js" | "/", how: Answer): void;
+  answer(path: "/sw.js" | "/", how: ScriptedResponse): void;
   close(): Promise<void>;
 }
 
 export async function startWebClientServer(revision: number): Promise<WebClientServer> {
   const asked: WebClientServer["asked"] = [];
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, ScriptedResponse>();
   const server = createServer(({ url: path = "/", headers }, response) => {
     asked.push({ path, headers });
     const isBrowser = headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? "");

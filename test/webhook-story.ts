@@ -30,7 +30,7 @@ export interface WebhookStory {
   ): Promise<Delivery>;
 }
 
-export function tellWebhookStory(env: Record<string, string> = {}): WebhookStory {
+export function setUpWebhookStory(env: Record<string, string> = {}): WebhookStory {
   let gateway: TestGateway;
   let shop: TestInstance;
   let receivers: Receiver[] = [];

@@ -62,14 +62,14 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     driver,
     server,
     control,
-    credentials: keepInMemory,
+    credentials: storeInMemory,
     phone: phoneOn(control, phone.phone),
     contact: contactOn(control, contact.phone, phone.phone),
     world: worldOf(control, phone.phone, contact.phone),
     unregisteredJid: phoneJid("5511900000000"),
     countDeliveries: (id) => control.arrivals(id),
     expireFiles: () => control.expireMedia({ phones: true }),
-    open(own = {}, { credentials = keepInMemory(), ...session } = {}) {
+    open(own = {}, { credentials = storeInMemory(), ...session } = {}) {
       const its = createDriver(server, own);
       const listener = new RecordingSession(its, credentials, session);
       drivers.set(listener, its);
@@ -201,7 +201,7 @@ export interface MemoryCredentials extends CredentialStore {
 }
 
 /** A pairing with its keys that lasts as long as the test. */
-export function keepInMemory(): MemoryCredentials {
+export function storeInMemory(): MemoryCredentials {
   let kept: Uint8Array | undefined;
   let registration: Uint8Array | undefined;
   const texts = new Map<string, string>();

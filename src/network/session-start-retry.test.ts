@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { RecordingSession } from "../../test/conformance/listener.ts";
 import {
   createDriver,
-  keepInMemory,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
 } from "../../test/whatsapp-stage.ts";
 import { SESSION_START_TIMING } from "./session-start-retry.ts";
@@ -117,7 +117,7 @@ describe("a session whose store is unavailable", () => {
       warn: (fields: object) => void ("wait_ms" in fields && waits.push(Number(fields.wait_ms))),
     };
     const timing = { startBackoffMs: 4, startBackoffMaxMs: 64 };
-    const credentials = keepInMemory();
+    const credentials = storeInMemory();
     const driver = createDriver(stage.server, { log, timing });
     const listener = new RecordingSession(driver, credentials, {
       isTransientError: (error) => error === AWAY,

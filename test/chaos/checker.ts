@@ -38,7 +38,7 @@ export function checkLedgers(ledgers: Ledgers): LedgerFindings {
   const accepted = ledgers.sends
     .filter(({ known }) => known === "ok")
     .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
-  const told = readTold(ledgers.events);
+  const told = readReceived(ledgers.events);
   const unlogged = countAnswered(ledgers) - ledgers.loggedTries;
   return {
     lostEvents: findLostEvents(ledgers),
@@ -74,13 +74,13 @@ interface Outcome {
 }
 
 /** Events of sends by job, and of inbound texts by text. */
-interface Told {
+interface ReceivedEvent {
   outcomes: Map<string, Outcome[]>;
   received: Map<string, number>;
 }
 
-function readTold(events: readonly EventLedgerEntry[]): Told {
-  const told: Told = { outcomes: new Map(), received: new Map() };
+function readReceived(events: readonly EventLedgerEntry[]): ReceivedEvent {
+  const told: ReceivedEvent = { outcomes: new Map(), received: new Map() };
   for (const { event, body } of events) {
     const { data } = JSON.parse(body.toString("utf8"));
     if (event === "message.sent" || event === "message.failed") {
@@ -95,7 +95,7 @@ function readTold(events: readonly EventLedgerEntry[]): Told {
   return told;
 }
 
-function outcomesOf({ outcomes }: Told, { job_id = "" }: ClientSend): Outcome[] {
+function outcomesOf({ outcomes }: ReceivedEvent, { job_id = "" }: ClientSend): Outcome[] {
   return outcomes.get(job_id) ?? [];
 }
 
@@ -145,7 +145,7 @@ function findStrangeArrivals({ sends, network }: Ledgers): string[] {
 }
 
 /** A send reported as sent must have arrived, and one that failed for a known reason must not. */
-function findUntrue({ network }: Ledgers, told: Told, accepted: readonly ClientSend[]): string[] {
+function findUntrue({ network }: Ledgers, told: ReceivedEvent, accepted: readonly ClientSend[]): string[] {
   const arrived = new Set(network.map(({ message_id }) => message_id));
   return accepted
     .filter((send) => {

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { isIPv6 } from "node:net";
 
 /** What a name leads to: addresses of both families, behind an alias if one is given. */
-export interface DnsAnswer {
+export interface DnsResponse {
   addresses: readonly string[];
   alias?: string;
 }
 
 /** The answer to the nth question (from 1) for a name; undefined: there is no such name; "silence": none ever. */
-export type Zone = (name: string, nth: number) => DnsAnswer | "silence" | undefined;
+export type Zone = (name: string, nth: number) => DnsResponse | "silence" | undefined;
 
 const TYPE = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const NO_SUCH_NAME = 3;
@@ -41,7 +41,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function reply(question: Buffer, type: number, answer: DnsAnswer | undefined): Buffer {
+function reply(question: Buffer, type: number, answer: DnsResponse | undefined): Buffer {
   const { addresses = [], alias } = answer ?? {};
   const wanted = addresses.filter((address) => isIPv6(address) === (type === TYPE.AAAA));
   const isKnown = type === TYPE.A || type === TYPE.AAAA;

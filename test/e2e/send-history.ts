@@ -110,11 +110,11 @@ export async function readHistory(
   story: E2eStory,
   accepted: readonly AcknowledgedSend[],
 ): Promise<LedgerFindings> {
-  return checkLedgers(await readStory(story, { sends: toClientSends(accepted) }));
+  return checkLedgers(await readStoryLedgers(story, { sends: toClientSends(accepted) }));
 }
 
 /** The ledgers of everybody in a story, once everything is done and nothing more comes, like a session that is back. */
-export async function readStory(
+export async function readStoryLedgers(
   story: E2eStory,
   told: Pick<LedgerSources, "sends" | "says" | "network">,
 ): Promise<Ledgers> {

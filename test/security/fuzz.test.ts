@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fuzzOperations, judge } from "./fuzz.ts";
+import { classify, fuzzOperations } from "./fuzz.ts";
 import { readOperations } from "./operations.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
@@ -21,14 +21,14 @@ test("fuzzing finds a response that violates its schema, a status 500 and a miss
   if (!operation) throw new Error("There is no operation me.");
   const type = "application/json";
   const refusal = { success: false, code: "NOT_FOUND", message: "No", error: "No", request_id: "1" };
-  expect(judge(operation, { status: 404, type, body: refusal })).toBeUndefined();
-  expect(judge(operation, { status: 404, type, body: { ...refusal, code: "UNKNOWN" } })).toMatch(
+  expect(classify(operation, { status: 404, type, body: refusal })).toBeUndefined();
+  expect(classify(operation, { status: 404, type, body: { ...refusal, code: "UNKNOWN" } })).toMatch(
     /its schema/,
   );
-  expect(judge(operation, { status: 200, type, body: { success: true, message: "OK" } })).toMatch(
+  expect(classify(operation, { status: 200, type, body: { success: true, message: "OK" } })).toMatch(
     /its schema/,
   );
-  expect(judge(operation, { status: 200, type: "text/html", body: "" })).toMatch(/not in the document/);
-  expect(judge(operation, { status: 500, type, body: refusal })).toMatch(/status 500/);
-  expect(judge(operation, { status: 0, type: "", body: "reset" })).toMatch(/no answer/);
+  expect(classify(operation, { status: 200, type: "text/html", body: "" })).toMatch(/not in the document/);
+  expect(classify(operation, { status: 500, type, body: refusal })).toMatch(/status 500/);
+  expect(classify(operation, { status: 0, type: "", body: "reset" })).toMatch(/no answer/);
 });

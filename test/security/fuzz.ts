@@ -20,7 +20,7 @@ interface FuzzCase {
   body: unknown;
 }
 
-interface FuzzAnswer {
+interface FuzzResponse {
   status: number;
   type: string;
   body: unknown;
@@ -83,7 +83,7 @@ async function runCase({ target, tenant, operation, nth }: Turn, figures: FuzzFi
   });
   figures.slowest_ms = Math.max(figures.slowest_ms, Math.round(performance.now() - began));
   figures.statuses[answer.status] = (figures.statuses[answer.status] ?? 0) + 1;
-  const wrong = judge(operation, answer);
+  const wrong = classify(operation, answer);
   if (wrong) figures.findings.push(`${operation.id}: ${wrong} for ${JSON.stringify(asked).slice(0, 2_000)}`);
 }
 
@@ -106,7 +106,7 @@ async function ask(
   { method, path }: Operation,
   { path: inPath, query, body }: FuzzCase,
   headers: Record<string, string>,
-): Promise<FuzzAnswer> {
+): Promise<FuzzResponse> {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => inUrl(inPath[name]));
   const search = Object.entries(query).map(([name, value]) => `${name}=${inUrl(value)}`);
   try {
@@ -118,13 +118,13 @@ async function ask(
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const type = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
-    return { status: response.status, type, body: await readAnswer(response, type) };
+    return { status: response.status, type, body: await readResponse(response, type) };
   } catch (error) {
     return { status: 0, type: "", body: String((error as Error).cause ?? error) };
   }
 }
 
-async function readAnswer(response: Response, type: string): Promise<unknown> {
+async function readResponse(response: Response, type: string): Promise<unknown> {
   if (type === "text/event-stream") return void (await response.body?.cancel());
   const text = await response.text();
   return type === "application/json" ? JSON.parse(text) : text;
@@ -142,7 +142,7 @@ function inUrl(value: unknown): string {
 }
 
 /** What is wrong with an answer; undefined: nothing. */
-export function judge(operation: Operation, { status, type, body }: FuzzAnswer): string | undefined {
+export function classify(operation: Operation, { status, type, body }: FuzzResponse): string | undefined {
   if (status === 0) return `no answer (${String(body)})`;
   if (status >= 500 && !HONEST.has(status)) return `status ${status}: ${JSON.stringify(body)}`;
   const misfit = operation.misfit(status, type, body);

@@ -6,7 +6,7 @@ import { typebotConfig } from "../../src/features/integrations/typebot/typebot-c
 import type { Route } from "../../src/platform/http/route.ts";
 import { cpuMsOf } from "../cpu-time.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
-import { createRawCall, type RawCall } from "../raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../http-requester.ts";
 import { signIn } from "../sign-in.ts";
 import { createProbeRequests, type Probe, type ProbeRequest } from "./probes.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
@@ -44,14 +44,14 @@ describe("a text field of an operation", () => {
 describe("a text of any length and kind", () => {
   let gateway: TestGateway;
   let sales: TestInstance;
-  let call: RawCall;
+  let call: HttpRequester;
   let token: string;
   let toRequest: (probe: Probe) => ProbeRequest;
 
   beforeAll(async () => {
     gateway = await startTestGateway({ WAYGATE_MEDIA_MAX_MB: "1", WAYGATE_UNKNOWN_RATE: "0" });
     sales = await gateway.connectInstance();
-    call = createRawCall(() => gateway.url);
+    call = createHttpRequester(() => gateway.url);
     token = (await signIn(gateway.url)).token;
     toRequest = createProbeRequests({ id: String(sales.id), provider: "typebot" });
   });

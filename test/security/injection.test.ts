@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
 import type { Route } from "../../src/platform/http/route.ts";
 import { startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
-import { createRawCall, type RawCall, type RawHttpResponse } from "../raw-call.ts";
+import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "../http-requester.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { inBase64, SAMPLE } from "../sample-files.ts";
 import { signIn } from "../sign-in.ts";
@@ -31,7 +31,7 @@ const PERSON = "5511987651234";
 let gateway: TestGateway;
 let receiver: Receiver;
 let sales: TestInstance;
-let call: RawCall;
+let call: HttpRequester;
 let key: Record<string, string>;
 let bearer: Record<string, string>;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
   receiver = await startReceiver();
   sales = await gateway.connectInstance();
-  call = createRawCall(() => gateway.url);
+  call = createHttpRequester(() => gateway.url);
   key = { "x-api-key": sales.api_key };
   bearer = (await signIn(gateway.url)).headers;
 });

@@ -1,6 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
-import { createRawCall, type RawHttpResponse } from "../raw-call.ts";
+import { createHttpRequester, type RawHttpResponse } from "../http-requester.ts";
 import type { SaidMedia } from "../whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../whatsapp-server/server.ts";
 import { trustAuthority } from "../whatsapp-stage.ts";
@@ -63,7 +63,7 @@ export async function sendMalformedMedia({ step }: { step: number }): Promise<Ma
 type Send = (file: MalformedFile) => Promise<RawHttpResponse>;
 
 async function openDoors({ url }: TestGateway, { id, api_key, client }: TestInstance) {
-  const call = createRawCall(() => url);
+  const call = createHttpRequester(() => url);
   const headers = { "x-api-key": api_key };
   const { data } = await client.createGroup({ id, name: GROUP, participants: [CONTACT] });
   const base = `/api/v1/instances/${id}`;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import fc from "fast-check";
+import { createHttpRequester, type RawHttpResponse } from "../http-requester.ts";
 import { disguises, spellings } from "../internal-addresses.ts";
-import { createRawCall, type RawHttpResponse } from "../raw-call.ts";
 import { type AddressField, readAddressFields, withText } from "./address-fields.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
 import { fieldValue } from "./json-values.ts";
@@ -188,7 +188,7 @@ async function ask(
   const named = [...required, ...["number", "from", "jid"].filter((name) => name in properties)];
   const body = Object.fromEntries(named.map((name) => [name, sampleOf(name) ?? "x"]));
   const more = MORE[provider ?? ""] ?? (isProxy(field) ? PROXIED : MORE[operation.id]);
-  return createRawCall(() => gateway.url)(
+  return createHttpRequester(() => gateway.url)(
     `${operation.method} ${path}`,
     withText({ ...body, ...preview, ...more }, field.path, text),
     {

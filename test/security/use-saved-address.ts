@@ -1,5 +1,5 @@
 import { type Client, createClient } from "../../src/client/client.ts";
-import type { RawHttpResponse } from "../raw-call.ts";
+import type { RawHttpResponse } from "../http-requester.ts";
 import type { AddressField } from "./address-fields.ts";
 import type { FuzzTarget, FuzzTenant } from "./fuzz-target.ts";
 

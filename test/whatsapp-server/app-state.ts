@@ -14,7 +14,7 @@ import type { FileAddress } from "./control.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, childrenNamed, node, result, SERVER, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import type { QueryAnswer } from "./queries.ts";
+import type { QueryHandler } from "./queries.ts";
 
 /** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
 export class Collection {
@@ -51,17 +51,17 @@ const getKeyOf = (person: ServerPerson) => async (id: string) => {
 };
 
 /** Gives the patches that a device lacks, and takes its own. */
-export const appStateQuery: QueryAnswer = async ({ iq, companion, network }) => {
+export const appStateQuery: QueryHandler = async ({ iq, companion, network }) => {
   const answers: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
     const external = network.faults.take("external_snapshot", companion.person.phone);
     if (external) answers.push(snapshotAt(asked.attrs.name ?? "", external.at));
-    else answers.push(await answerCollection(network, companion, asked));
+    else answers.push(await collectionResponse(network, companion, asked));
   }
   return result(iq, [node("sync", {}, answers)]);
 };
 
-async function answerCollection(
+async function collectionResponse(
   network: Network,
   { person, number }: Companion,
   asked: BinaryNode,

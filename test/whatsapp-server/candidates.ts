@@ -6,11 +6,11 @@ import type { ClientHello } from "./noise.ts";
 import {
   finishLink,
   link,
-  offerRefs,
   type PairingCandidate,
   parseQr,
   refuseLink,
   registrationOf,
+  sendRefs,
 } from "./pairing.ts";
 import { CodePairings } from "./pairing-code.ts";
 import { PasskeyCeremonies } from "./passkey.ts";
@@ -43,7 +43,7 @@ export class Candidates {
     }
     const candidate: PairingCandidate = { connection, registration, refs: new Set() };
     this.#byConnection.set(connection, candidate);
-    offerRefs(candidate);
+    sendRefs(candidate);
   }
 
   closed(connection: ServerConnection): void {

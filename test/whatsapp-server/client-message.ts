@@ -5,7 +5,7 @@ import { Handset } from "./handset.ts";
 import { listen } from "./listen.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
-import { answerPeer } from "./peer.ts";
+import { handlePeerRequest } from "./peer.ts";
 import type { Device } from "./person.ts";
 import type { MessageRecord } from "./records.ts";
 import { route } from "./routing.ts";
@@ -16,7 +16,7 @@ const RESTRICTED = 463;
 const PASSED_ON = ["edit", "expiration"];
 
 /** A client sends a message: it is refused in its ack, or acknowledged and brought to every device. */
-export async function takeMessage(
+export async function handleMessage(
   network: Network,
   connection: ServerConnection,
   companion: Companion,
@@ -95,19 +95,19 @@ function spread(network: Network, companion: Companion, address: Address, stanza
   };
   for (const [device, list] of enc) {
     const whole = { ...envelope, enc: list };
-    if (envelope.peer && device instanceof Handset) void askPhone(network, companion, device, whole);
+    if (envelope.peer && device instanceof Handset) void requestFromPhone(network, companion, device, whole);
     else route(network, whole, device);
   }
 }
 
-async function askPhone(
+async function requestFromPhone(
   network: Network,
   companion: Companion,
   handset: Handset,
   envelope: Envelope,
 ): Promise<void> {
   const request = await handset.inTurn(() => listen(network, handset, envelope));
-  if (request) await answerPeer(network, companion, envelope.id, request);
+  if (request) await handlePeerRequest(network, companion, envelope.id, request);
 }
 
 /** What each device gets: its own ciphertexts, then that of the whole group. */

@@ -2,7 +2,7 @@ import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
 import type { Address } from "./envelope.ts";
 import { Handset } from "./handset.ts";
-import { answerMediaRetry } from "./media-retry.ts";
+import { handleMediaRetry } from "./media-retry.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, childBytes, childrenNamed, childUint, node } from "./nodes.ts";
 import { sendReceipt } from "./receipts.ts";
@@ -13,7 +13,7 @@ const DELIVERY = ["", "inactive", "sender", "peer_msg"];
 const READ = ["read", "read-self", "played", "played-self"];
 
 /** A client says that it has messages, has read them, or could not read one. */
-export async function takeReceipt(
+export async function handleReceipt(
   network: Network,
   connection: ServerConnection,
   companion: Companion,
@@ -29,7 +29,7 @@ export async function takeReceipt(
   if (network.faults.take("receipt_lost", companion.person.phone, lost)) return;
   connection.send(node("ack", { class: "receipt", id, from: to, participant, type: type || undefined }));
   if (type === "retry") return retry(network, companion, stanza);
-  if (type === "server-error") return answerMediaRetry(network, companion, stanza);
+  if (type === "server-error") return handleMediaRetry(network, companion, stanza);
   if (DELIVERY.includes(type)) companion.receipted(ids, type);
   else if (!READ.includes(type) && type !== "hist_sync") {
     network.book.unhandled.push(`receipt of type ${type}`);

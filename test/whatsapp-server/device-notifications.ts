@@ -7,17 +7,23 @@ import { type BinaryNode, node, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
 
 /** Everybody who has a chat with a person, and the person's own devices, hear that a device came or went. */
-export function tellOfDevice(
+export function notifyOfDevice(
   network: Network,
   { person, number }: Companion,
   change: "add" | "remove",
 ): void {
   const device = node("device", { jid: person.jid("pn", number), "key-index": number });
   const said = node(change, { device_hash: randomBytes(4).toString("hex") }, [device]);
-  tell(network, person, "devices", said, number);
+  notify(network, person, "devices", said, number);
 }
 
-function tell(network: Network, person: ServerPerson, type: string, said: BinaryNode, except?: number): void {
+function notify(
+  network: Network,
+  person: ServerPerson,
+  type: string,
+  said: BinaryNode,
+  except?: number,
+): void {
   const id = randomBytes(8).toString("hex");
   const attrs = { from: person.jid("pn"), lid: person.jid("lid"), type, id, t: seconds() };
   const others = [...person.chats].map((phone) => network.person(phone));
@@ -33,7 +39,7 @@ function tell(network: Network, person: ServerPerson, type: string, said: Binary
 export function removeDevice(network: Network, companion: Companion, why: string): void {
   companion.person.companions.delete(companion.number);
   companion.connection?.end(removed(), why);
-  tellOfDevice(network, companion, "remove");
+  notifyOfDevice(network, companion, "remove");
 }
 
 /** A person installs the app anew: another identity, no linked devices; those in chats hear of it. */
@@ -43,5 +49,5 @@ export function reinstall(network: Network, person: ServerPerson): void {
   }
   person.identity = Curve.generateKeyPair();
   person.handset.renew();
-  tell(network, person, "encrypt", node("identity"));
+  notify(network, person, "encrypt", node("identity"));
 }

@@ -5,7 +5,7 @@ import type { Device, ServerPerson } from "./person.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
 
 /** A message that a phone wrote or read. */
-export interface Kept {
+export interface StoredMessage {
   id: string;
   from: ServerPerson;
   /** The device that wrote it; absent for own ones. */
@@ -31,8 +31,8 @@ export class Handset {
   readonly #seenMessages = new Map<string, Extract<SeenMessage, { type: "message" }>>();
   /** Devices that have the phone's sender key, by group. */
   readonly keyHolders = new Map<string, Set<string>>();
-  readonly #messages = new Map<string, Kept>();
-  readonly #asked = new Map<string, number>();
+  readonly #messages = new Map<string, StoredMessage>();
+  readonly #retryRequests = new Map<string, number>();
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(person: ServerPerson) {
@@ -79,7 +79,7 @@ export class Handset {
     return before !== undefined;
   }
 
-  keep(kept: Kept): void {
+  keep(kept: StoredMessage): void {
     this.#messages.set(kept.id, kept);
     if (this.#messages.size <= KEEPS) return;
     for (const [oldest] of this.#messages) {
@@ -88,7 +88,7 @@ export class Handset {
     }
   }
 
-  kept(id: string): Kept | undefined {
+  kept(id: string): StoredMessage | undefined {
     return this.#messages.get(id);
   }
 
@@ -98,8 +98,8 @@ export class Handset {
 
   /** How often it has asked for a message again, this time included. */
   asks(id: string): number {
-    const times = (this.#asked.get(id) ?? 0) + 1;
-    this.#asked.set(id, times);
+    const times = (this.#retryRequests.get(id) ?? 0) + 1;
+    this.#retryRequests.set(id, times);
     return times;
   }
 }

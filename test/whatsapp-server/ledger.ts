@@ -18,12 +18,12 @@ export class ServerLedger implements Ledger {
   readonly stanzas = new Map<string, Map<string, number>>();
   readonly #arrived = new Map<string, number>();
   readonly #open = new Map<string, number>();
-  #keeps = true;
+  #isEnabled = true;
   maxOpenAtOnce = 0;
   #serial = 0;
 
   set keeps(keeps: boolean) {
-    this.#keeps = keeps;
+    this.#isEnabled = keeps;
   }
 
   forget(): void {
@@ -67,7 +67,7 @@ export class ServerLedger implements Ledger {
   }
 
   arrival(arrival: MessageRecord): void {
-    if (!this.#keeps) return;
+    if (!this.#isEnabled) return;
     this.arrivals.push(arrival);
     this.#arrived.set(arrival.id, this.arrivedTimes(arrival.id) + 1);
   }
@@ -77,15 +77,15 @@ export class ServerLedger implements Ledger {
   }
 
   decryption(decryption: Decryption): void {
-    if (this.#keeps) this.decryptions.push(decryption);
+    if (this.#isEnabled) this.decryptions.push(decryption);
   }
 
   receipt(receipt: GivenReceipt): void {
-    if (this.#keeps) this.receipts.push(receipt);
+    if (this.#isEnabled) this.receipts.push(receipt);
   }
 
   delivery(delivery: DeliveryRecord): DeliveryRecord {
-    if (this.#keeps) this.deliveries.push(delivery);
+    if (this.#isEnabled) this.deliveries.push(delivery);
     return delivery;
   }
 }

@@ -39,7 +39,7 @@ export async function listen(
   } catch (error) {
     book.decryption({ ...entry, kind: "unreadable", error: String(error) });
     if (handset.kept(id)) acknowledge(network, handset, envelope);
-    else await askAgain(handset, envelope);
+    else await requestRetry(handset, envelope);
   }
   return undefined;
 }
@@ -79,7 +79,7 @@ function acknowledge(network: Network, handset: Handset, { id, from, to }: Envel
 }
 
 /** Asks the device that wrote a message to send it once more. */
-export async function askAgain(
+export async function requestRetry(
   handset: Handset,
   { id, from, to, at }: Pick<Envelope, "id" | "from" | "to" | "at">,
 ): Promise<void> {

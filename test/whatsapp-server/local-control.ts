@@ -181,7 +181,7 @@ export class LocalControl implements WhatsAppControl {
 
   say(from: string, to: string, content: SentContent | string, options: SayOptions = {}): Promise<string> {
     const said: SentContent = typeof content === "string" ? { kind: "text", text: content } : content;
-    return talk.say(this.#network, from, to, said, options);
+    return talk.sendMessage(this.#network, from, to, said, options);
   }
 
   edit(by: string, to: string, id: string, text: string, options: SayOptions = {}): Promise<string> {
@@ -205,7 +205,7 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async call(by: string, to: string, options: { video?: boolean } = {}): Promise<string> {
-    return talk.call(this.#network, by, to, options.video ?? false);
+    return talk.startPhoneCall(this.#network, by, to, options.video ?? false);
   }
 
   async hangUp(by: string, to: string, callId: string): Promise<void> {
@@ -213,7 +213,7 @@ export class LocalControl implements WhatsAppControl {
   }
 
   askAgain(by: string, id: string): Promise<void> {
-    return talk.askForAgain(this.#network, by, id);
+    return talk.requestRetryOf(this.#network, by, id);
   }
 
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void> {

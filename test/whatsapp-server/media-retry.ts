@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
-import type { Kept } from "./handset.ts";
+import type { StoredMessage } from "./handset.ts";
 import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, childBytes, node, seconds } from "./nodes.ts";
@@ -12,7 +12,7 @@ const retryKey = (mediaKey: Uint8Array): Buffer =>
   Buffer.from(hkdfSync("sha256", mediaKey, "", "WhatsApp Media Retry Notification", 32));
 
 /** A client asks the phones to upload a file again: the one who wrote the message does, if the file is still there. */
-export async function answerMediaRetry(
+export async function handleMediaRetry(
   network: Network,
   companion: Companion,
   stanza: BinaryNode,
@@ -40,7 +40,7 @@ export async function answerMediaRetry(
 }
 
 /** The phone that wrote it still has the file. */
-const keeper = (network: Network, id: string): Kept | undefined => {
+const keeper = (network: Network, id: string): StoredMessage | undefined => {
   for (const person of network.people.values()) {
     const kept = person.handset.kept(id);
     if (kept?.file) return kept;
@@ -48,7 +48,7 @@ const keeper = (network: Network, id: string): Kept | undefined => {
   return undefined;
 };
 
-async function uploadAgain(network: Network, kept: Kept): Promise<string | undefined> {
+async function uploadAgain(network: Network, kept: StoredMessage): Promise<string | undefined> {
   const found = filePart(kept.message);
   const file = kept.file;
   if (!found?.part.mediaKey || !file) return undefined;

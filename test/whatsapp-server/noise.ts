@@ -87,8 +87,8 @@ export class NoiseServer {
   feed(data: Buffer): { plain: Buffer[]; reply: Buffer[] } {
     this.#buffer = this.#buffer.length === 0 ? data : Buffer.concat([this.#buffer, data]);
     const out: { plain: Buffer[]; reply: Buffer[] } = { plain: [], reply: [] };
-    if (!this.#introduced && !this.#takeIntro()) return out;
-    for (let frame = this.#takeFrame(); frame; frame = this.#takeFrame()) {
+    if (!this.#introduced && !this.#readIntro()) return out;
+    for (let frame = this.#readFrame(); frame; frame = this.#readFrame()) {
       if (this.client) out.plain.push(open(this.#readKey, this.#read++, frame, NOTHING));
       else if (this.#sentHello) this.#finish(frame);
       else out.reply.push(this.#greet(frame));
@@ -100,7 +100,7 @@ export class NoiseServer {
     return withLength(seal(this.#writeKey, this.#written++, plain, NOTHING));
   }
 
-  #takeIntro(): boolean {
+  #readIntro(): boolean {
     let at = 0;
     if (this.#buffer.length < 7) return false;
     if (this.#buffer.toString("latin1", 0, 2) === "ED") at = 7 + this.#buffer.readUIntBE(4, 3);
@@ -112,7 +112,7 @@ export class NoiseServer {
     return true;
   }
 
-  #takeFrame(): Buffer | undefined {
+  #readFrame(): Buffer | undefined {
     if (this.#buffer.length < 3) return undefined;
     const size = this.#buffer.readUIntBE(0, 3);
     if (this.#buffer.length < size + 3) return undefined;

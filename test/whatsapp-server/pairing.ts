@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { Curve, proto } from "baileys";
 import { Companion, type Registration } from "./companion.ts";
 import { type ServerConnection, streamError } from "./connection.ts";
-import { tellOfDevice } from "./device-notifications.ts";
+import { notifyOfDevice } from "./device-notifications.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, node, SERVER } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
@@ -45,7 +45,7 @@ export function registrationOf({ staticKey, payload }: ClientHello): Registratio
 }
 
 /** Shows a client what to put into its QRs. */
-export function offerRefs(candidate: PairingCandidate): void {
+export function sendRefs(candidate: PairingCandidate): void {
   const refs = Array.from({ length: REFS }, () => `2@${randomBytes(24).toString("base64url")}`);
   for (const ref of refs) candidate.refs.add(ref);
   candidate.connection.send(
@@ -145,7 +145,7 @@ export function finishLink(network: Network, candidate: PairingCandidate, reply:
   }
   companion.confirmed = true;
   companion.person.companions.set(companion.number, companion);
-  tellOfDevice(network, companion, "add");
+  notifyOfDevice(network, companion, "add");
   const restart = () => connection.end(streamError(515), "restart after pairing");
   const delay = network.faults.take("restart_delayed", companion.person.phone)?.ms;
   if (delay === undefined) restart();

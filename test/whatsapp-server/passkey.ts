@@ -145,17 +145,17 @@ export class PasskeyCeremonies {
         ceremony.ref = `ref-${randomBytes(8).toString("hex")}`;
         return result(iq, [leaf("ref", ceremony.ref)]);
       case "set passkey_prologue":
-        return this.#verdict(iq, prologueFault(ceremony, child(iq, tag) as BinaryNode));
+        return this.#resultOf(iq, prologueFault(ceremony, child(iq, tag) as BinaryNode));
       case "set companion_nonce":
-        return this.#verdict(iq, nonceFault(ceremony, childBytes(iq, tag)));
+        return this.#resultOf(iq, nonceFault(ceremony, childBytes(iq, tag)));
       case "set encrypted_pairing_request":
-        return this.#verdict(iq, this.#requestFault(ceremony, childBytes(iq, tag)));
+        return this.#resultOf(iq, this.#requestFault(ceremony, childBytes(iq, tag)));
       default:
         return undefined;
     }
   }
 
-  #verdict(iq: BinaryNode, fault: string | number | undefined): BinaryNode {
+  #resultOf(iq: BinaryNode, fault: string | number | undefined): BinaryNode {
     if (fault === undefined) return result(iq);
     if (typeof fault === "number") return failure(iq, fault, "ordered");
     this.#network.book.unhandled.push(`passkey: ${fault}`);

@@ -1,7 +1,7 @@
 import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import { addressJid } from "./envelope.ts";
-import type { Kept } from "./handset.ts";
+import type { StoredMessage } from "./handset.ts";
 import { peer } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
@@ -9,7 +9,7 @@ import { seconds } from "./nodes.ts";
 const { PeerDataOperationRequestType } = proto.Message;
 
 /** A linked device asks its own phone for a message that it could not read. */
-export async function answerPeer(
+export async function handlePeerRequest(
   network: Network,
   companion: Companion,
   id: string,
@@ -39,7 +39,7 @@ export async function answerPeer(
   });
 }
 
-const infoOf = (kept: Kept, key: proto.IMessageKey | null | undefined): Uint8Array =>
+const infoOf = (kept: StoredMessage, key: proto.IMessageKey | null | undefined): Uint8Array =>
   proto.WebMessageInfo.encode({
     key: { ...key, remoteJid: key?.remoteJid ?? addressJid(kept.to) },
     message: kept.message,

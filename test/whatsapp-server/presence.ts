@@ -8,7 +8,7 @@ import { type BinaryNode, children, node, seconds } from "./nodes.ts";
 import type { Device, ServerPerson } from "./person.ts";
 
 /** A client says that it is online, or wants to hear of somebody. */
-export function takePresence(network: Network, companion: Companion, { attrs }: BinaryNode): void {
+export function handlePresence(network: Network, companion: Companion, { attrs }: BinaryNode): void {
   const { type, to, name } = attrs;
   if (name) companion.person.name = name;
   if (type === "subscribe") {
@@ -24,7 +24,7 @@ export function takePresence(network: Network, companion: Companion, { attrs }: 
 }
 
 /** A client types or stops typing. */
-export function takeChatState(network: Network, companion: Companion, stanza: BinaryNode): void {
+export function handleChatState(network: Network, companion: Companion, stanza: BinaryNode): void {
   const address = network.address(stanza.attrs.to ?? "");
   const first = children(stanza)[0];
   if (!address || !first) {
@@ -63,7 +63,7 @@ function stateNode(by: Device, to: Address, state: PresenceState): BinaryNode {
 }
 
 /** A client rejects a call, or makes one. */
-export function takeCall(
+export function handlePhoneCall(
   network: Network,
   connection: ServerConnection,
   companion: Companion,

@@ -19,9 +19,9 @@ export interface Query {
 }
 
 /** Undefined: not understood. */
-export type QueryAnswer = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;
+export type QueryHandler = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;
 
-const ANSWERS: Record<string, QueryAnswer> = {
+const ANSWERS: Record<string, QueryHandler> = {
   encrypt: encryptQuery,
   usync: usyncQuery,
   passive: ({ iq }) => result(iq),
@@ -31,7 +31,7 @@ const ANSWERS: Record<string, QueryAnswer> = {
 };
 
 /** A client asks something; what is not understood is refused and written down. */
-export async function takeQuery(
+export async function handleQuery(
   network: Network,
   connection: ServerConnection,
   companion: Companion,

@@ -5,12 +5,12 @@ import { removeDevice } from "./device-notifications.ts";
 import { mayChange, ServerGroup } from "./group.ts";
 import { UPLOAD_AUTH } from "./media-server.ts";
 import { type BinaryNode, bytes, children, childrenNamed, failure, node, result, seconds } from "./nodes.ts";
-import type { Query, QueryAnswer } from "./queries.ts";
+import type { Query, QueryHandler } from "./queries.ts";
 
-const props: QueryAnswer = ({ iq }) =>
+const props: QueryHandler = ({ iq }) =>
   result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
 
-const privacy: QueryAnswer = ({ iq, first, companion }) => {
+const privacy: QueryHandler = ({ iq, first, companion }) => {
   const { privacy: settings } = companion.person;
   if (first?.tag === "tokens") return result(iq);
   if (first?.tag !== "privacy") return undefined;
@@ -19,7 +19,7 @@ const privacy: QueryAnswer = ({ iq, first, companion }) => {
   return result(iq, [node("privacy", {}, now)]);
 };
 
-const blocklist: QueryAnswer = ({ iq, first, companion, network }) => {
+const blocklist: QueryHandler = ({ iq, first, companion, network }) => {
   const { person } = companion;
   if (iq.attrs.type === "set") {
     const other = first?.attrs.jid?.endsWith("@lid") ? network.findPerson(first.attrs.jid) : undefined;
@@ -31,7 +31,7 @@ const blocklist: QueryAnswer = ({ iq, first, companion, network }) => {
   return result(iq, [node("list", { dhash: items.length }, items)]);
 };
 
-const picture: QueryAnswer = ({ iq, first, companion, network }) => {
+const picture: QueryHandler = ({ iq, first, companion, network }) => {
   const target = iq.attrs.target;
   const owner = target?.endsWith("@g.us")
     ? network.groups.get(target)
@@ -56,7 +56,7 @@ const picture: QueryAnswer = ({ iq, first, companion, network }) => {
   return result(iq, [node("picture", { id: owner.picture.id })]);
 };
 
-const business: QueryAnswer = ({ iq, first, network }) => {
+const business: QueryHandler = ({ iq, first, network }) => {
   if (first?.tag !== "business_profile") return undefined;
   const profiles = childrenNamed(first, "profile").flatMap(({ attrs: { jid } }) => {
     const { business: shown } = network.findPerson(jid) ?? {};
@@ -78,24 +78,24 @@ function profileNode(jid: string | undefined, shown: Business): BinaryNode {
   ]);
 }
 
-const about: QueryAnswer = ({ iq, first, companion }) => {
+const about: QueryHandler = ({ iq, first, companion }) => {
   companion.person.about = bytes(first).toString("utf8");
   return result(iq);
 };
 
-const disappearing: QueryAnswer = ({ iq, first, companion }) => {
+const disappearing: QueryHandler = ({ iq, first, companion }) => {
   companion.person.disappearing = Number(first?.attrs.duration ?? 0);
   return result(iq);
 };
 
-const md: QueryAnswer = ({ iq, first, companion, connection, network }) => {
+const md: QueryHandler = ({ iq, first, companion, connection, network }) => {
   if (first?.tag !== "remove-companion-device") return undefined;
   connection.send(result(iq));
   removeDevice(network, companion, "logged out by the client");
   return result(iq);
 };
 
-const media: QueryAnswer = ({ iq, network, companion }) => {
+const media: QueryHandler = ({ iq, network, companion }) => {
   const ordered = network.faults.take("media_host", companion.person.phone);
   const hostname = ordered?.host ?? network.media.host;
   return result(iq, [
@@ -105,7 +105,7 @@ const media: QueryAnswer = ({ iq, network, companion }) => {
   ]);
 };
 
-const mex: QueryAnswer = ({ iq, first, companion }) => {
+const mex: QueryHandler = ({ iq, first, companion }) => {
   const data = mexData(first?.attrs.query_id, companion);
   return data && result(iq, [node("result", {}, Buffer.from(JSON.stringify({ data })))]);
 };
@@ -129,10 +129,10 @@ function mexData(query: string | undefined, { person }: Query["companion"]): obj
   return undefined;
 }
 
-const done: QueryAnswer = ({ iq }: { iq: BinaryNode }) => result(iq);
+const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
 
 /** Everything around the own account. */
-export const accountQueries: Record<string, QueryAnswer> = {
+export const accountQueries: Record<string, QueryHandler> = {
   abt: props,
   privacy,
   blocklist,

@@ -11,10 +11,10 @@ import {
   node,
   result,
 } from "./nodes.ts";
-import type { QueryAnswer } from "./queries.ts";
+import type { QueryHandler } from "./queries.ts";
 
 /** Prekeys: how many there are, new ones, those of others. */
-export const encryptQuery: QueryAnswer = async ({ network, companion, iq, first }) => {
+export const encryptQuery: QueryHandler = async ({ network, companion, iq, first }) => {
   switch (first?.tag) {
     case "count":
       return result(iq, [node("count", { value: companion.preKeys.size })]);

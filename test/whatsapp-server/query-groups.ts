@@ -14,10 +14,10 @@ import {
   result,
 } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import type { Query, QueryAnswer } from "./queries.ts";
+import type { Query, QueryHandler } from "./queries.ts";
 
 /** Groups: those of the network (`@g.us`) and one of them. */
-export const groupQuery: QueryAnswer = (query) => {
+export const groupQuery: QueryHandler = (query) => {
   const { iq, network, companion } = query;
   const to = iq.attrs.to ?? "";
   if (to === "@g.us" || to === "g.us") return anyGroup(query);

@@ -12,16 +12,16 @@ import {
   seconds,
 } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import type { QueryAnswer } from "./queries.ts";
+import type { QueryHandler } from "./queries.ts";
 
 /** Who somebody is: devices, LID, whether there is such a number, what the status says. */
-export const usyncQuery: QueryAnswer = ({ network, iq, first, companion }) => {
+export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {
   if (first?.tag !== "usync") return undefined;
   const asked = children(child(first, "query")).map((one) => one.tag);
   const fault = network.faults.take("usync_error", companion.person.phone, ({ part }) =>
     asked.includes(part),
   );
-  const users = childrenNamed(child(first, "list"), "user").map((user) => answerFor(network, user, asked));
+  const users = childrenNamed(child(first, "list"), "user").map((user) => userNode(network, user, asked));
   return result(iq, [
     node("usync", first.attrs, [
       node(
@@ -34,7 +34,7 @@ export const usyncQuery: QueryAnswer = ({ network, iq, first, companion }) => {
   ]);
 };
 
-function answerFor(network: Network, user: BinaryNode, asked: string[]): BinaryNode {
+function userNode(network: Network, user: BinaryNode, asked: string[]): BinaryNode {
   const phone = bytes(child(user, "contact")).toString("utf8").replace(/\D/g, "");
   const person = user.attrs.jid ? network.findPerson(user.attrs.jid) : network.findByNumber(phone);
   const jid = user.attrs.jid ?? `${person?.phone ?? phone}@s.whatsapp.net`;

@@ -29,7 +29,7 @@ import { startMedia } from "./media-server.ts";
 import { ServerMediaStore } from "./media-store.ts";
 import { Network } from "./network.ts";
 import { makeNoiseRoot, type NoiseRoot } from "./noise.ts";
-import { takeStanza } from "./stanzas.ts";
+import { handleStanza } from "./stanzas.ts";
 
 export interface WhatsAppServer {
   /** For the client: `ws://127.0.0.1:port/ws/chat`. */
@@ -92,14 +92,14 @@ class Door {
 
 /** `drop` breaks whatever is open. */
 function makeHttp(network: Network, candidates: Candidates, root: NoiseRoot): { http: Server; drop(): void } {
-  const stranger = makeNoiseRoot();
+  const otherRoot = makeNoiseRoot();
   const sockets = new WebSocketServer({ noServer: true });
   const listener = listenerOf(network, candidates);
   const hanging = new Set<Duplex>();
   const http = createServer((_, response) => response.writeHead(404).end());
   const accept = (socket: WebSocket): void => {
     if (network.faults.take("no_hello", undefined)) return;
-    const identity = network.faults.take("untrusted_root", undefined) ? stranger.identity : root.identity;
+    const identity = network.faults.take("untrusted_root", undefined) ? otherRoot.identity : root.identity;
     network.connections.add(new ServerConnection(socket, identity, network.book.socket(), listener));
   };
   http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -129,7 +129,7 @@ function listenerOf(network: Network, candidates: Candidates): ConnectionListene
       else logIn(network, connection, client);
     },
     async stanza(connection, stanza) {
-      if (connection.companion) await takeStanza(network, connection, connection.companion, stanza);
+      if (connection.companion) await handleStanza(network, connection, connection.companion, stanza);
       else await candidates.stanza(connection, stanza);
     },
     closed(connection) {

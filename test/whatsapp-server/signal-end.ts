@@ -32,7 +32,7 @@ const signalKey = (raw: Uint8Array): Uint8Array =>
 
 /** Keys in memory; a transaction is nothing but the work itself, since a phone does one thing at a time. */
 class MemoryKeys implements SignalKeyStoreWithTransaction {
-  readonly #kept = new Map<string, unknown>();
+  readonly #stored = new Map<string, unknown>();
 
   async get<Type extends keyof SignalDataTypeMap>(
     type: Type,
@@ -40,7 +40,7 @@ class MemoryKeys implements SignalKeyStoreWithTransaction {
   ): Promise<Record<string, SignalDataTypeMap[Type]>> {
     const found: Record<string, SignalDataTypeMap[Type]> = {};
     for (const id of ids) {
-      const value = this.#kept.get(`${type} ${id}`);
+      const value = this.#stored.get(`${type} ${id}`);
       if (value === undefined) continue;
       found[id] = (type === "sender-key" ? repaired(value as Uint8Array) : value) as SignalDataTypeMap[Type];
     }
@@ -50,8 +50,8 @@ class MemoryKeys implements SignalKeyStoreWithTransaction {
   async set(data: SignalDataSet): Promise<void> {
     for (const [type, values] of Object.entries(data)) {
       for (const [id, value] of Object.entries(values ?? {})) {
-        if (value === null) this.#kept.delete(`${type} ${id}`);
-        else this.#kept.set(`${type} ${id}`, value);
+        if (value === null) this.#stored.delete(`${type} ${id}`);
+        else this.#stored.set(`${type} ${id}`, value);
       }
     }
   }
@@ -77,11 +77,11 @@ export class SignalEnd {
   #nextPreKey = 1;
 
   constructor(identity: KeyPair) {
-    const fresh = initAuthCreds();
+    const creds = initAuthCreds();
     const signedPreKey = Curve.generateKeyPair();
     const signature = Curve.sign(identity.private, signalKey(signedPreKey.public));
     this.creds = {
-      ...fresh,
+      ...creds,
       signedIdentityKey: identity,
       signedPreKey: { keyPair: signedPreKey, signature, keyId: 1 },
     };

@@ -1,6 +1,6 @@
 import { encodeWAMessage, proto } from "baileys";
 import { type Address, addressJid, type Envelope } from "./envelope.ts";
-import type { Handset, Kept } from "./handset.ts";
+import type { Handset, StoredMessage } from "./handset.ts";
 import { filePart, unwrapped } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, node } from "./nodes.ts";
@@ -29,7 +29,16 @@ export function speak(
   options: Spoken = {},
 ): Promise<string> {
   const { id = newMessageId(), at = Date.now(), attrs, peer, file } = options;
-  const kept: Kept = { id, from: handset.person, to, at, message, type: typeOf(message), attrs, file };
+  const kept: StoredMessage = {
+    id,
+    from: handset.person,
+    to,
+    at,
+    message,
+    type: typeOf(message),
+    attrs,
+    file,
+  };
   return handset.inTurn(async () => {
     if (!peer) handset.keep(kept);
     const envelopes = await sealAll(handset, kept, options);
@@ -38,7 +47,11 @@ export function speak(
   });
 }
 
-async function sealAll(handset: Handset, kept: Kept, options: Spoken): Promise<[Device, Envelope][]> {
+async function sealAll(
+  handset: Handset,
+  kept: StoredMessage,
+  options: Spoken,
+): Promise<[Device, Envelope][]> {
   const { to, message } = kept;
   const group = to.kind === "group" ? await sealForGroup(handset, to.group.jid, message) : undefined;
   const sealed: [Device, Envelope][] = [];
@@ -58,7 +71,7 @@ const audience = (handset: Handset, to: Address): Device[] => {
 };
 
 /** The own devices get it in a wrapper that says where it went. */
-function personal(handset: Handset, device: Device, kept: Kept, peer?: Device): proto.IMessage {
+function personal(handset: Handset, device: Device, kept: StoredMessage, peer?: Device): proto.IMessage {
   const { to, message } = kept;
   if (peer || device.person !== handset.person || to.kind === "group") return message;
   return { deviceSentMessage: { destinationJid: addressJid(to), message } };
@@ -125,7 +138,7 @@ export function speakAgain(
 
 async function withGroupKey(
   handset: Handset,
-  { to }: Kept,
+  { to }: StoredMessage,
   message: proto.IMessage,
 ): Promise<proto.IMessage> {
   if (to.kind !== "group") return message;

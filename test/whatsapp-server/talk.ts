@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { PresenceState, SayOptions, SentContent } from "./control.ts";
 import { type Address, addressJid } from "./envelope.ts";
-import type { Kept } from "./handset.ts";
-import { askAgain } from "./listen.ts";
+import type { StoredMessage } from "./handset.ts";
+import { requestRetry } from "./listen.ts";
 import { filePart, toMessage } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { node, SERVER, seconds } from "./nodes.ts";
@@ -15,7 +15,7 @@ import { type Spoken, speak } from "./speak.ts";
 const { Type } = proto.Message.ProtocolMessage;
 
 /** A person writes. */
-export async function say(
+export async function sendMessage(
   network: Network,
   from: string,
   to: string,
@@ -81,7 +81,7 @@ function quotedWriter(
 /** The key of a message from the point of view of the one who acts on it. */
 function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
   const person = network.person(by);
-  const kept: Kept | undefined = person.handset.kept(id);
+  const kept: StoredMessage | undefined = person.handset.kept(id);
   const fromMe = kept ? kept.from === person : to.kind === "person";
   const participant = to.kind === "group" ? (kept?.from ?? person).jid(to.group.addressing) : undefined;
   return { remoteJid: addressJid(to), fromMe, id, ...(participant && { participant }) };
@@ -146,7 +146,7 @@ export function presence(network: Network, by: string, to: string, state: Presen
   showChatState(network.person(by).handset, addressOf(network, to, {}), state);
 }
 
-export function call(network: Network, by: string, to: string, video: boolean): string {
+export function startPhoneCall(network: Network, by: string, to: string, video: boolean): string {
   const id = randomBytes(16).toString("hex").toUpperCase();
   ring(network.person(by), network.person(to), id, "offer", video);
   return id;
@@ -156,11 +156,11 @@ export function hangUp(network: Network, by: string, to: string, id: string): vo
   ring(network.person(by), network.person(to), id, "terminate", false);
 }
 
-export async function askForAgain(network: Network, by: string, id: string): Promise<void> {
+export async function requestRetryOf(network: Network, by: string, id: string): Promise<void> {
   const { handset } = network.person(by);
   const kept = handset.kept(id);
   if (!kept?.device) throw new Error(`${by} has no message ${id}`);
-  await askAgain(handset, { id, from: kept.device, to: kept.to, at: kept.at });
+  await requestRetry(handset, { id, from: kept.device, to: kept.to, at: kept.at });
 }
 
 export async function file(network: Network, by: string, id: string): Promise<Uint8Array | undefined> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
@@ -450,7 +450,7 @@ describe("plans", () => {
   });
 
   it("reject an unknown feature, with the names of the known ones", async () => {
-    const call = createRawCall(() => test.url);
+    const call = createHttpRequester(() => test.url);
     const { headers: bearer } = await signIn(test.url);
     const body = { name: "Typo", features: { media_retention: 7 } };
     const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);

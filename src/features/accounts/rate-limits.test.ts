@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall, type RawHttpResponse } from "../../../test/raw-call.ts";
+import {
+  createHttpRequester,
+  type HttpRequester,
+  type RawHttpResponse,
+} from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { createAccount } from "./create-account.ts";
 import type { PlanRates } from "./rate-limits.ts";
@@ -8,12 +12,12 @@ import type { PlanRates } from "./rate-limits.ts";
 const UNKNOWN_RATE = 30;
 
 let gateway: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let shops = 0;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: String(UNKNOWN_RATE) });
-  call = createRawCall(() => gateway.url);
+  call = createHttpRequester(() => gateway.url);
 });
 afterAll(() => gateway.stop());
 

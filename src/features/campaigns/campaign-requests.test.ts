@@ -7,21 +7,22 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;
 let owner: Client;
-let call: RawCall;
+let call: HttpRequester;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
   const { headers: bearer } = await signIn(gateway.url);
-  call = (http, body, headers) => createRawCall(() => gateway.url)(http, body, { ...bearer, ...headers });
+  call = (http, body, headers) =>
+    createHttpRequester(() => gateway.url)(http, body, { ...bearer, ...headers });
 });
 afterAll(() => gateway.stop());
 
@@ -57,7 +58,7 @@ describe("a campaign request in which every value is wrong", () => {
     ["a map", () => ["POST /api/leads", { custom_fields: manyFields(80_000) }]],
   ])("is refused at the price of %s, not of its descriptions", async (_, request) => {
     const [http, body] = request(await createCampaign());
-    let answer: Awaited<ReturnType<RawCall>> | undefined;
+    let answer: Awaited<ReturnType<HttpRequester>> | undefined;
     const cpuMs = await cpuMsOf(async () => {
       answer = await call(http, body);
     });

@@ -8,7 +8,7 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 import { createAccount } from "../accounts/create-account.ts";
@@ -19,14 +19,14 @@ changeSandboxTiming({ slowAckMs: 9_000 });
 let gateway: TestGateway;
 let shop: TestInstance;
 let owner: Client;
-let call: RawCall;
+let call: HttpRequester;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
   const { headers } = await signIn(gateway.url);
-  call = (http, body) => createRawCall(() => gateway.url)(http, body, headers);
+  call = (http, body) => createHttpRequester(() => gateway.url)(http, body, headers);
 });
 afterAll(() => gateway.stop());
 
@@ -498,7 +498,7 @@ test("a campaign of another account returns the same error as an unknown campaig
   const login = { email: "stranger@example.com", password: PASSWORD };
   await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
   const { client, headers } = await signIn(gateway.url, login);
-  const stranger = createRawCall(() => gateway.url);
+  const stranger = createHttpRequester(() => gateway.url);
   const bodyOf = async (http: string, body?: unknown) => {
     const { status, body: answer } = await stranger(http, body, headers);
     return { status, ...answer, request_id: "" };

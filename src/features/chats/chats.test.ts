@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 
@@ -243,7 +243,7 @@ describe("the chat lists of an account", () => {
   });
 
   test("return the same for an instance of another account and for an unknown instance", async () => {
-    const call = createRawCall(() => gateway.url);
+    const call = createHttpRequester(() => gateway.url);
     const { headers } = await signIn(gateway.url);
     const bodies = [];
     for (const path of ["conversations", "messages"]) {

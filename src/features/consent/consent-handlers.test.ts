@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 
 let test: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let shop: Client;
 let other: { client: Client; user_id: number };
 
 beforeAll(async () => {
   test = await startTestGateway();
-  call = createRawCall(() => test.url);
+  call = createHttpRequester(() => test.url);
   shop = (await makeTenant("shop")).client;
   other = await makeTenant("other");
 });

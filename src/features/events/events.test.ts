@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 import { type EventDraft, MAX_BODY_BYTES, recordEvents, serializeEvent } from "./events.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs } = story;
 const BIA = "5511977771011";
 

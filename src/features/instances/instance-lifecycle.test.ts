@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN } from "../../../test/gateway.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
 import { openDatabase } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
@@ -21,7 +21,7 @@ const newNumber = () => `55116${7000 + people++}1111`;
 describe("creating an instance with an Idempotency-Key", () => {
   const create = (key: string, body: object) => {
     const headers = { admintoken: ADMIN_TOKEN, "idempotency-key": key };
-    return createRawCall(() => story.gateway.url)(
+    return createHttpRequester(() => story.gateway.url)(
       "POST /instance/create",
       { network: "sandbox", ...body },
       headers,

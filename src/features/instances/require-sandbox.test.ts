@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { contract } from "../../contract.ts";
@@ -8,7 +8,7 @@ import { contract } from "../../contract.ts";
 const LOGIN = { email: "boss@shop.example", password: PASSWORD };
 
 let test: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let owned: TestInstance;
 /** An instance of a client account, created while the account could use the sandbox. */
 let shops: { id: number; key: string };
@@ -17,7 +17,7 @@ let queued: string;
 
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_SANDBOX: "on" });
-  call = createRawCall(() => test.url);
+  call = createHttpRequester(() => test.url);
   owned = await test.connectInstance();
   await test.owner.createAccount({ name: "Shop", ...LOGIN, user_name: "Boss" });
   const { data } = await (await shop()).createInstance({ name: "Shop", network: "sandbox" });

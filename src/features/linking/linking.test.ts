@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import type { PasskeyState } from "../../network/session-operations.ts";
 import { createHttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
@@ -13,11 +13,11 @@ const OPTIONS = { challenge: "9WVUYm9AsQ", timeout: 600_000, rpId: "whatsapp.com
 const NOBODY = "A".repeat(43);
 
 let gateway: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  call = createRawCall(() => gateway.url);
+  call = createHttpRequester(() => gateway.url);
 });
 afterAll(() => gateway.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
@@ -9,12 +9,12 @@ import { failInterruptedExports } from "./export-account.ts";
 import { repeatErasure } from "./request-erasure.ts";
 
 let test: TestGateway;
-let call: RawCall;
+let call: HttpRequester;
 let receiver: Receiver;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  call = createRawCall(() => test.url);
+  call = createHttpRequester(() => test.url);
   receiver = await startReceiver();
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
 
 let gateway: TestGateway;
@@ -23,7 +23,7 @@ afterAll(async () => {
 const profile = async () => (await shop.client.getProfile({ id: shop.id })).data;
 const instance = async () => (await shop.client.getInstance({ id: shop.id })).data;
 const post = (what: string, body: object) =>
-  createRawCall(() => gateway.url)(`POST /api/v1/instances/${shop.id}/profile/${what}`, body, {
+  createHttpRequester(() => gateway.url)(`POST /api/v1/instances/${shop.id}/profile/${what}`, body, {
     "x-api-key": shop.api_key,
   });
 

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { downloadWhole, RecordingSession } from "../../../test/conformance/listener.ts";
-import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
+import {
+  startSandboxNetwork,
+  storeInMemory,
+  type TestSandboxNetwork,
+} from "../../../test/sandbox-network.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import type { Jid } from "../../network/driver.ts";
 import { findPicture } from "../../network/sandbox/world/picture-store.ts";
@@ -53,7 +57,7 @@ let listener: RecordingSession;
 beforeEach(async () => {
   const account_id = await insertAccount();
   instance = await insertInstance(account_id, "sandbox");
-  listener = new RecordingSession(network.driver, keepInMemory(), { account_id });
+  listener = new RecordingSession(network.driver, storeInMemory(), { account_id });
   listener.gate = recordIn(instance);
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { startReceiver } from "../../../test/receiver.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { silenceConsole } from "../../../test/whatsapp-server/silence-log.ts";
@@ -64,7 +64,7 @@ async function openShop(settings: { device_name?: string } = {}): Promise<Shop> 
 }
 
 const WAIT = { wait_seconds: 60 };
-const raw = createRawCall(() => gateway.url);
+const raw = createHttpRequester(() => gateway.url);
 const scan = (shop: Shop, qr: string | null) => network.control.scan(shop.phone, qr ?? "");
 const connected = (shop: Shop) => waitUntil(async () => (await shop.status()).connected);
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
 import type { Received } from "../../../test/receiver.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs, delivery } = story;
 
 const [BIA, RUI] = ["5511977771011", "5511977771012"];

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { isSigned } from "../../../test/receiver.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say } = story;
 
 const put = (input: Parameters<typeof story.gateway.admin.putGlobalWebhook>[0]) =>

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs, delivery } = story;
 
 /** The log row of the webhook's only attempt. */
@@ -89,7 +89,7 @@ describe("a receiver", () => {
 
 // No attempt of these tests gets a response in time, so the shortest time limit decides nothing.
 describe("a receiver that lets the time limit pass", () => {
-  const impatient = tellWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "1s" });
+  const impatient = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "1s" });
   const { addWebhook, say, delivery } = impatient;
 
   test("and sends its response headers slowly is disconnected at the timeout", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs, delivery } = story;
 const BIA = "5511977771011";
 

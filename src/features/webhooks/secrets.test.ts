@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { createRawCall } from "../../../test/raw-call.ts";
+import { createHttpRequester } from "../../../test/http-requester.ts";
 import { isSigned, type Received } from "../../../test/receiver.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 import { signBody } from "./webhook-signature.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs } = story;
 
 /** Verifies as a receiver that knows only this secret and uses the standard's library. */
@@ -268,7 +268,7 @@ describe("custom headers", () => {
   });
 
   test("never contain a value with NUL or a name such as __proto__", async () => {
-    const call = createRawCall(() => story.gateway.url);
+    const call = createHttpRequester(() => story.gateway.url);
     const headers = JSON.parse('{"__proto__":"1","constructor":"2","X-A":"1\\u00002"}');
     const body = { url: story.receiver.url, events: ["message.received"], headers };
     await call(`POST /api/v1/instances/${story.shop.id}/webhooks`, body, { "x-api-key": story.shop.api_key });

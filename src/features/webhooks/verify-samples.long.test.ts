@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeScratchDir } from "../../../test/scratch-dir.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { tellWebhookStory } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory } from "../../../test/webhook-story.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs/guides/verifying-webhooks.md"), "utf8");
 
@@ -93,7 +93,7 @@ func main() {
 /** Go compiles its library during its first run on a machine. */
 const PATIENCE_MS = 180_000;
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 let folder = "";
 beforeAll(async () => {
   const scratch = await makeScratchDir();

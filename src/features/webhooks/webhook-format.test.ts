@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { tellWebhookStory } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory } from "../../../test/webhook-story.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const TOKEN = "the-token-of-the-old-gateway";
 
 describe("a webhook in the format of another gateway", () => {

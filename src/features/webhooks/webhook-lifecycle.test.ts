@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
-import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";
 import { recordEvents } from "../events/events.ts";
 
-const story = tellWebhookStory();
+const story = setUpWebhookStory();
 const { addWebhook, say, logs, delivery } = story;
 const [BIA, RUI] = ["5511977771011", "5511977771012"];
 

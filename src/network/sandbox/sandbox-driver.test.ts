@@ -11,7 +11,7 @@ import type {
 } from "../../../test/conformance/stage.ts";
 import type { NetworkGroupView, NetworkWorld, OperationStage } from "../../../test/conformance/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { keepInMemory, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { startSandboxNetwork, storeInMemory } from "../../../test/sandbox-network.ts";
 import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
 import { groupJid, newMessageId, phoneJid } from "../jid.ts";
 import type { SandboxControl } from "../sandbox-control.ts";
@@ -35,7 +35,7 @@ async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<Opera
   });
   return {
     driver,
-    credentials: keepInMemory,
+    credentials: storeInMemory,
     phone: phoneOn(control),
     contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
     unregisteredJid: phoneJid("5511900000000"),

@@ -2,7 +2,7 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import {
   type AcknowledgedSend,
   planSends,
-  readStory,
+  readStoryLedgers,
   sendAll,
   toClientSends,
 } from "../../e2e/send-history.ts";
@@ -49,7 +49,7 @@ export const f1: ChaosRow = {
       await story.start();
     }
     const accepted = (await Promise.all(sending)).flat();
-    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+    const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: POINTS.length + 1 + RANDOM_KILLS });
     return {
       ...figures,

@@ -1,9 +1,9 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
-import { readStory } from "../../e2e/send-history.ts";
+import { readStoryLedgers } from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
 import type { ContactSay } from "../ledgers.ts";
-import { sayTexts } from "../say-texts.ts";
+import { receiveTexts } from "../receive-texts.ts";
 
 const POINTS = ["delivery:before-connect", "delivery:after-response", "delivery:after-commit"];
 const TEXTS = 24;
@@ -20,13 +20,17 @@ export const f2: ChaosRow = {
     const says: ContactSay[] = [];
     const say = (name: string) => {
       for (const [n, one] of instances.entries())
-        says.push(...sayTexts(story, one, `${name}-${n}`, TEXTS / instances.length));
+        says.push(...receiveTexts(story, one, `${name}-${n}`, TEXTS / instances.length));
     };
     await killBeforeAnswer(story, () => say("unanswered"));
     for (const point of POINTS) await story.dieAt(`${point}:${random.between(2, 8)}`, () => say(point));
     await story.start();
     const deliveries = instances.length * IN_FLIGHT.deliveries;
-    return judge(await readStory(story, { says }), { ...IN_FLIGHT, deliveries, kills: POINTS.length + 1 });
+    return judge(await readStoryLedgers(story, { says }), {
+      ...IN_FLIGHT,
+      deliveries,
+      kills: POINTS.length + 1,
+    });
   },
 };
 

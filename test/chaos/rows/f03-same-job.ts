@@ -1,4 +1,4 @@
-import { readStory } from "../../e2e/send-history.ts";
+import { readStoryLedgers } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { Received } from "../../receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
@@ -34,7 +34,7 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   const after = await attempts();
   await story.start();
   const next = (await story.receiver.waitFor(said, before + 1, 60_000)).at(-1);
-  const ledgers = await readStory(story, { says: [{ key: "deadly", known: "ok" }] });
+  const ledgers = await readStoryLedgers(story, { says: [{ key: "deadly", known: "ok" }] });
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: deaths });
   const number = next?.headers["x-waygate-attempt"];
   const isUsedUp = after !== tried || number !== String(tried + 1);

@@ -2,7 +2,7 @@ import { WaygateError } from "../../../src/client/client.ts";
 import {
   type AcknowledgedSend,
   planSends,
-  readStory,
+  readStoryLedgers,
   sendAll,
   sendOnce,
   toClientSends,
@@ -38,7 +38,7 @@ export const f4: ChaosRow = {
     if (JSON.stringify(again) !== JSON.stringify(onceMore))
       breaches.push("the same request was answered differently");
     const accepted = [...((await many) ?? []), again];
-    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+    const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 2 });
     const messages = await story.rows("select from message where direction = 'outbound'");
     return {

@@ -1,5 +1,5 @@
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { readStory } from "../../e2e/send-history.ts";
+import { readStoryLedgers } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../judge.ts";
@@ -40,7 +40,7 @@ export const f5: ChaosRow = {
     await killUnanswered(story);
     await story.start();
     await waitUntil(async () => (await readStatus(story, id)) === "completed", 300_000);
-    const figures = judge(await readStory(story, {}), { ...IN_FLIGHT, kills: STEPS.length + 1 });
+    const figures = judge(await readStoryLedgers(story, {}), { ...IN_FLIGHT, kills: STEPS.length + 1 });
     const { sent, breaches } = await checkReach(story, id);
     return { ...figures, sends: sent, breaches: [...figures.breaches, ...breaches] };
   },

@@ -4,13 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { createEmptyDatabase } from "../../database.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import { startTestPostgres } from "../../test-postgres.ts";
-import { keepAskingOnce } from "../ask-once.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
+import { keepRequestingOnce } from "../request-once.ts";
 
 const BACK_SECONDS = 10;
 const ANSWER_SECONDS = 5;
@@ -28,7 +28,7 @@ export const f6: ChaosRow = {
     const instance = await story.pair();
     const outages: Outage[] = [];
     const kill = () => killPostgres(postgres.url);
-    const once = keepAskingOnce(story, instance, "once");
+    const once = keepRequestingOnce(story, instance, "once");
     const sending = sendAll(story, instance, planSends("load", 300, 20));
     await waitUntil(() => story.receiver.of("message.sent").length > 20, 60_000);
     outages.push(await watch("kill -9 under load", story, instance, kill));
@@ -39,7 +39,7 @@ export const f6: ChaosRow = {
     await story.drained(300_000);
     outages.push(await watch("kill -9 while idle", story, instance, kill));
     const hasEnded = await Promise.race([exited.then(() => true), delay(0, false)]);
-    const ledgers = await readStory(story, { sends: [...toClientSends(accepted), ...asked] });
+    const ledgers = await readStoryLedgers(story, { sends: [...toClientSends(accepted), ...asked] });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: outages.length });
     const migrated = await killInMigration(round, postgres.url, story);
     return {

@@ -1,7 +1,7 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { type DnsAnswer, startNameServer, type Zone } from "../name-server.ts";
+import { type DnsResponse, startNameServer, type Zone } from "../name-server.ts";
 import { inSealedNetwork } from "../sealed-network.ts";
 import { PLACES, startOpenServer, startTraps } from "../sealed-places.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
@@ -9,8 +9,8 @@ import { type Endpoint, pairEach } from "../steady-load.ts";
 const PORT = 80;
 const HOW = { id: "F14", fault: "names that change where they lead" };
 
-const OUTSIDE: DnsAnswer = { addresses: [PLACES.open] };
-const inside = (...addresses: string[]): DnsAnswer => ({ addresses });
+const OUTSIDE: DnsResponse = { addresses: [PLACES.open] };
+const inside = (...addresses: string[]): DnsResponse => ({ addresses });
 
 /** What each name leads to, from the first question on; the last answer stays. */
 const NAMES: Readonly<Record<string, readonly ReturnType<Zone>[]>> = {

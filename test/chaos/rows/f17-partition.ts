@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type AcknowledgedSend, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { type AcknowledgedSend, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { type BadLine, layBadLine } from "../bad-line.ts";
@@ -58,7 +58,7 @@ export const f17: ChaosRow = {
     const accepted = (await Promise.all(sending)).flat();
     await on.story.drained(300_000);
     const network = await readWhatsApp(on.network.control);
-    const ledgers = await readStory(on.story, { sends: toClientSends(accepted), network });
+    const ledgers = await readStoryLedgers(on.story, { sends: toClientSends(accepted), network });
     // The line to the network is cut, none to a receiver.
     const figures = judge(ledgers, { ...IN_FLIGHT, deliveries: 0, kills: variants.length });
     const open = await on.network.control.maxOpenAtOnce();

@@ -1,5 +1,5 @@
 import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/connection/host-lock.ts";
-import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
@@ -42,7 +42,7 @@ async function startTogether(round: Round): Promise<RoundFigures> {
   const accepted = await sending;
   await waitUntil(async () => (await story.rows(UNDECIDED)).length === 0, 300_000);
   const settledSeconds = (performance.now() - killedAt) / 1000;
-  const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+  const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
   const [row] = await story.rows<{ open: number }>("select max(open) as open from sandbox.ledger");
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
@@ -91,7 +91,7 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   const wokenAt = Date.now();
   await story.drained(300_000);
   const network = await readWhatsApp(control);
-  const ledgers = await readStory(story, { sends: toClientSends(accepted), network });
+  const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted), network });
   const again = (await logins()).filter(({ logged_in_at = 0 }) => logged_in_at > wokenAt);
   const replaced = (await logins()).filter(({ closed_by }) => closed_by === "replaced");
   const exit = await frozen.kill("SIGINT");

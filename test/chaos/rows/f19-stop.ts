@@ -2,7 +2,7 @@ import type { E2eStory } from "../../e2e/e2e-story.ts";
 import {
   type AcknowledgedSend,
   planSends,
-  readStory,
+  readStoryLedgers,
   sendAll,
   toClientSends,
 } from "../../e2e/send-history.ts";
@@ -46,7 +46,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const answer = (await waiting) as { code?: string; details?: { sent?: unknown } };
   story.receiver.answer(200);
   await story.start();
-  const ledgers = await readStory(story, {
+  const ledgers = await readStoryLedgers(story, {
     sends: [...toClientSends(accepted), { key: "silent", chat: silent.number, known: "unknown" }],
     says: [{ key: "to one that hangs", known: "ok" }],
   });

@@ -9,7 +9,7 @@ import {
   type AcknowledgedSend,
   type PlannedSend,
   planSends,
-  readStory,
+  readStoryLedgers,
   sendAll,
   sendOnce,
   toClientSends,
@@ -50,7 +50,7 @@ export const f20: ChaosRow = {
     await during("neighbour", takeProcessors);
     const flood = await floodWith(story, instance);
     const isSame = (await story.laneEpochs()) === epochs;
-    const ledgers = await readStory(story, {
+    const ledgers = await readStoryLedgers(story, {
       sends: [...toClientSends(sends), ...toClientSends(flood.accepted), ...flood.refused],
     });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import { createEmptyDatabase, type TestDatabase, WORK_LEFT } from "../../database.ts";
 import { createE2eStory, type E2eStory } from "../../e2e/e2e-story.ts";
-import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
@@ -37,7 +37,7 @@ export const f21: ChaosRow = {
     await story.gateway.kill("SIGTERM");
     await story.start();
     const again = await story.rows("select name from kysely_migration order by name");
-    const ledgers = await readStory(story, { sends: toClientSends([...whileBoth, ...alone]) });
+    const ledgers = await readStoryLedgers(story, { sends: toClientSends([...whileBoth, ...alone]) });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
     return {
       ...figures,

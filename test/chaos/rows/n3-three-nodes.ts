@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { createClient } from "../../../src/client/client.ts";
 import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import type { SpawnedGateway } from "../../spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
 import type { ClientSend } from "../ledgers.ts";
-import { sayTexts } from "../say-texts.ts";
+import { receiveTexts } from "../receive-texts.ts";
 
 const SOMEBODY = "5511999990011";
 const TEXTS = 24;
@@ -30,7 +30,7 @@ export const n3: ChaosRow = {
     const streams = others.map((node) => followEvents(round, node, instance));
     const sending = sendAll(story, instance, planSends("three", 120, 12));
     await waitUntil(() => story.receiver.of("message.sent").length > 10, 60_000);
-    const says = sayTexts(story, instance, "meanwhile", TEXTS);
+    const says = receiveTexts(story, instance, "meanwhile", TEXTS);
     const before = await ownerOf(story);
     await owner.kill();
     const killedAt = performance.now();
@@ -38,10 +38,10 @@ export const n3: ChaosRow = {
     const takeOverSeconds = (performance.now() - killedAt) / 1000;
     const joining = sendAll(story, instance, planSends("joined", 120, 12));
     const again = await owner.again();
-    says.push(...sayTexts(story, instance, "joined", TEXTS));
+    says.push(...receiveTexts(story, instance, "joined", TEXTS));
     const accepted = [...(await sending), ...(await joining)];
     breaches.push(...(await findSilent([...others, again])));
-    const ledgers = await readStory(story, { sends: [...toClientSends(accepted), ...asked], says });
+    const ledgers = await readStoryLedgers(story, { sends: [...toClientSends(accepted), ...asked], says });
     const outcomes = ledgers.events.filter(({ event }) => event === "message.sent");
     for (const heard of streams) {
       const missing = () => outcomes.filter(({ event_id }) => !heard().includes(event_id));

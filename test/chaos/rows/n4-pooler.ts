@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
-import { keepAskingOnce } from "../ask-once.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../judge.ts";
 import { layPooler } from "../pooler.ts";
+import { keepRequestingOnce } from "../request-once.ts";
 
 const SENDS = 300;
 const AWAY_MS = 3_000;
@@ -22,7 +22,7 @@ export const n4: ChaosRow = {
       WAYGATE_DATABASE_DIRECT_URL: story.store.url,
     });
     const instance = await story.pair();
-    const once = keepAskingOnce(story, instance, "once");
+    const once = keepRequestingOnce(story, instance, "once");
     const sending = sendAll(story, instance, planSends("pooled", SENDS, 20));
     await waitUntil(() => story.receiver.of("message.sent").length > 20);
     await pooler.kill();
@@ -34,7 +34,7 @@ export const n4: ChaosRow = {
     const seconds = (performance.now() - backAt) / 1000;
     const accepted = await sending;
     const sends = [...toClientSends(accepted), ...(await once.stop())];
-    const ledgers = await readStory(story, { sends });
+    const ledgers = await readStoryLedgers(story, { sends });
     const hasEnded = await Promise.race([exited.then(() => 1), delay(0, 0)]);
     // What the dead pooler had in hand is committed or not, and done again where nobody knows.
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });

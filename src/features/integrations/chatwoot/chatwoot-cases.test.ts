@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/fake-chatwoot.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { ask, bubble, startTypebot } from "../../../../test/typebot-server.ts";
 
-const story = tellChatwootStory();
+const story = setUpChatwootStory();
 const { chatwoot, receive, save } = story;
 const BIA = "5521977770031";
 const BIA_JID = `${BIA}@s.whatsapp.net`;

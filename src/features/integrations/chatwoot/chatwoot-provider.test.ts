@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 
-const story = tellChatwootStory();
+const story = setUpChatwootStory();
 const { chatwoot, receive, save } = story;
 const BIA = "5521977770011";
 const BIA_JID = `${BIA}@s.whatsapp.net`;

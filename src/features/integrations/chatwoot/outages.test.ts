@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
 import { newPerson } from "../../../../test/integration-story.ts";
 
-const story = tellChatwootStory();
+const story = setUpChatwootStory();
 const { chatwoot, receive, save } = story;
 /** The longest retry delay, with jitter, while the other side is unavailable for a short time. */
 const LONGEST_WAIT_MS = 12_000;

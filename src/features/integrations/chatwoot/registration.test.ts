@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 
-const story = tellChatwootStory();
+const story = setUpChatwootStory();
 const { chatwoot, save } = story;
 const BIA = "5521977770021";
 

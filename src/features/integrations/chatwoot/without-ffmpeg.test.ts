@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 
-const story = tellChatwootStory({ WAYGATE_FFMPEG: "/nowhere/ffmpeg" });
+const story = setUpChatwootStory({ WAYGATE_FFMPEG: "/nowhere/ffmpeg" });
 const { chatwoot } = story;
 
 test("without ffmpeg an agent's recording is sent as audio, and the integration reports why", async () => {

@@ -2,12 +2,12 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
-import { tellN8nStory } from "../../../../test/n8n-story.ts";
+import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 
 const BEARER = { name: "Authorization", value: "Bearer right" };
 
 describe("n8n that rejects requests", () => {
-  const told = tellN8nStory();
+  const told = setUpN8nStory();
 
   /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>

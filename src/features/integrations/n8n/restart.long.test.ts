@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
 import type { BootPhase } from "../../../../test/n8n-server.ts";
-import { tellN8nStory } from "../../../../test/n8n-story.ts";
+import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 
 const WRITERS = 30;
 const SOON_MS = 30_000;
 
 describe("n8n that restarts", () => {
-  const told = tellN8nStory();
+  const told = setUpN8nStory();
 
   test("delays 30 people's messages; each gets one reply within 30 s of the restart", async () => {
     const { story, n8n } = told;

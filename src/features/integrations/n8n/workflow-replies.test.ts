@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, startFileServer } from "../../../../test/file-server.ts";
 import { newPerson } from "../../../../test/integration-story.ts";
-import { tellN8nStory } from "../../../../test/n8n-story.ts";
+import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 import { openOwnFile } from "../open-own-file.ts";
 
 const PNG = Buffer.from(
@@ -10,7 +10,7 @@ const PNG = Buffer.from(
 );
 
 describe("a workflow's response", () => {
-  const told = tellN8nStory();
+  const told = setUpN8nStory();
   let files: FileServer;
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
 import { ask, bubble, type FlowStep } from "../../../../test/typebot-server.ts";
-import { tellTypebotStory } from "../../../../test/typebot-story.ts";
+import { setUpTypebotStory } from "../../../../test/typebot-story.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
@@ -23,7 +23,7 @@ const FLOW: FlowStep[] = [
 ];
 
 describe("a bot that is unavailable", () => {
-  const told = tellTypebotStory();
+  const told = setUpTypebotStory();
 
   /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>
@@ -127,7 +127,7 @@ describe("a bot that is unavailable", () => {
 });
 
 describe("messages that are joined for the bot", () => {
-  const told = tellTypebotStory();
+  const told = setUpTypebotStory();
   const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
 
   /** Brings Ana to an input of a flow that joins quick messages. */
@@ -203,7 +203,7 @@ describe("messages that are joined for the bot", () => {
 });
 
 describe("files that the bot did not ask for", () => {
-  const told = tellTypebotStory();
+  const told = setUpTypebotStory();
   const VOICE = {
     media: { base64: Buffer.alloc(64).toString("base64"), type: "ptt", mime_type: "audio/ogg" },
   };

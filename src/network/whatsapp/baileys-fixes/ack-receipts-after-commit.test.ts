@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
   createDriver,
-  keepInMemory,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
 import type { NetworkEvent } from "../../driver.ts";
@@ -24,7 +24,7 @@ describe("a receipt that is not stored", () => {
     ["fails", "is closed"],
     ["hangs", "is closed"],
   ])("is delivered again: the store %s, the session %s", async (how, end) => {
-    const credentials = keepInMemory();
+    const credentials = storeInMemory();
     const driver = createDriver(stage.server, { timing: { finishMs: 200, closeMs: 200 } });
     const before = new RecordingSession(driver, credentials);
     await before.pair(stage.phone);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
 
@@ -13,7 +13,7 @@ let credentials: MemoryCredentials;
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();
-  credentials = keepInMemory();
+  credentials = storeInMemory();
   listener = stage.open({}, { credentials });
   await listener.pair(stage.phone);
 });

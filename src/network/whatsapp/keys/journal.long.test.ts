@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../../../test/conformance/listener.ts";
 import {
   createDriver,
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
 import type { Jid, MessageId, NetworkEvent, PairingChange, Session } from "../../driver.ts";
@@ -19,7 +19,7 @@ type Point = (typeof POINTS)[number];
 /** A gateway whose process can be killed at any point: only stored data survives. */
 class Gateway {
   readonly stage: WhatsAppStage;
-  readonly credentials: MemoryCredentials = keepInMemory();
+  readonly credentials: MemoryCredentials = storeInMemory();
   /** The log of messages, by its unique key. */
   readonly log = new Map<string, { text: string; unreadable: boolean }>();
   readonly events: NetworkEvent[] = [];

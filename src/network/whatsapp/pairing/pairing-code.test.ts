@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../../test/whatsapp-stage.ts";
@@ -25,7 +25,7 @@ interface Asking {
 
 /** A session that requests a pairing code. */
 function ask(options: WhatsAppStageOptions = {}): Asking {
-  const store = keepInMemory();
+  const store = storeInMemory();
   const listener = stage.open(options, { credentials: store });
   listener.session.connect({ pairingPhone: stage.phone.number });
   return { listener, store, code: async (nth) => (await listener.waitForEvent("pairing_code", nth)).code };

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { parseQr } from "../../../../test/whatsapp-server/pairing.ts";
 import {
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../../test/whatsapp-stage.ts";
@@ -24,7 +24,7 @@ interface Showing {
 }
 
 /** A session that shows its first QR code. */
-async function show(options: WhatsAppStageOptions = {}, store = keepInMemory()): Promise<Showing> {
+async function show(options: WhatsAppStageOptions = {}, store = storeInMemory()): Promise<Showing> {
   const listener = stage.open(options, { credentials: store });
   listener.session.connect();
   await listener.waitForEvent("qr");

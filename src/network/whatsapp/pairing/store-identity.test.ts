@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
+  storeInMemory,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
 
@@ -25,7 +25,7 @@ interface Showing {
 
 /** A session that shows its first QR code; failures of its store with AWAY are temporary. */
 async function show(): Promise<Showing> {
-  const store = keepInMemory();
+  const store = storeInMemory();
   const listener = stage.open({}, { credentials: store, isTransientError: (error) => error === AWAY });
   listener.session.connect();
   const { qr } = await listener.waitForEvent("qr");

@@ -2,7 +2,7 @@ import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import type { ContactSay } from "./ledgers.ts";
 
 /** So many people write to an instance at once; each text becomes known when the network has taken it. */
-export function sayTexts(
+export function receiveTexts(
   story: E2eStory,
   instance: PairedInstance,
   name: string,

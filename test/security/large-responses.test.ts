@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { buildDist } from "../build-dist.ts";
-import { measureLargeAnswers } from "./large-answers.ts";
+import { measureLargeResponses } from "./large-responses.ts";
 
 beforeAll(buildDist);
 
@@ -9,7 +9,7 @@ const FILE_BYTES = 20 * 1024 * 1024;
 test("parallel downloads in base64 use a bounded part of memory, whatever the size of the files", {
   timeout: 120_000,
 }, async () => {
-  const figures = await measureLargeAnswers({ downloads: 8, fileBytes: FILE_BYTES });
+  const figures = await measureLargeResponses({ downloads: 8, fileBytes: FILE_BYTES });
   expect(figures.answered_mb).toBeGreaterThan(200);
   // Built as a whole, each response would use four times its file: 640 MB.
   expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(150);

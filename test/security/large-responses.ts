@@ -20,7 +20,7 @@ export interface LargeAnswersOptions {
 }
 
 /** Downloads one file in base64 many times at once, and watches what that takes of the gateway's memory. */
-export async function measureLargeAnswers({
+export async function measureLargeResponses({
   downloads,
   fileBytes,
   server,

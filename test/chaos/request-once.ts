@@ -7,7 +7,7 @@ import type { ClientSend } from "./ledgers.ts";
 const PAUSE_MS = 50;
 
 /** A client without keys that never repeats anything, since it takes a refusal for one; it asks until it is stopped. */
-export function keepAskingOnce(
+export function keepRequestingOnce(
   story: E2eStory,
   instance: PairedInstance,
   name: string,
@@ -16,7 +16,7 @@ export function keepAskingOnce(
   let isOver = false;
   const asking = (async () => {
     for (let n = 0; !isOver; n++) {
-      sends.push(await askOnce(story, instance, { text: `${name}-${n}`, number: "5521955566667" }));
+      sends.push(await requestOnce(story, instance, { text: `${name}-${n}`, number: "5521955566667" }));
       await delay(PAUSE_MS);
     }
   })();
@@ -29,7 +29,11 @@ export function keepAskingOnce(
   };
 }
 
-async function askOnce(story: E2eStory, instance: PairedInstance, planned: PlannedSend): Promise<ClientSend> {
+async function requestOnce(
+  story: E2eStory,
+  instance: PairedInstance,
+  planned: PlannedSend,
+): Promise<ClientSend> {
   try {
     return toClientSend(await sendOnce(story, instance, planned));
   } catch (error) {

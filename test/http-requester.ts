@@ -7,26 +7,26 @@ export interface RawHttpResponse {
 }
 
 /** Sends a request with a JSON body, and reads the answer; `headers` take credentials. */
-export type RawCall = (
+export type HttpRequester = (
   http: string,
   body?: unknown,
   headers?: Record<string, string>,
 ) => Promise<RawHttpResponse>;
 
 /** For what the typed client cannot say or show: wrong bodies, other spellings, the bytes of a refusal. */
-export function createRawCall(url: () => string): RawCall {
+export function createHttpRequester(url: () => string): HttpRequester {
   return async (http, body, headers = {}) => {
     const [method = "GET", path = "/"] = http.split(" ");
-    const answer = await fetch(url() + path, {
+    const response = await fetch(url() + path, {
       method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return {
-      status: answer.status,
-      headers: answer.headers,
-      body: await (isJson ? answer.json() : answer.arrayBuffer()),
+      status: response.status,
+      headers: response.headers,
+      body: await (isJson ? response.json() : response.arrayBuffer()),
     };
   };
 }
