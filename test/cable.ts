@@ -9,7 +9,7 @@ export interface Cable {
   cut(): void;
   /** Existing and new connections get no more bytes until the repair, but stay open. */
   silence(): void;
-  mend(): void;
+  restore(): void;
   /** Connections that found it cut. */
   refused(): number;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export async function layCable(url: string): Promise<Cable> {
       isSilent = true;
       for (const socket of sockets) socket.unpipe().resume();
     },
-    mend() {
+    restore() {
       [isCut, isSilent] = [false, false];
     },
     async close() {

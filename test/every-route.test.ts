@@ -33,7 +33,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
   });
   afterAll(async () => {
     await side.stop();
-    if (isWhole) expect(ROUTES.filter((name) => !side.asked.has(name))).toEqual([]);
+    if (isWhole) expect(ROUTES.filter((name) => !side.requestedRoutes.has(name))).toEqual([]);
   });
 
   const ask = () => ({ id: side.id, client: side.client });
@@ -52,10 +52,10 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
   test("contacts are looked up, blocked and listed", async () => {
     const { id, client } = ask();
     const address = { jid: jidOf(ana), lid, phone: ana };
-    const checked = await client.checkContacts({ id, numbers: [ana, side.nobody, "abc"] });
+    const checked = await client.checkContacts({ id, numbers: [ana, side.unregisteredPhone, "abc"] });
     expect(checked.data).toMatchObject([
       { query: ana, exists: true, is_in_whatsapp: true, ...address, verified_name: null },
-      { query: side.nobody, exists: false, jid: null, lid: null, phone: null },
+      { query: side.unregisteredPhone, exists: false, jid: null, lid: null, phone: null },
       { query: "abc", exists: false, checked_at: null },
     ]);
     const shown = { ...address, is_business: false, business: null, picture_url: null, is_blocked: false };
@@ -154,7 +154,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
 
   test("a message is replied to, reacted to, edited, deleted and read", async () => {
     const { id, client } = ask();
-    const theirs = await received(side.says(ana, "Red or blue?"));
+    const theirs = await received(side.receiveText(ana, "Red or blue?"));
     const reply = (await client.sendReply({ id, message_id: theirs, text: "Blue" })).data;
     const message_id = reply.message_id ?? "";
     const quoted = { id: theirs, text: "Red or blue?" };
@@ -180,7 +180,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
 
   test("an inbound file can be downloaded", async () => {
     const { id, client } = ask();
-    const message_id = await received(side.shows(ana));
+    const message_id = await received(side.receivePicture(ana));
     const { bytes } = await client.downloadMedia({ id, message_id });
     expect(SAMPLE.png.equals(bytes ?? Buffer.alloc(0))).toBe(true);
     const { data } = await client.downloadMedia({ id, message_id, return_base64: true });
@@ -195,9 +195,9 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     const { id, client } = ask();
     const from = await side.addPerson("Caio");
     const ids: string[] = [];
-    for (const nth of [1, 2, 3]) ids.unshift(await received(side.says(from, `Olá número ${nth}`)));
+    for (const nth of [1, 2, 3]) ids.unshift(await received(side.receiveText(from, `Olá número ${nth}`)));
     const first = await client.listChatMessages({ id, jid: from, limit: 2 });
-    await received(side.says(from, "Olá de novo"));
+    await received(side.receiveText(from, "Olá de novo"));
     const cursor = first.pagination.next_cursor ?? "";
     const rest = await client.listChatMessages({ id, jid: jidOf(from), limit: 2, cursor });
     expect([...first.data, ...rest.data].map((one) => one.message_id)).toEqual(ids);
@@ -229,7 +229,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
 
   test("a chat is archived, pinned, muted and marked, and each change is reverted", async () => {
     const { id, client } = ask();
-    await received(side.says(bia, "Hi"));
+    await received(side.receiveText(bia, "Hi"));
     const change = async (action: "archive" | "pin" | "mute" | "unread", state: boolean) =>
       (await client.setChatState({ id, number: bia, action, state })).data;
     for (const state of [true, false]) {
@@ -242,7 +242,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
 
   test("a group is created, changed, invited to, left and joined", async () => {
     const { id, client } = ask();
-    const people = { name: "Team", participants: [ana, side.nobody], description: "Why" };
+    const people = { name: "Team", participants: [ana, side.unregisteredPhone], description: "Why" };
     const { data: made } = await client.createGroup({ id, ...people });
     const { jid } = made;
     const failed = { status: 404, success: false, error: expect.any(String) };
@@ -258,14 +258,14 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       errors: [],
       results: [
         { jid: jidOf(ana), status: 200, success: true, error: null },
-        { jid: jidOf(side.nobody), ...failed },
+        { jid: jidOf(side.unregisteredPhone), ...failed },
       ],
     });
     const act = async (action: "add" | "promote" | "demote" | "remove", ...participants: string[]) =>
       (await client.updateGroupParticipants({ id, jid, action, participants })).data.map(
         ({ status }) => status,
       );
-    expect(await act("add", bia, ana, side.nobody)).toEqual([200, 409, 404]);
+    expect(await act("add", bia, ana, side.unregisteredPhone)).toEqual([200, 409, 404]);
     expect(await act("promote", bia)).toEqual([200]);
     const changes = { name: "Crew", description: "", image: inBase64(SAMPLE.png), announce: true };
     const { data: set } = await client.updateGroupSettings({ id, jid, ...changes, locked: true });
@@ -335,7 +335,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     ],
   ])("%s is refused with %s", async (_, code, act) => {
     const { id, client } = ask();
-    expect(await refusal(act(client, id, side.nobody))).toBe(code);
+    expect(await refusal(act(client, id, side.unregisteredPhone))).toBe(code);
   });
 
   test("no passkey is requested while an instance is linked, and no link is created for it", async () => {

@@ -63,7 +63,7 @@ export async function startGuideShell(): Promise<GuideShell> {
     startN8n(),
   ]);
   typebot.publish("my-shop-x1y2z3", [bubble("b1", "Hello! What is your name?"), ask("i1")]);
-  n8n.activate("waygate", { respond: "responseNode", says: { output: "You wrote: Are you open?" } });
+  n8n.activate("waygate", { respond: "responseNode", output: { output: "You wrote: Are you open?" } });
   const { token } = await signIn(gateway.url);
   const addresses = Object.entries({
     "http://localhost:3000": gateway.url,

@@ -14,16 +14,16 @@ export interface IntegrationStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
   /** A contact writes to the shop; returns the network id of the stored message. */
-  say(from: string, text: string, more?: Record<string, unknown>): Promise<string>;
+  receive(from: string, text: string, more?: Record<string, unknown>): Promise<string>;
   /**
    * The messages that a contact received, once there are this many: texts, captions, and `[type]` for files
    * without one.
    */
-  heard(by: string, count: number): Promise<string[]>;
+  receivedBy(by: string, count: number): Promise<string[]>;
   /** The same, as it is now. */
-  heardSoFar(by: string): Promise<string[]>;
+  receivedSoFar(by: string): Promise<string[]>;
   /** Resolves once nothing waits for the integrations any more. */
-  settled(): Promise<void>;
+  waitUntilIdle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function startIntegrationStory(env: Record<string, string> = {}): P
   const shop = await gateway.connectInstance({ name: "Shop" });
   const { db } = gateway.database;
 
-  async function heardSoFar(by: string): Promise<string[]> {
+  async function receivedSoFar(by: string): Promise<string[]> {
     const { rows } = await sql<{ text: string }>`
       select coalesce(content ->> 'text', content ->> 'caption', '[' || (content ->> 'media_type') || ']') as text
       from sandbox.ledger where action = 'send' and outcome = 'accepted' and chat = ${`${by}@s.whatsapp.net`}
@@ -50,7 +50,7 @@ export async function startIntegrationStory(env: Record<string, string> = {}): P
   return {
     gateway,
     shop,
-    async say(from, text, more = {}) {
+    async receive(from, text, more = {}) {
       const { data } = await shop.client.sandboxReceive({
         id: shop.id,
         from,
@@ -62,12 +62,12 @@ export async function startIntegrationStory(env: Record<string, string> = {}): P
       );
       return data.message_id;
     },
-    async heard(by, count) {
-      await waitUntil(async () => (await heardSoFar(by)).length >= count);
-      return heardSoFar(by);
+    async receivedBy(by, count) {
+      await waitUntil(async () => (await receivedSoFar(by)).length >= count);
+      return receivedSoFar(by);
     },
-    heardSoFar,
-    async settled() {
+    receivedSoFar,
+    async waitUntilIdle() {
       await waitUntil(async () => {
         const { rows } = await sql<{ n: number }>`
           select count(*)::int as n from job join lane on lane.id = job.lane

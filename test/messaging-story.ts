@@ -23,7 +23,7 @@ export interface MessagingStory {
   readonly sales: TestInstance;
   readonly friend: TestInstance;
   /** With a JSON body as it stands; the shop's key unless another credential is given. */
-  call: HttpRequester;
+  request: HttpRequester;
   /** The shop's event of that name about a message. */
   event(name: string, messageId: string): Promise<Received["body"]>;
   /** message.sent or message.failed of the shop. */
@@ -78,7 +78,7 @@ export async function startMessagingStory(env: Record<string, string> = {}): Pro
       return friend;
     },
     join,
-    call: (http, body, headers = { "x-api-key": sales.api_key }) =>
+    request: (http, body, headers = { "x-api-key": sales.api_key }) =>
       createHttpRequester(() => gateway.url)(http, body, headers),
     event: (name, id) => find(sales, (body) => body.event === name && isAbout(body, id)),
     outcome: (id) =>

@@ -11,7 +11,7 @@ export interface Workflow {
   /** `onReceived`: at once; `lastNode` and `responseNode`: what the workflow says; `fail`: its last node throws. */
   respond?: "onReceived" | "lastNode" | "responseNode" | "fail";
   /** What it says. */
-  says?: unknown;
+  output?: unknown;
   /** The Content-Type of what it says, where it is no JSON. */
   type?: string;
 }
@@ -49,7 +49,7 @@ export interface N8nServer {
   boot(phase: BootPhase | undefined): void;
   /** Delay of the next responses. */
   slow(ms: number): void;
-  forget(): void;
+  reset(): void;
   shut(): Promise<void>;
   open(): Promise<void>;
 }
@@ -89,10 +89,10 @@ export async function startN8n(): Promise<N8nServer> {
     const refused = refusalOf(raw, body);
     if (refused) return refused;
     const workflow = find(request, path);
-    if (!workflow) return { status: 404, said: notRegistered(request.method ?? "", path) };
-    if (!isLetIn(workflow, request)) return { status: 403, said: "Authorization data is wrong!" };
+    if (!workflow) return { status: 404, body: notRegistered(request.method ?? "", path) };
+    if (!isLetIn(workflow, request)) return { status: 403, body: "Authorization data is wrong!" };
     const trouble = nextTrouble(body);
-    if (typeof trouble === "object") return { ...trouble, said: { message: "trouble" } };
+    if (typeof trouble === "object") return { ...trouble, body: { message: "trouble" } };
     executions.push({ path, headers: request.headers, raw, body });
     if (trouble === undefined) return responseOf(workflow);
     if (trouble === "break_off") return trouble;
@@ -139,7 +139,7 @@ export async function startN8n(): Promise<N8nServer> {
     slow: (ms) => {
       slowMs = ms;
     },
-    forget: () => {
+    reset: () => {
       executions.length = 0;
       troubles = [];
       phase = undefined;
@@ -159,24 +159,24 @@ function breakOff(response: ServerResponse): void {
   response.write('{"output": "the beginning of', () => response.destroy());
 }
 
-function write(response: ServerResponse, { status, said, headers }: WorkflowResponse): void {
-  const isRaw = typeof said === "string" || Buffer.isBuffer(said);
+function write(response: ServerResponse, { status, body, headers }: WorkflowResponse): void {
+  const isRaw = typeof body === "string" || Buffer.isBuffer(body);
   const type = isRaw ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
   response.writeHead(status, { "content-type": type, ...headers });
-  response.end(isRaw ? said : JSON.stringify(said));
+  response.end(isRaw ? body : JSON.stringify(body));
 }
 
 interface WorkflowResponse {
   status: number;
-  said: unknown;
+  body: unknown;
   headers?: Record<string, string>;
 }
 
 function refusalOf(raw: Buffer, body: unknown): WorkflowResponse | undefined {
   if (raw.length > LARGEST_BYTES)
-    return { status: 500, said: { code: 0, message: "There was a problem executing the workflow" } };
+    return { status: 500, body: { code: 0, message: "There was a problem executing the workflow" } };
   return body === undefined
-    ? { status: 422, said: { code: 0, message: "Failed to parse request body" } }
+    ? { status: 422, body: { code: 0, message: "Failed to parse request body" } }
     : undefined;
 }
 
@@ -186,17 +186,17 @@ function isLetIn({ auth }: Workflow, { headers }: IncomingMessage): boolean {
 
 /** Source: n8n 2.8.4, `abstract-server`, and the pages of Express for a route that is not there. */
 function bootResponse(phase: BootPhase, method: string, path: string): WorkflowResponse {
-  if (phase === "migrating") return { status: 200, said: "n8n is starting up. Please wait" };
-  if (phase === "no_database") return { status: 503, said: { code: 503, message: "Database is not ready!" } };
+  if (phase === "migrating") return { status: 200, body: "n8n is starting up. Please wait" };
+  if (phase === "no_database") return { status: 503, body: { code: 503, message: "Database is not ready!" } };
   const page = `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Error</title>\n</head>\n<body>\n<pre>Cannot ${method} ${path}</pre>\n</body>\n</html>\n`;
-  return { status: 404, said: page };
+  return { status: 404, body: page };
 }
 
-function responseOf({ respond, says, type }: Workflow): WorkflowResponse {
-  if (respond === "fail") return { status: 500, said: { message: "Error in workflow" } };
+function responseOf({ respond, output, type }: Workflow): WorkflowResponse {
+  if (respond === "fail") return { status: 500, body: { message: "Error in workflow" } };
   const waits = respond === "lastNode" || respond === "responseNode";
   const headers = type === undefined ? {} : { headers: { "content-type": type } };
-  return { status: 200, said: waits ? says : { message: "Workflow was started" }, ...headers };
+  return { status: 200, body: waits ? output : { message: "Workflow was started" }, ...headers };
 }
 
 function notRegistered(method: string, path: string) {

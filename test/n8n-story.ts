@@ -30,7 +30,7 @@ export function setUpN8nStory(env: Record<string, string> = {}): N8nStory {
   });
   afterEach(async () => {
     await story.shop.client.deleteIntegration({ ...at() }).catch(() => {});
-    n8n.forget();
+    n8n.reset();
   });
 
   const at = () => ({ id: story.shop.id, provider: "n8n" as const });

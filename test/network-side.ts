@@ -18,15 +18,15 @@ export interface NetworkSide extends SideInstance {
   /** Digits of the paired phone. */
   readonly phone: string;
   /** Names of the routes that were asked. */
-  readonly asked: ReadonlySet<string>;
+  readonly requestedRoutes: ReadonlySet<string>;
   /** Digits of somebody who has no account on the network. */
-  readonly nobody: string;
+  readonly unregisteredPhone: string;
   /** Somebody who is on the network, by digits. */
   addPerson(name: string): Promise<string>;
   /** Somebody writes to the instance; the id of the message is returned. */
-  says(from: string, text: string): Promise<string>;
+  receiveText(from: string, text: string): Promise<string>;
   /** Somebody sends the instance a picture. */
-  shows(from: string): Promise<string>;
+  receivePicture(from: string): Promise<string>;
   /** Somebody makes a group with the instance in it; its jid is returned. */
   addGroup(subject: string, by: string): Promise<string>;
   /** One more instance, not paired. */
@@ -40,18 +40,18 @@ export async function startNetworkSide(network: NetworkName): Promise<NetworkSid
   const server = network === "whatsapp" ? await startWhatsAppServer() : undefined;
   const env = server && { WAYGATE_WHATSAPP_URL: server.url, WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex };
   const gateway = await startTestGateway(env);
-  const asked = new Set<string>();
+  const requestedRoutes = new Set<string>();
   const addInstance = async () => {
     const { data } = await gateway.owner.createInstance({ name: "Shop", network });
     const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
-    return { id: data.id, client: remembering(client, asked) };
+    return { id: data.id, client: remembering(client, requestedRoutes) };
   };
   const instance = await addInstance();
   const others = server ? await onWhatsApp(server) : onSandbox(instance);
   await others.pair(instance);
   return {
     gateway,
-    asked,
+    requestedRoutes,
     addInstance,
     ...instance,
     ...others,
@@ -73,20 +73,20 @@ function remembering(client: Client, asked: Set<string>): Client {
   });
 }
 
-type Others = Pick<NetworkSide, "phone" | "nobody" | "addPerson" | "says" | "shows" | "addGroup" | "pair">;
+type Others = Pick<NetworkSide, "phone" | "unregisteredPhone" | "addPerson" | "receiveText" | "receivePicture" | "addGroup" | "pair">;
 
 function onSandbox({ id, client }: SideInstance): Others {
   const phone = newPhone();
   return {
     phone,
-    nobody: "5511977770000",
+    unregisteredPhone: "5511977770000",
     addPerson: async (name) => {
       const from = newPhone();
       await client.sandboxContact({ id, from, push_name: name });
       return from;
     },
-    says: async (from, text) => (await client.sandboxReceive({ id, from, text })).data.message_id,
-    async shows(from) {
+    receiveText: async (from, text) => (await client.sandboxReceive({ id, from, text })).data.message_id,
+    async receivePicture(from) {
       const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png" };
       return (await client.sandboxReceive({ id, from, media })).data.message_id;
     },
@@ -104,10 +104,10 @@ async function onWhatsApp({ control, caFile }: WhatsAppServer): Promise<Others> 
   const picture = { kind: "media", media_type: "image", mime_type: "image/png", bytes: SAMPLE.png } as const;
   return {
     phone,
-    nobody: "5511900000000",
+    unregisteredPhone: "5511900000000",
     addPerson: async (name) => (await control.addPerson({ name })).phone,
-    says: (from, text) => control.say(from, phone, text),
-    shows: (from) => control.say(from, phone, picture),
+    receiveText: (from, text) => control.sendMessage(from, phone, text),
+    receivePicture: (from) => control.sendMessage(from, phone, picture),
     addGroup: async (subject, by) => (await control.addGroup(subject, [by, phone])).jid,
     async pair(instance) {
       const { data } = await instance.client.connectInstance({ id: instance.id, wait_seconds: 60 });

@@ -22,8 +22,8 @@ describe("real providers", () => {
         success: true,
       });
       const ana = newPerson();
-      await story.say(ana, "Hi");
-      expect(await story.heard(ana, 1)).not.toEqual([]);
+      await story.receive(ana, "Hi");
+      expect(await story.receivedBy(ana, 1)).not.toEqual([]);
     },
   );
 });

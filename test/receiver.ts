@@ -13,7 +13,7 @@ export interface Received {
   body: any;
   at: number;
   /** The status of an answer that left whole. */
-  answered?: number;
+  responseStatus?: number;
 }
 
 type ReceiverResponse = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
@@ -23,7 +23,7 @@ export interface Receiver {
   url: string;
   received: Received[];
   /** How it answers from now on: a status, or a function. */
-  answer(how: ReceiverResponse): void;
+  respond(how: ReceiverResponse): void;
   /** Adds secrets that a signature may come from. */
   trust(...secrets: string[]): void;
   /** Bodies whose signature fits no trusted secret. */
@@ -54,7 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
     received.push(item);
     if (fits(item)) genuine.add(item);
     response.once("finish", () => {
-      item.answered = response.statusCode;
+      item.responseStatus = response.statusCode;
     });
     for (const watch of watchers) watch();
     if (typeof answer === "number") response.writeHead(answer).end("ok");
@@ -83,7 +83,7 @@ export async function startReceiver(): Promise<Receiver> {
         .filter((item) => !genuine.has(item) && !fits(item))
         .map((item) => item.raw.toString("utf8"));
     },
-    answer: (how) => {
+    respond: (how) => {
       answer = how;
     },
     trust: (...trusted) => {

@@ -5,7 +5,7 @@ import type { Contract } from "../src/platform/http/route.ts";
 import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 
 export interface Served {
-  call: HttpRequester;
+  request: HttpRequester;
   close(): Promise<void>;
 }
 
@@ -24,5 +24,5 @@ export async function serveFeature<C extends Contract>(
     bodyLimitBytes: 1_000_000,
   });
   const { url } = await server.listen("127.0.0.1", 0);
-  return { call: createHttpRequester(() => url), close: () => server.close() };
+  return { request: createHttpRequester(() => url), close: () => server.close() };
 }

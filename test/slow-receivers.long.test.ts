@@ -66,7 +66,7 @@ describe.each(["directly", "through a proxy"])("outgoing requests that are sent 
   test.concurrent("receive the response of an n8n workflow after 11 s, and run it once", async () => {
     const n8n = await startN8n();
     closers.push(() => n8n.shut());
-    n8n.activate("slow", { respond: "responseNode", says: { output: "thought about it" } });
+    n8n.activate("slow", { respond: "responseNode", output: { output: "thought about it" } });
     const relay = await slow(n8n.url);
     relay.hold(HOLD_MS);
     const { shop, say } = await connectShop();
@@ -74,7 +74,7 @@ describe.each(["directly", "through a proxy"])("outgoing requests that are sent 
     await shop.client.saveIntegration({ id: shop.id, provider: "n8n", config });
     const ana = newPerson();
     await say(ana, "hi");
-    expect(await story.heard(ana, 1)).toEqual(["thought about it"]);
+    expect(await story.receivedBy(ana, 1)).toEqual(["thought about it"]);
     expect(n8n.executions).toHaveLength(1);
   });
 
@@ -89,7 +89,7 @@ describe.each(["directly", "through a proxy"])("outgoing requests that are sent 
     await shop.client.saveIntegration({ id: shop.id, provider: "typebot", config });
     const ana = newPerson();
     await say(ana, "hi");
-    expect(await story.heard(ana, 1)).toEqual(["slow and steady"]);
+    expect(await story.receivedBy(ana, 1)).toEqual(["slow and steady"]);
     expect(relay.passed.filter((path) => path.endsWith("/startChat"))).toHaveLength(1);
   });
 
@@ -119,7 +119,7 @@ describe.each(["directly", "through a proxy"])("outgoing requests that are sent 
     const to = newPerson();
     const { data } = await shop.client.sendMedia({ id: shop.id, number: to, url, caption: "prices" });
     expect(data.message_id).not.toBe("");
-    expect(await story.heard(to, 1)).toEqual(["prices"]);
+    expect(await story.receivedBy(to, 1)).toEqual(["prices"]);
     if (proxy) expect(proxy.targets).toContain(new URL(url).host);
   });
 });

@@ -33,7 +33,7 @@ export type Trouble =
 /** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
 export interface TypebotServer {
   readonly url: string;
-  readonly calls: TypebotRequest[];
+  readonly requests: TypebotRequest[];
   readonly sessions: ReadonlyMap<string, { at: number }>;
   /** Publishes a flow under a public id, in place of the one before. */
   publish(publicId: string, flow: FlowStep[]): void;
@@ -45,8 +45,8 @@ export interface TypebotServer {
   /** Every answer takes so long. */
   latency(ms: number): void;
   /** The text of each message that was sent to it, or of those with this token. */
-  said(token?: string): (string | undefined)[];
-  forget(): void;
+  inputs(token?: string): (string | undefined)[];
+  reset(): void;
   shut(): Promise<void>;
   open(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export function ask(id: string, type = "text input", options: Json = {}): FlowSt
 export async function startTypebot(): Promise<TypebotServer> {
   const bots = new Map<string, { flow: FlowStep[]; isClosed: boolean }>();
   const sessions = new Map<string, Session>();
-  const calls: TypebotRequest[] = [];
+  const requests: TypebotRequest[] = [];
   let troubles: { what: Trouble; left: number; path: RegExp }[] = [];
   let refused: { what: Exclude<Trouble, string>; butToken: string } | undefined;
   let latencyMs = 0;
@@ -155,7 +155,7 @@ export async function startTypebot(): Promise<TypebotServer> {
     const path = request.url ?? "";
     const body = parse(raw);
     const session = /sessions\/([^/]+)\//.exec(path)?.[1];
-    calls.push({ path, body: body ?? {}, headers: request.headers, session });
+    requests.push({ path, body: body ?? {}, headers: request.headers, session });
     if (refused && request.headers.authorization !== `Bearer ${refused.butToken}`)
       return refuse(response, refused.what);
     const trouble = troubles.find((one) => one.left > 0 && one.path.test(path));
@@ -186,7 +186,7 @@ export async function startTypebot(): Promise<TypebotServer> {
   port = (server.address() as AddressInfo).port;
   return {
     url: `http://127.0.0.1:${port}`,
-    calls,
+    requests,
     sessions,
     publish: (publicId, flow) => void bots.set(publicId, { flow, isClosed: false }),
     close_bot: (publicId) => void bots.set(publicId, { flow: [], isClosed: true }),
@@ -197,12 +197,12 @@ export async function startTypebot(): Promise<TypebotServer> {
     latency: (ms) => {
       latencyMs = ms;
     },
-    said: (token) =>
-      calls
+    inputs: (token) =>
+      requests
         .filter(({ headers }) => token === undefined || headers.authorization === `Bearer ${token}`)
         .map(({ body }) => textOf(body.message)),
-    forget: () => {
-      calls.length = 0;
+    reset: () => {
+      requests.length = 0;
       troubles = [];
       refused = undefined;
       latencyMs = 0;

@@ -37,7 +37,7 @@ export function setUpTypebotStory(env: Record<string, string> = {}): TypebotStor
   });
   afterEach(async () => {
     await story.shop.client.deleteIntegration(at()).catch(() => {});
-    typebot.forget();
+    typebot.reset();
   });
 
   const at = () => ({ id: story.shop.id, provider: "typebot" as const });
@@ -63,8 +63,8 @@ export function setUpTypebotStory(env: Record<string, string> = {}): TypebotStor
     read,
     test: async () => (await story.shop.client.testIntegration(at())).data,
     async talk(from, text, count, more = {}) {
-      await story.say(from, text, more);
-      return (await story.heard(from, count)).slice(count - 1);
+      await story.receive(from, text, more);
+      return (await story.receivedBy(from, count)).slice(count - 1);
     },
     lastError: (words) => waitUntil(async () => (await read()).last_error?.includes(words)),
     failed: (times) =>

@@ -8,19 +8,19 @@ export interface WebClientServer {
   /** Such as `http://127.0.0.1:4711`. */
   readonly origin: string;
   /** What was asked for, in order, whatever the answer was. */
-  readonly asked: { path: string; headers: IncomingHttpHeaders }[];
+  readonly requests: { path: string; headers: IncomingHttpHeaders }[];
   /** The revision that both pages name from now on. */
   publish(revision: number): void;
   /** What a path answers from now on, in place of that. */
-  answer(path: "/sw.js" | "/", how: ScriptedResponse): void;
+  respond(path: "/sw.js" | "/", how: ScriptedResponse): void;
   close(): Promise<void>;
 }
 
 export async function startWebClientServer(revision: number): Promise<WebClientServer> {
-  const asked: WebClientServer["asked"] = [];
+  const requests: WebClientServer["requests"] = [];
   const answers = new Map<string, ScriptedResponse>();
   const server = createServer(({ url: path = "/", headers }, response) => {
-    asked.push({ path, headers });
+    requests.push({ path, headers });
     const isBrowser = headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? "");
     const how = answers.get(path);
     if (!isBrowser || !how) response.writeHead(isBrowser ? 404 : 400).end("Sorry, something went wrong.");
@@ -34,9 +34,9 @@ export async function startWebClientServer(revision: number): Promise<WebClientS
   publish(revision);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     publish,
-    answer: (path, how) => void answers.set(path, how),
+    respond: (path, how) => void answers.set(path, how),
     close: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));

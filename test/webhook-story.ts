@@ -20,7 +20,7 @@ export interface WebhookStory {
     input?: Partial<Omit<NewWebhook, "id">>,
   ): Promise<Awaited<ReturnType<Client["createWebhook"]>>["data"]>;
   /** Somebody writes to the instance; answers once the event of it is recorded. */
-  say(text: string, from?: string): Promise<Event>;
+  receive(text: string, from?: string): Promise<Event>;
   logs(filter?: Partial<Parameters<Client["listDeliveryLogs"]>[0]>): Promise<Log[]>;
   /** The delivery of an event to a webhook, as soon as the condition holds. */
   delivery(
@@ -80,7 +80,7 @@ export function setUpWebhookStory(env: Record<string, string> = {}): WebhookStor
       for (const receiver of receivers) if (receiver.url === data.url) receiver.trust(data.secret);
       return data;
     },
-    async say(text, from = "5511977770001") {
+    async receive(text, from = "5511977770001") {
       const { data } = await shop.client.sandboxReceive({ id: shop.id, from, text });
       let found: Event | undefined;
       await waitUntil(async () => {

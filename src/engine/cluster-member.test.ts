@@ -9,7 +9,7 @@ const story = await createEngineStory();
 const { database } = story;
 const cables: Cable[] = [];
 afterEach(async () => {
-  for (const cable of cables) cable.mend();
+  for (const cable of cables) cable.restore();
   await story.rest();
   await Promise.all(cables.splice(0).map((cable) => cable.close()));
 });
@@ -151,7 +151,7 @@ describe("a node that lost the connection to the database", () => {
     await expect.poll(() => engine.isSafe()).toBe(false);
     await expect.poll(() => a.lost).toEqual(["one"]);
     expect(await engine.hasLiveNode("worker")).toBe(false);
-    cable.mend();
+    cable.restore();
     await expect.poll(() => engine.findOwnedLane("k", "one")?.epoch).toBe(2);
     expect(engine.isSafe()).toBe(true);
     expect((await nodeRow("a")).boot).toBe(1);
@@ -175,7 +175,7 @@ describe("a node that lost the connection to the database", () => {
     expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
     held.release();
     await expect.poll(() => a.lost).toContain("one");
-    cable.mend();
+    cable.restore();
     await expect.poll(story.jobsLeft).toBe(0);
     expect((await nodeRow("a")).boot).toBe(1);
   });
@@ -187,7 +187,7 @@ describe("a node that lost the connection to the database", () => {
     for (let round = 0; round < 2; round++) {
       const [held, idle] = [await pool.connect(), await pool.connect()];
       cable.silence();
-      cable.mend();
+      cable.restore();
       expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
       expect(await idle.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
       for (const client of [held, idle]) client.release();
@@ -213,7 +213,7 @@ describe("a node that lost the connection to the database", () => {
       .poll(() => story.lines.some((line) => line.name === "engine" && line.level === 40))
       .toBe(true);
     expect(engine.inFlight()).toBe(1);
-    cable.mend();
+    cable.restore();
     await expect.poll(story.jobsLeft).toBe(0);
     expect(a.ran).toHaveLength(2);
   });
@@ -244,7 +244,7 @@ describe("a node that lost the connection to the database", () => {
     const seconds = (performance.now() - since) / 1_000;
     expect((cable.refused() - refusedBefore) / seconds).toBeLessThan(60);
     expect(said()).toEqual([[AWAY], [AWAY]]);
-    cable.mend();
+    cable.restore();
     await expect.poll(() => a.ran.length).toBeGreaterThanOrEqual(3);
     await expect.poll(story.jobsLeft).toBe(0);
     await expect.poll(() => said().map((msgs) => msgs.slice(0, 2))).toEqual([CHANGES, CHANGES]);
@@ -378,7 +378,7 @@ describe("several nodes", () => {
     expect(await worker.hasLiveNode("api")).toBe(true);
     cable.cut();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(false);
-    cable.mend();
+    cable.restore();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(true);
     await worker.stop();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(false);

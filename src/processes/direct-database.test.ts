@@ -39,7 +39,7 @@ test("a node sends heartbeats past the pooler, and returns 503 while the pooler 
   expect(refused).toMatchObject({ status: 503, code: "UNAVAILABLE" });
   await waitUntil(async () => (await readBeat()) > beat + 1);
   expect(gateway.gateway.engine.isSafe()).toBe(true);
-  cable.mend();
+  cable.restore();
   await waitUntil(() => gateway.owner.listInstances().then(Boolean, () => false));
 });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  cable.mend();
+  cable.restore();
   await gateway.stop();
   await cable.close();
   await store.drop();
@@ -54,7 +54,7 @@ test("a hung database causes 503 responses, and work continues once the database
   await waitUntil(async () => (await readiness()) === 503);
   expect(await answerOf(gateway.owner.listInstances())).toBe(503);
   expect(await answerOf(send("5511966660099", "meanwhile"))).toBe(503);
-  cable.mend();
+  cable.restore();
   await waitUntil(async () => (await readiness()) === 200);
   await waitUntil(async () => (await answerOf(send("5511966660099", "after"))) === "accepted");
   await waitUntil(async () => (await undecided()) === 0);

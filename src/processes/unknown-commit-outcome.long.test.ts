@@ -68,7 +68,7 @@ async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer> 
 async function cutInCommit(): Promise<void> {
   await waitUntil(async () => (await hanging()).length > 0);
   cable.cut();
-  cable.mend();
+  cable.restore();
 }
 
 const answered = (): Answer => ({ status: 200 });
@@ -150,7 +150,7 @@ test("a sync send during a database failure returns 504, and its result is repor
   await waitUntil(async () => (await store.database.pool.query(arrived)).rows.length > 0);
   cable.cut();
   const told = await answer;
-  cable.mend();
+  cable.restore();
   expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
   await waitUntil(async () => (await messagesTo(number)).length > 0);
   expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);

@@ -26,14 +26,14 @@ export async function benchWhatsAppInbound(): Promise<void> {
   const { control } = stage.network;
   const people: string[] = [];
   while (people.length < PEOPLE) people.push((await control.addPerson()).phone);
-  for (const one of people) await control.say(one, phone, "hello");
+  for (const one of people) await control.sendMessage(one, phone, "hello");
   const began = performance.now();
   const computed = await cpuMs(stage.gateway.pid);
   const total = PER_SECOND * SECONDS;
   for (let n = 0; n < total; n++) {
     const waitMs = began + (n * 1000) / PER_SECOND - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    void control.say(people[n % PEOPLE] ?? "", phone, `at ${Date.now()}`);
+    void control.sendMessage(people[n % PEOPLE] ?? "", phone, `at ${Date.now()}`);
   }
   const giveUpAt = performance.now() + 30_000;
   while (delays.length < total && performance.now() < giveUpAt) await sleep(20);

@@ -18,7 +18,7 @@ export interface BadLine {
   hole(): void;
   /** Delays some bytes, like retransmissions, until `mend`. */
   lose(share: number): void;
-  mend(): void;
+  restore(): void;
   /** Closes the far end without notifying the client. */
   halfOpen(): void;
   /** Both ends get a RST. */
@@ -58,7 +58,7 @@ export async function layBadLine(target: { host: string; port: number }, random:
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const mend = (): void => {
+  const restore = (): void => {
     lost = 0;
     heal();
   };
@@ -72,7 +72,7 @@ export async function layBadLine(target: { host: string; port: number }, random:
     lose(share) {
       lost = share;
     },
-    mend,
+    restore,
     halfOpen() {
       for (const pair of pairs) {
         pair.isDeaf = true;
@@ -86,7 +86,7 @@ export async function layBadLine(target: { host: string; port: number }, random:
       }
     },
     async close() {
-      mend();
+      restore();
       for (const { from, to } of pairs) {
         from.destroy();
         to.destroy();

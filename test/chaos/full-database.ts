@@ -28,7 +28,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const rows = await openRows(round, `${disk.path}/data`);
   const client = createSender(story, instance);
   // Deliveries under way when the room ends: their receiver answers slowly.
-  story.receiver.answer(async (_, response) => {
+  story.receiver.respond(async (_, response) => {
     await delay(300);
     response.writeHead(200).end();
   });

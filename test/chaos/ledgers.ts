@@ -113,11 +113,11 @@ function readEvents(rows: Rows): Promise<EventLedgerEntry[]> {
 
 function readReceptions(receiver: Receiver): Reception[] {
   const forged = new Set(receiver.forged);
-  return receiver.received.map(({ path, body, raw, answered }) => ({
+  return receiver.received.map(({ path, body, raw, responseStatus }) => ({
     event_id: String(body?.event_id),
     path,
     raw,
-    answered,
+    answered: responseStatus,
     signed: !forged.has(raw.toString("utf8")),
   }));
 }

@@ -40,7 +40,7 @@ export function describeChats(story: OperationStory): void {
         await story.world.changeChat(jid, state);
         const told = (event: EventOf<"chat_updated">) =>
           event.chat === jid && JSON.stringify(event.change) === JSON.stringify(state);
-        await story.heardWhere("chat_updated", told);
+        await story.findEvent("chat_updated", told);
       }
     });
   });

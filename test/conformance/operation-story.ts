@@ -39,7 +39,7 @@ export class OperationStory {
     return this.stage.contact.number;
   }
 
-  heardWhere<Type extends NetworkEvent["type"]>(
+  findEvent<Type extends NetworkEvent["type"]>(
     type: Type,
     fits: (event: EventOf<Type>) => boolean,
   ): Promise<EventOf<Type>> {
@@ -53,7 +53,7 @@ export class OperationStory {
   /** The first change of a group that matches. */
   async changeOf(group: Jid, fits: (change: GroupChanged) => boolean): Promise<GroupChanged> {
     const fitting = (event: EventOf<"group_updated">) => event.group === group && fits(event.change);
-    return (await this.heardWhere("group_updated", fitting)).change;
+    return (await this.findEvent("group_updated", fitting)).change;
   }
 
   /** A group of the paired phone, which is its admin. */

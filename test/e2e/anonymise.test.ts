@@ -41,7 +41,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     // The receipts of sent messages become events too.
     await waitUntil(async () => (await story.rows("select from sandbox.inbox limit 1")).length === 0);
     await story.drained();
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     before = await count();
     await die("8", () => owner.anonymizeData({ scope: "all" }).catch(() => {}));
     await die("12", async () => {});
@@ -67,7 +67,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
 
   async function talk(): Promise<void> {
     const { id } = instance;
-    story.receiver.answer((_, response) => void response.writeHead(200).end(`thanks, ${MARK}`));
+    story.receiver.respond((_, response) => void response.writeHead(200).end(`thanks, ${MARK}`));
     const from = { id, from: ANA, push_name: `Ana ${MARK}` };
     const { data: first } = await key.sandboxReceive({ ...from, text: `I am ${MARK}` });
     await key.sandboxReceive({ ...from, location: { latitude: 1, longitude: 2, name: MARK, address: MARK } });

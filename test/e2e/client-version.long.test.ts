@@ -38,20 +38,20 @@ describe("A gateway that is killed around the search for a client version", () =
     web.publish(SECOND);
     await on.network.control.settings({ oldestRevision: SECOND });
     await on.story.rows("update client_version set searched_at = searched_at - interval '2 hours'");
-    const asked = web.asked.length;
+    const asked = web.requests.length;
     await on.story.dieAt("client-version.found");
     expect(await kept()).toEqual({ revision: FIRST, is_wanted: true });
     await on.story.dieAt("client-version.kept");
     expect(await kept()).toEqual({ revision: SECOND, is_wanted: false });
-    expect(web.asked.length).toBe(asked + 2);
+    expect(web.requests.length).toBe(asked + 2);
   });
 
   test("uses the stored version after it died before the first use, without another search", async () => {
-    const asked = web.asked.length;
+    const asked = web.requests.length;
     await on.start();
     await on.online();
     const { sockets } = await on.network.control.ledger();
     expect(sockets.at(-1)?.version).toBe(`2.3000.${SECOND}`);
-    expect(web.asked.length).toBe(asked);
+    expect(web.requests.length).toBe(asked);
   });
 });

@@ -73,7 +73,7 @@ describe("a gateway that is killed between a provider's action and its own commi
   }
 
   test("sends the event to n8n again under the same event id, and sends the response once", async () => {
-    n8n.activate("in", { respond: "lastNode", says: { output: "hello" } });
+    n8n.activate("in", { respond: "lastNode", output: { output: "hello" } });
     const config = { webhook_url: `${n8n.url}/webhook/in`, reply_mode: "response" };
     await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "n8n", config });
     const ana = newPerson();
@@ -101,10 +101,10 @@ describe("a gateway that is killed between a provider's action and its own commi
     const ana = newPerson();
     await dieOver("typebot:after-response", ana, "start");
     await waitUntil(async () => (await heard(ana)).length === 1);
-    expect(typebot.said()).toEqual(["start", "start"]);
+    expect(typebot.inputs()).toEqual(["start", "start"]);
     await dieOver("typebot:after-response", ana, "lost");
     await story.drained();
-    expect(typebot.said()).toEqual(["start", "start", "lost"]);
+    expect(typebot.inputs()).toEqual(["start", "start", "lost"]);
     await story.clientOf(instance).sandboxReceive({ id: instance.id, from: ana, text: "next" });
     await waitUntil(async () => (await heard(ana)).length === 2);
     expect(await heard(ana)).toEqual(["one", "three"]);
@@ -137,11 +137,11 @@ describe("a gateway that is killed between a provider's action and its own commi
         await say(ana, text);
         await waitUntil(async () => (await heard(ana)).length === at + 1);
       }
-      typebot.forget();
+      typebot.reset();
       return ana;
     }
 
-    const albums = () => typebot.said().map((text) => text?.split(", ").length);
+    const albums = () => typebot.inputs().map((text) => text?.split(", ").length);
 
     test("sends all of them once, when it was killed while it waited for more", async () => {
       const ana = await openFlow();
@@ -160,17 +160,17 @@ describe("a gateway that is killed between a provider's action and its own commi
       await say(ana, "next");
       await waitUntil(async () => (await heard(ana)).length === 3);
       await story.drained();
-      expect(typebot.said()).toEqual([expect.stringContaining(", "), "next"]);
+      expect(typebot.inputs()).toEqual([expect.stringContaining(", "), "next"]);
       expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "four"]);
     });
 
     test("repeats a start with the complete text, once", async () => {
       const ana = newPerson();
-      typebot.forget();
+      typebot.reset();
       await dieOver("typebot:after-response", ana, "hello", "anybody there?");
       await waitUntil(async () => (await heard(ana)).length === 1);
       await story.drained();
-      expect(typebot.said()).toEqual(["hello\nanybody there?", "hello\nanybody there?"]);
+      expect(typebot.inputs()).toEqual(["hello\nanybody there?", "hello\nanybody there?"]);
       expect(await heard(ana)).toEqual(["one"]);
     });
 

@@ -29,7 +29,7 @@ describe("a gateway that is being stopped", () => {
   test("finishes the delivery in progress, and responds to the waiting sync send", async () => {
     await story.start();
     const client = story.clientOf(instance);
-    story.receiver.answer(async (_, response) => {
+    story.receiver.respond(async (_, response) => {
       await delay(1_500);
       response.writeHead(200).end();
     });
@@ -39,7 +39,7 @@ describe("a gateway that is being stopped", () => {
     await story.receiver.waitFor(isIt);
     expect(await story.gateway.kill("SIGINT")).toEqual({ code: 0, signal: null });
     expect((await slow).data?.status).toMatch(/^(sent|delivered|read)$/);
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     await story.start();
     await story.drained();
     expect(story.receiver.received.filter(isIt)).toHaveLength(1);

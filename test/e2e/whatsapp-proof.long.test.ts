@@ -28,7 +28,7 @@ describe("messages between a gateway and WhatsApp", () => {
     await on.start();
     await on.pair();
     await on.story.drained();
-    qrs = on.told("instance.qr").length;
+    qrs = on.receivedMessages("instance.qr").length;
   });
 
   afterAll(() => on.end());
@@ -41,14 +41,14 @@ describe("messages between a gateway and WhatsApp", () => {
   }
 
   const heard = (prefix: string): string[] =>
-    on.told("message.received").flatMap(({ text }) => (text?.startsWith(prefix) ? [text] : []));
+    on.receivedMessages("message.received").flatMap(({ text }) => (text?.startsWith(prefix) ? [text] : []));
 
   async function expectNothingUnreadable(since: number): Promise<void> {
     const { decryptions, deliveries } = await on.network.control.ledger();
     expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
     const own = deliveries.filter(({ phone, at }) => phone === on.instance.phone && at > since);
     expect(own.filter(({ retries }) => retries > 0)).toEqual([]);
-    expect(on.told("instance.qr")).toHaveLength(qrs);
+    expect(on.receivedMessages("instance.qr")).toHaveLength(qrs);
   }
 
   test.each([
@@ -65,7 +65,7 @@ describe("messages between a gateway and WhatsApp", () => {
       const texts = Array.from({ length: KILLED.messages }, (_, i) => `${name}-in-${i}`);
       const arriving = (async () => {
         for (const text of texts) {
-          await network.control.say(contact, group || instance.phone, text);
+          await network.control.sendMessage(contact, group || instance.phone, text);
           await delay(Math.random() * 60);
         }
       })();
@@ -85,7 +85,7 @@ describe("messages between a gateway and WhatsApp", () => {
       expect(heard(inbound).sort()).toEqual(texts.toSorted());
       expect((await shown(contact, `${name}-out-`)).sort()).toEqual(plan.map(({ text }) => text).sort());
       const ids = new Set(accepted.map(({ message_id }) => message_id));
-      const outcomes = on.told("message.sent").filter(({ message_id }) => ids.has(message_id));
+      const outcomes = on.receivedMessages("message.sent").filter(({ message_id }) => ids.has(message_id));
       expect(outcomes).toHaveLength(accepted.length);
       await expectNothingUnreadable(since);
     },
@@ -100,7 +100,7 @@ describe("messages between a gateway and WhatsApp", () => {
     const textsOf = (what: string, chat: number) =>
       numbers.filter((i) => i % CHATS === chat).map((i) => `${what}-${chat}-${i}`);
     const arriving = people.map(async (phone, chat) => {
-      for (const text of textsOf("many-in", chat)) await network.control.say(phone, instance.phone, text);
+      for (const text of textsOf("many-in", chat)) await network.control.sendMessage(phone, instance.phone, text);
     });
     const leaving = people.map((number, chat) =>
       // Sequentially: parallel requests have no order.

@@ -24,7 +24,7 @@ export interface WhatsAppStory {
   online(): Promise<void>;
   /** Messages of webhooks with this event, each once, in the order of their arrival. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
-  told(event: string): any[];
+  receivedMessages(event: string): any[];
   end(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startWhatsAppStory({
     start: async () => void (await story.start({ DATABASE_URL: cable.url })),
     async withoutDatabase(work) {
       cable.cut();
-      await work().finally(() => cable.mend());
+      await work().finally(() => cable.restore());
     },
     async pair() {
       const owner = await story.signIn();
@@ -83,7 +83,7 @@ export async function startWhatsAppStory({
       await network.control.scan(phone, qr ?? "");
       await online();
     },
-    told(event) {
+    receivedMessages(event) {
       const first = new Map(story.receiver.of(event).map(({ body }) => [body.event_id, body.data.message]));
       return [...first.values()];
     },

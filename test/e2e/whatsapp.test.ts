@@ -27,8 +27,8 @@ describe("a gateway on WhatsApp", () => {
   });
 
   const rowsOf = (id: string) => on.story.rows("select type, content from message where message_id = $1", id);
-  const received = (event: string) => on.told(event);
-  const says = (text: string) => on.network.control.say(contact, on.instance.phone, text);
+  const received = (event: string) => on.receivedMessages(event);
+  const says = (text: string) => on.network.control.sendMessage(contact, on.instance.phone, text);
 
   test("is paired through the API, sends a message, and receives its status changes", async () => {
     await on.pair();
@@ -74,7 +74,7 @@ describe("a gateway on WhatsApp", () => {
   });
 
   test("shows that a message could not be decrypted, until it can be", async () => {
-    const id = await on.network.control.say(contact, on.instance.phone, "Olá", { corrupt: true });
+    const id = await on.network.control.sendMessage(contact, on.instance.phone, "Olá", { corrupt: true });
     await waitUntil(() => received("message.received").some(({ message_id }) => message_id === id));
     expect(await rowsOf(id)).toMatchObject([{ type: "text", content: { text: "Olá" } }]);
     expect(received("message.received").filter(({ message_id }) => message_id === id)).toMatchObject([
@@ -84,7 +84,7 @@ describe("a gateway on WhatsApp", () => {
 
   test("calls the conversation of a group by its subject, also when no event named it", async () => {
     const { jid } = await on.network.control.addGroup("Neighbours", [contact, on.instance.phone]);
-    await on.network.control.say(contact, jid, "Oi a todos");
+    await on.network.control.sendMessage(contact, jid, "Oi a todos");
     const named = [{ title: "Neighbours" }];
     const title = () => on.story.rows("select title from conversation where jid = $1", jid);
     await waitUntil(async () => JSON.stringify(await title()) === JSON.stringify(named));
@@ -101,7 +101,7 @@ describe("a gateway on WhatsApp", () => {
       mime_type: "text/plain",
       file_name: "a.txt",
     } as const;
-    const id = await on.network.control.say(contact, on.instance.phone, { ...said, bytes });
+    const id = await on.network.control.sendMessage(contact, on.instance.phone, { ...said, bytes });
     await waitUntil(() => received("message.received").some((message) => message.message_id === id));
     const { data } = await on
       .client()

@@ -132,10 +132,10 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await save("waygate-answer", response);
     expect(await tryOut()).toMatchObject({ success: false, message: expect.stringMatching(/not active/) });
     const ana = newPerson();
-    await story.say(ana, "hi");
+    await story.receive(ana, "hi");
     await waitUntil(async () => (await read()).status === "inactive");
     await n8n.activate("waygateanswer001");
-    expect(await story.heard(ana, 1)).toEqual(["You wrote: hi"]);
+    expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: hi"]);
     expect(await tryOut()).toMatchObject({
       success: true,
       details: { would_send: [{ text: "You wrote: This is a test." }] },
@@ -148,8 +148,8 @@ describe.each(VERSIONS)("n8n %s", (version) => {
       await n8n.activate("waygateverify001");
       await save("waygate");
       const ana = newPerson();
-      await story.say(ana, "olá, você");
-      expect(await story.heard(ana, 1)).toEqual(["You wrote: olá, você"]);
+      await story.receive(ana, "olá, você");
+      expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: olá, você"]);
       expect(await tryOut()).toMatchObject({ success: true });
       await waitUntil(async () => (await n8n.executions("waygateverify001")).length === 2);
       expect(await n8n.executions("waygateverify001")).toEqual(["success", "success"]);
@@ -179,8 +179,8 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await n8n.activate("slow000000000001");
     await save("slow", response);
     const ana = newPerson();
-    await story.say(ana, "think");
-    expect(await story.heard(ana, 1)).toEqual(["thought about it"]);
+    await story.receive(ana, "think");
+    expect(await story.receivedBy(ana, 1)).toEqual(["thought about it"]);
     expect(await n8n.executions("slow000000000001")).toHaveLength(1);
   });
 
@@ -188,15 +188,15 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await n8n.activate("file000000000001");
     await save("file", response);
     const ana = newPerson();
-    await story.say(ana, "", { media: { base64: PNG, mime_type: "image/png", caption: "look" } });
-    expect(await story.heard(ana, 1)).toEqual(["back"]);
+    await story.receive(ana, "", { media: { base64: PNG, mime_type: "image/png", caption: "look" } });
+    expect(await story.receivedBy(ana, 1)).toEqual(["back"]);
     expect((await read()).last_error_is_past || (await read()).last_error === null).toBe(true);
   });
 
   tell("shows that its reply was refused, and the event is tried again", async () => {
     await n8n.activate("wrongkey00000001");
     await save("wrong-key");
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(async () => (await read()).status === "failing");
     expect((await read()).last_error).toMatch(/workflow has failed.*gateway has refused the reply/);
     await waitUntil(async () => (await n8n.executions("wrongkey00000001")).length >= 2);
@@ -210,8 +210,8 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
     await client.updateDefaultWebhook({ id, rotate_secret: true });
     const ana = newPerson();
-    await story.say(ana, "still me");
-    expect(await story.heard(ana, 1)).toEqual(["You wrote: still me"]);
+    await story.receive(ana, "still me");
+    expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: still me"]);
   });
 
   tell("restarts while 30 people write: all are answered, once, within 30 s of its return", async () => {
@@ -222,7 +222,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     const answeredAt = new Map<string, number>();
     const writing = (async () => {
       for (const person of people) {
-        await story.say(person, "are you there?");
+        await story.receive(person, "are you there?");
         wroteAt.set(person, performance.now());
         await delay(700);
       }
@@ -238,12 +238,12 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await writing;
     await waitUntil(async () => {
       for (const person of people.filter((one) => !answeredAt.has(one)))
-        if ((await story.heardSoFar(person)).length > 0) answeredAt.set(person, performance.now());
+        if ((await story.receivedSoFar(person)).length > 0) answeredAt.set(person, performance.now());
       return answeredAt.size === WRITERS;
     }, 120_000);
-    await story.settled();
+    await story.waitUntilIdle();
     for (const person of people)
-      expect(await story.heardSoFar(person)).toEqual(["You wrote: are you there?"]);
+      expect(await story.receivedSoFar(person)).toEqual(["You wrote: are you there?"]);
     const waits = people
       .map((one) => (answeredAt.get(one) ?? 0) - (wroteAt.get(one) ?? 0))
       .sort((a, b) => a - b);

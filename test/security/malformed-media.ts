@@ -139,7 +139,7 @@ async function comeIn(
   await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);
   for (const [at, { bytes, mime_type }] of files.entries()) {
     const media_type: SaidMedia["media_type"] = SENT_AS[at % SENT_AS.length] ?? "document";
-    await control.say(contact.phone, me.phone, { kind: "media", media_type, mime_type, bytes });
+    await control.sendMessage(contact.phone, me.phone, { kind: "media", media_type, mime_type, bytes });
   }
   const ofInstance = gateway.database.db
     .selectFrom("media")

@@ -31,7 +31,7 @@ describe("accounts and groups", () => {
     expect(await client.socket.onWhatsApp("5531988887777")).toEqual([{ jid: ze.jid, exists: true }]);
     const sent = await client.socket.sendMessage(ze.lid, { text: "by LID" });
     await eventually(async () => expect(await control.seen(phone)).toMatchObject([{ id: sent?.key.id }]));
-    await control.say(phone, me.phone, "by phone", { addressing: "pn" });
+    await control.sendMessage(phone, me.phone, "by phone", { addressing: "pn" });
     await eventually(() => expect(client.texts()).toContain("by phone"));
     const { message } = known(client.upserts.find((one) => one.message.message?.conversation === "by phone"));
     expect(message.key).toMatchObject({ remoteJid: ze.jid, remoteJidAlt: ze.lid });
@@ -48,10 +48,10 @@ describe("accounts and groups", () => {
     await socket.signalRepository.lidMapping.getLIDForPN(ana.jid);
     await socket.updateBlockStatus(ana.jid, "block");
     expect(await socket.fetchBlocklist()).toEqual([ana.lid]);
-    await control.say(ana.phone, me.phone, "blocked");
+    await control.sendMessage(ana.phone, me.phone, "blocked");
     expect(await control.person(me.phone)).toMatchObject({ about: "At work", blocked: [ana.phone] });
     await socket.updateBlockStatus(ana.jid, "unblock");
-    await control.say(ana.phone, me.phone, "unblocked");
+    await control.sendMessage(ana.phone, me.phone, "unblocked");
     await eventually(() => expect(client.texts()).toEqual(["unblocked"]));
   });
 
@@ -92,7 +92,7 @@ describe("accounts and groups", () => {
     const { control, me, ana } = story;
     await socket.sendMessage(ana.jid, { text: "warm up" });
     await eventually(async () => expect(await control.seen(ana.phone)).toHaveLength(1));
-    await control.forget();
+    await control.clearLedger();
     await socket.sendMessage(ana.jid, { text: "warm" });
     await eventually(async () => expect(await control.stanzas(me.phone)).toMatchObject({ message: 1 }));
     // The settings of the account belong to the first login, and may still be on their way.
@@ -106,7 +106,7 @@ describe("accounts and groups", () => {
     const second = await story.paired();
     await client.socket.sendMessage(ana.jid, { text: "from the first" });
     await eventually(() => expect(second.texts()).toContain("from the first"));
-    await control.say(ana.phone, me.phone, "to both");
+    await control.sendMessage(ana.phone, me.phone, "to both");
     await eventually(() => {
       expect(client.texts()).toContain("to both");
       expect(second.texts()).toContain("to both");
@@ -118,10 +118,10 @@ describe("accounts and groups", () => {
   it("goes on with a contact that installed the app anew, and with one that linked a device", async () => {
     const { control, me, ana } = story;
     await client.socket.sendMessage(ana.jid, { text: "before" });
-    await control.say(ana.phone, me.phone, "before too");
+    await control.sendMessage(ana.phone, me.phone, "before too");
     await eventually(() => expect(client.texts()).toContain("before too"));
     await control.reinstall(ana.phone);
-    await control.say(ana.phone, me.phone, "after");
+    await control.sendMessage(ana.phone, me.phone, "after");
     await eventually(() => expect(client.texts()).toContain("after"));
     const hers = await story.paired(ana.phone);
     await client.socket.sendMessage(ana.jid, { text: "after too" });

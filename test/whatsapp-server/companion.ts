@@ -66,7 +66,7 @@ export class Companion {
   }
 
   /** For what is not kept, such as presence. */
-  tell(stanza: BinaryNode): void {
+  push(stanza: BinaryNode): void {
     if (this.connection?.active) this.connection.send(stanza);
   }
 

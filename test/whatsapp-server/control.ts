@@ -269,7 +269,7 @@ export interface WhatsAppControl {
   reinstall(phone: string): Promise<void>;
 
   /** `to` is a phone, a jid or a group; the id of the message is returned. */
-  say(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
+  sendMessage(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
@@ -280,7 +280,7 @@ export interface WhatsAppControl {
   call(by: string, to: string, options?: { video?: boolean }): Promise<string>;
   hangUp(by: string, to: string, callId: string): Promise<void>;
   /** The person's phone asks the sender for a message again, as one that could not be read. */
-  askAgain(by: string, id: string): Promise<void>;
+  requestRetry(by: string, id: string): Promise<void>;
 
   /** The phone changes a setting, given as the library's `chatModify` takes it: archives a chat, mutes, names a contact. */
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void>;
@@ -310,7 +310,7 @@ export interface WhatsAppControl {
   settings(change: Partial<Settings>): Promise<Settings>;
 
   ledger(): Promise<Ledger>;
-  forget(): Promise<void>;
+  clearLedger(): Promise<void>;
   /** How often a message with this id reached the network. */
   arrivals(id: string): Promise<number>;
   /** How many messages wait for a receipt of the linked devices of a phone. */

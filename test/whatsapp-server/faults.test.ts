@@ -147,7 +147,7 @@ describe("faults", () => {
     await client.socket.sendMessage(ana.jid, { text: "new here" });
     await eventually(() => expect(client.acks.at(-1)?.attrs.error).toBe("463"));
     expect(await client.socket.fetchAccountReachoutTimelock()).toMatchObject({ isActive: true });
-    await control.say(ana.phone, me.phone, "Hi");
+    await control.sendMessage(ana.phone, me.phone, "Hi");
     await eventually(() => expect(client.texts()).toContain("Hi"));
     await client.socket.sendMessage(ana.jid, { text: "not new any more" });
     await eventually(() => expect(client.acks.at(-1)?.attrs.error).toBeUndefined());
@@ -157,15 +157,15 @@ describe("faults", () => {
     const { control, ana, me } = story;
     const client = await story.paired();
     await control.fault({ fault: "receipt_lost", from: ana.phone });
-    const lost = await control.say(ana.phone, me.phone, "lost receipt");
+    const lost = await control.sendMessage(ana.phone, me.phone, "lost receipt");
     await eventually(() => expect(client.texts()).toEqual(["lost receipt"]));
     client.close();
     await eventually(async () =>
       expect((await control.person(me.phone)).devices).toMatchObject([{ online: false, waiting: 1 }]),
     );
     const ids = [
-      await control.say(ana.phone, me.phone, "one"),
-      await control.say(ana.phone, me.phone, "two"),
+      await control.sendMessage(ana.phone, me.phone, "one"),
+      await control.sendMessage(ana.phone, me.phone, "two"),
     ];
     await story.login(client);
     await eventually(() => expect(client.texts()).toEqual(["lost receipt", "one", "two"]));

@@ -79,8 +79,8 @@ export class Handset {
     return before !== undefined;
   }
 
-  keep(kept: StoredMessage): void {
-    this.#messages.set(kept.id, kept);
+  store(findMessage: StoredMessage): void {
+    this.#messages.set(findMessage.id, findMessage);
     if (this.#messages.size <= KEEPS) return;
     for (const [oldest] of this.#messages) {
       this.#messages.delete(oldest);
@@ -92,12 +92,12 @@ export class Handset {
     return this.#messages.get(id);
   }
 
-  forgetFiles(): void {
+  deleteFiles(): void {
     for (const kept of this.#messages.values()) kept.file = undefined;
   }
 
   /** How often it has asked for a message again, this time included. */
-  asks(id: string): number {
+  countRetry(id: string): number {
     const times = (this.#retryRequests.get(id) ?? 0) + 1;
     this.#retryRequests.set(id, times);
     return times;

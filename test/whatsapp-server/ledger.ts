@@ -26,7 +26,7 @@ export class ServerLedger implements Ledger {
     this.#isEnabled = keeps;
   }
 
-  forget(): void {
+  clear(): void {
     this.sockets = this.sockets.filter((one) => one.closed_at === undefined);
     this.arrivals = [];
     this.decryptions = [];

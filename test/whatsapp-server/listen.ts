@@ -83,7 +83,7 @@ export async function requestRetry(
   handset: Handset,
   { id, from, to, at }: Pick<Envelope, "id" | "from" | "to" | "at">,
 ): Promise<void> {
-  const count = handset.asks(id);
+  const count = handset.countRetry(id);
   if (count > ASKS) return;
   const { creds } = handset.signal;
   const content = [
@@ -130,7 +130,7 @@ function note(handset: Handset, envelope: Envelope, message: proto.IMessage): vo
     const content = fromMessage(message, (jid) => isPerson(handset, jid));
     handset.see({ ...who, type: "message", id, content, times: 1 });
   }
-  handset.keep({ id, from: from.person, device: from, to, at, message, type, attrs });
+  handset.store({ id, from: from.person, device: from, to, at, message, type, attrs });
 }
 
 const isPerson = ({ person }: Handset, jid: string): boolean =>

@@ -179,7 +179,7 @@ export class LocalControl implements WhatsAppControl {
     reinstall(this.#network, this.#network.person(phone));
   }
 
-  say(from: string, to: string, content: SentContent | string, options: SayOptions = {}): Promise<string> {
+  sendMessage(from: string, to: string, content: SentContent | string, options: SayOptions = {}): Promise<string> {
     const said: SentContent = typeof content === "string" ? { kind: "text", text: content } : content;
     return talk.sendMessage(this.#network, from, to, said, options);
   }
@@ -212,7 +212,7 @@ export class LocalControl implements WhatsAppControl {
     talk.hangUp(this.#network, by, to, callId);
   }
 
-  askAgain(by: string, id: string): Promise<void> {
+  requestRetry(by: string, id: string): Promise<void> {
     return talk.requestRetryOf(this.#network, by, id);
   }
 
@@ -256,9 +256,9 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async expireMedia(options: { phones?: boolean } = {}): Promise<void> {
-    this.#network.media.forget();
+    this.#network.media.clear();
     if (!options.phones) return;
-    for (const { handset } of this.#network.people.values()) handset.forgetFiles();
+    for (const { handset } of this.#network.people.values()) handset.deleteFiles();
   }
 
   async sendHistoryFile(phone: string, history: HistoryChat[], at?: FileAddress): Promise<void> {
@@ -269,7 +269,7 @@ export class LocalControl implements WhatsAppControl {
 
   async push(phone: string | "unpaired", stanza: RawNode): Promise<void> {
     if (phone === "unpaired") return this.#candidates.push(stanza);
-    for (const companion of this.#network.person(phone).companions.values()) companion.tell(stanza);
+    for (const companion of this.#network.person(phone).companions.values()) companion.push(stanza);
   }
 
   async settings(change: Partial<Settings>): Promise<Settings> {
@@ -287,8 +287,8 @@ export class LocalControl implements WhatsAppControl {
     return structuredClone({ sockets, arrivals, decryptions, deliveries, receipts });
   }
 
-  async forget(): Promise<void> {
-    this.#network.book.forget();
+  async clearLedger(): Promise<void> {
+    this.#network.book.clear();
   }
 
   async arrivals(id: string): Promise<number> {

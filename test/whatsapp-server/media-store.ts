@@ -40,7 +40,7 @@ export class ServerMediaStore {
     return this.#blobs.get(path.split("?")[0] ?? "");
   }
 
-  forget(): void {
+  clear(): void {
     this.#blobs.clear();
   }
 

@@ -39,7 +39,7 @@ describe("messages", () => {
       expect(await seen("deleted")).toMatchObject([{ id: key.id }]);
     });
     const { ana, me, control } = story;
-    const id = await control.say(ana.phone, me.phone, "Oii");
+    const id = await control.sendMessage(ana.phone, me.phone, "Oii");
     await control.edit(ana.phone, me.phone, id, "Oi");
     await control.react(ana.phone, me.phone, known(key.id ?? undefined), "❤️");
     await control.delete(ana.phone, me.phone, id);
@@ -70,7 +70,7 @@ describe("messages", () => {
   });
 
   it("shows the contact what the client has read and whether it types", async () => {
-    const id = await story.control.say(story.ana.phone, story.me.phone, "Seen?");
+    const id = await story.control.sendMessage(story.ana.phone, story.me.phone, "Seen?");
     const { message } = await eventually(() =>
       known(client.upserts.find((one) => one.message.key.id === id)),
     );
@@ -103,8 +103,8 @@ describe("messages", () => {
         ]);
       });
     }
-    await story.control.say(bia.phone, group.jid, "three");
-    await story.control.say(bia.phone, group.jid, "four");
+    await story.control.sendMessage(bia.phone, group.jid, "three");
+    await story.control.sendMessage(bia.phone, group.jid, "four");
     await eventually(() => expect(client.texts()).toEqual(["three", "four"]));
     const first = client.upserts.find((one) => one.message.message?.conversation === "three");
     expect(first?.message.key).toMatchObject({
@@ -142,7 +142,7 @@ describe("messages", () => {
       caption: "Back",
       bytes: DOT,
     } as const;
-    const id = await story.control.say(story.ana.phone, story.me.phone, picture);
+    const id = await story.control.sendMessage(story.ana.phone, story.me.phone, picture);
     const { message } = await eventually(() =>
       known(client.upserts.find((one) => one.message.key.id === id)),
     );
@@ -157,7 +157,7 @@ describe("messages", () => {
 
   it("brings what the own phone writes, and calls", async () => {
     const { me, ana, control } = story;
-    const id = await control.say(me.phone, ana.phone, "From my phone");
+    const id = await control.sendMessage(me.phone, ana.phone, "From my phone");
     const { message } = await eventually(() =>
       known(client.upserts.find((one) => one.message.key.id === id)),
     );
@@ -180,7 +180,7 @@ describe("messages", () => {
       { kind: "unreadable" },
       { kind: "extendedTextMessage", text: "second" },
     ]);
-    const id = await control.say(ana.phone, me.phone, "broken once", { corrupt: true });
+    const id = await control.sendMessage(ana.phone, me.phone, "broken once", { corrupt: true });
     await eventually(() => expect(client.texts()).toContain("broken once"));
     const { deliveries } = await control.ledger();
     expect(deliveries.find((one) => one.id === id)).toMatchObject({ sent: 2, retries: 1 });
@@ -190,9 +190,9 @@ describe("messages", () => {
   it("sends again what could not be read in a group, both ways", async () => {
     const { me, ana, control } = story;
     const { jid } = await control.addGroup("Two", [ana.phone, me.phone]);
-    await control.say(ana.phone, jid, "first");
-    await control.say(ana.phone, jid, "broken once", { corrupt: true });
-    await control.say(ana.phone, jid, "last");
+    await control.sendMessage(ana.phone, jid, "first");
+    await control.sendMessage(ana.phone, jid, "broken once", { corrupt: true });
+    await control.sendMessage(ana.phone, jid, "last");
     await eventually(() => expect(client.texts().sort()).toEqual(["broken once", "first", "last"]));
     await control.fault({ fault: "unreadable", by: ana.phone, times: 2 });
     for (const text of ["one", "two"]) await client.socket.sendMessage(jid, { text });

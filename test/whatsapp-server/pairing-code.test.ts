@@ -23,7 +23,7 @@ describe("pairing by code, and what the phone sends first", () => {
       registered: true,
       me: { lid: expect.stringContaining("@lid") },
     });
-    await story.control.say(story.ana.phone, story.me.phone, "by code");
+    await story.control.sendMessage(story.ana.phone, story.me.phone, "by code");
     await eventually(() => expect(client.texts()).toContain("by code"));
   });
 

@@ -28,7 +28,7 @@ describe("pairing and texts", () => {
         { type: "message", id, content: { kind: "text", text: "Oi, Ana" }, from: story.me.phone },
       ]),
     );
-    const answer = await story.control.say(story.ana.phone, story.me.phone, "Oi!");
+    const answer = await story.control.sendMessage(story.ana.phone, story.me.phone, "Oi!");
     await eventually(() => expect(client.texts()).toContain("Oi!"));
     const upsert = client.upserts.find((one) => one.message.key.id === answer);
     expect(upsert).toMatchObject({ type: "notify", message: { key: { remoteJid: story.ana.lid } } });

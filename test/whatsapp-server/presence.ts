@@ -13,7 +13,7 @@ export function handlePresence(network: Network, companion: Companion, { attrs }
   if (name) companion.person.name = name;
   if (type === "subscribe") {
     const other = network.findPerson(to);
-    if (other) companion.tell(node("presence", { from: to, type: "unavailable", last: seconds() }));
+    if (other) companion.push(node("presence", { from: to, type: "unavailable", last: seconds() }));
     return;
   }
   if (type === undefined || type === "available" || type === "unavailable") {
@@ -44,7 +44,7 @@ export function showChatState(by: Device, to: Address, state: PresenceState): vo
       const { phone } = by.person;
       const chat = to.kind === "group" ? addressJid(to) : by.person.jid();
       device.see({ type: "presence", state, chat, from: phone, from_me: false, at: Date.now() });
-    } else device.tell(stateNode(by, to, state));
+    } else device.push(stateNode(by, to, state));
   }
 }
 

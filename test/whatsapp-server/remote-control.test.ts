@@ -25,9 +25,9 @@ describe("control over HTTP", () => {
     const bia = await control.addPerson({ name: "Bia" });
     const bytes = Buffer.from([0, 1, 254, 255]);
     const file = { kind: "media", media_type: "image", mime_type: "image/png", bytes } as const;
-    const id = await control.say(bia.phone, story.ana.phone, file);
+    const id = await control.sendMessage(bia.phone, story.ana.phone, file);
     await eventually(async () => expect(await control.file(story.ana.phone, id)).toEqual(bytes));
-    await control.say(bia.phone, story.me.phone, "over HTTP");
+    await control.sendMessage(bia.phone, story.me.phone, "over HTTP");
     await eventually(() => expect(client.texts()).toEqual(["over HTTP"]));
     expect((await control.ledger()).sockets).toHaveLength(2);
     expect(await control.arrivals("unknown")).toBe(0);

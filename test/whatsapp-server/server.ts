@@ -7,7 +7,7 @@
  *   const ana = await control.addPerson({ name: "Ana" });
  *   // the client connects to server.url, trusting server.rootKeyHex, and shows a QR
  *   await control.scan(phone.phone, qr);
- *   const id = await control.say(ana.phone, phone.phone, "Oi");
+ *   const id = await control.sendMessage(ana.phone, phone.phone, "Oi");
  *   await control.seen(ana.phone);                        // what Ana's phone decrypted, receipts, presence ...
  *   await control.fault({ fault: "ack_error", error: 463 });
  *   expect(await control.unhandled()).toEqual([]);

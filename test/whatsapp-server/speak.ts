@@ -40,7 +40,7 @@ export function speak(
     file,
   };
   return handset.inTurn(async () => {
-    if (!peer) handset.keep(kept);
+    if (!peer) handset.store(kept);
     const envelopes = await sealAll(handset, kept, options);
     for (const [device, envelope] of envelopes) route(network, envelope, device);
     return id;

@@ -67,9 +67,9 @@ async function makeAccount(password = PASSWORD) {
 }
 
 const login = (email: string, password = PASSWORD) =>
-  served.call("POST /api/auth/login", { email, password });
+  served.request("POST /api/auth/login", { email, password });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const me = (token: string) => served.call("GET /api/auth/me", undefined, bearer(token));
+const me = (token: string) => served.request("GET /api/auth/me", undefined, bearer(token));
 
 async function signIn(email: string, password = PASSWORD): Promise<string> {
   const { body } = await login(email, password);
@@ -109,7 +109,7 @@ describe("signing in", () => {
     (email: string) => ({ email: `  ${email.toUpperCase()} `, password: PASSWORD }),
   ])("accepts other names and formats of the fields (%#)", async (spelling) => {
     const { email } = await makeAccount();
-    expect((await served.call("POST /api/auth/login", spelling(email))).status).toBe(200);
+    expect((await served.request("POST /api/auth/login", spelling(email))).status).toBe(200);
   });
 
   it("rejects a wrong password and an unknown user with identical responses", async () => {
@@ -125,7 +125,7 @@ describe("signing in", () => {
   });
 
   it("names the missing fields", async () => {
-    const { status, body } = await served.call("POST /api/auth/login", {});
+    const { status, body } = await served.request("POST /api/auth/login", {});
     expect(status).toBe(400);
     expect(body.code).toBe("VALIDATION_ERROR");
     expect(body.details.fields.map(({ field }: { field: string }) => field)).toEqual(["email", "password"]);
@@ -159,7 +159,7 @@ describe("signing in", () => {
     await createAccount(test.database.db, mine);
     const device_token = (await login(email, NEW_PASSWORD)).body.data.device_token;
     const guess = (password: string) =>
-      served.call("POST /api/auth/login", { email, password, device_token });
+      served.request("POST /api/auth/login", { email, password, device_token });
     for (let i = 0; i < 5; i++) {
       expect((await guess(`wrong wrong ${i}`)).status).toBe(401);
       expect((await guess(NEW_PASSWORD)).status).toBe(200);
@@ -176,10 +176,10 @@ describe("signing in", () => {
     const more = { name: "Other", account_type: "client" as const, email };
     await createAccount(test.database.db, { ...more, password: NEW_PASSWORD });
     const { account_id, user_id } = await createAccount(test.database.db, { ...more, password: PASSWORD });
-    const first = await served.call("POST /api/auth/login", { email, password: PASSWORD, account_id });
+    const first = await served.request("POST /api/auth/login", { email, password: PASSWORD, account_id });
     const { device_token } = first.body.data;
     expect((await login(email)).status).toBe(401);
-    const again = await served.call("POST /api/auth/login", { email, password: PASSWORD, device_token });
+    const again = await served.request("POST /api/auth/login", { email, password: PASSWORD, device_token });
     expect(again.body.data.user.id).toBe(user_id);
   });
 
@@ -261,7 +261,7 @@ describe("a sign-in session", () => {
     const { email } = await makeAccount();
     const [one, other] = [await signIn(email), await signIn(email)];
     expect((await me(one)).status).toBe(200);
-    expect(await served.call("POST /api/auth/logout", undefined, bearer(one))).toMatchObject({
+    expect(await served.request("POST /api/auth/logout", undefined, bearer(one))).toMatchObject({
       status: 200,
       body: { success: true, message: "Signed out", data: {} },
     });
@@ -281,7 +281,7 @@ describe("a sign-in session", () => {
   });
 
   it("requires a token", async () => {
-    expect(await served.call("GET /api/auth/me")).toMatchObject({
+    expect(await served.request("GET /api/auth/me")).toMatchObject({
       status: 401,
       body: { code: "AUTH_REQUIRED" },
     });
@@ -291,7 +291,7 @@ describe("a sign-in session", () => {
 
 describe("changing the password", () => {
   const NEW = "gravel trombone oyster lamp";
-  const change = (token: string, body: object) => served.call("POST /api/auth/password", body, bearer(token));
+  const change = (token: string, body: object) => served.request("POST /api/auth/password", body, bearer(token));
 
   it("ends every token of the user, returns a new token, and only the new password signs in", async () => {
     const { email } = await makeAccount();
@@ -386,7 +386,7 @@ describe("creating accounts", () => {
     const second = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
     const { account_id } = await createAccount(test.database.db, second);
     const signedInTo = async (input: object) =>
-      (await served.call("POST /api/auth/login", { email, ...input })).body.accountId;
+      (await served.request("POST /api/auth/login", { email, ...input })).body.accountId;
     expect(await signedInTo({ password: PASSWORD })).toBe(first.account_id);
     expect(await signedInTo({ password: NEW_PASSWORD })).toBe(account_id);
     expect(await signedInTo({ password: NEW_PASSWORD, account_id: first.account_id })).toBeUndefined();
@@ -450,27 +450,27 @@ describe("a sign-in that is more than ten minutes old", () => {
 
   it("can read, but cannot add a user until the password is given again", async () => {
     const { token } = await old();
-    expect((await served.call("GET /api/users", undefined, bearer(token))).status).toBe(200);
-    const refused = await served.call("POST /api/users", ana, bearer(token));
+    expect((await served.request("GET /api/users", undefined, bearer(token))).status).toBe(200);
+    const refused = await served.request("POST /api/users", ana, bearer(token));
     expect([refused.status, refused.body.code]).toEqual([403, "PASSWORD_REQUIRED"]);
 
-    const wrong = await served.call("POST /api/auth/confirm", { password: "wrong" }, bearer(token));
+    const wrong = await served.request("POST /api/auth/confirm", { password: "wrong" }, bearer(token));
     expect([wrong.status, wrong.body.code]).toEqual([401, "INVALID_CREDENTIALS"]);
-    expect((await served.call("POST /api/users", ana, bearer(token))).status).toBe(403);
+    expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(403);
 
-    expect((await served.call("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status).toBe(
+    expect((await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status).toBe(
       200,
     );
-    expect((await served.call("POST /api/users", ana, bearer(token))).status).toBe(200);
+    expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(200);
   });
 
   it("of the owner can set a new password for a user once the owner's password is given again", async () => {
     const lost = await makeAccount();
     const before = await signIn(lost.email);
     const { token } = await old("owner");
-    const recover = () => served.call(`POST /api/admin/users/${lost.user_id}/recover`, {}, bearer(token));
+    const recover = () => served.request(`POST /api/admin/users/${lost.user_id}/recover`, {}, bearer(token));
     expect((await recover()).body.code).toBe("PASSWORD_REQUIRED");
-    await served.call("POST /api/auth/confirm", { password: PASSWORD }, bearer(token));
+    await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token));
     const { body } = await recover();
     expect(body.data.user).toMatchObject({
       id: lost.user_id,
@@ -508,9 +508,9 @@ describe("a sign-in that is more than ten minutes old", () => {
       password: NEW_PASSWORD,
       role: "admin",
     };
-    const { body: made } = await served.call("POST /api/users", user, bearer(token));
+    const { body: made } = await served.request("POST /api/users", user, bearer(token));
     const recover = (id: number, by: string) =>
-      served.call(`POST /api/admin/users/${id}/recover`, {}, bearer(by));
+      served.request(`POST /api/admin/users/${id}/recover`, {}, bearer(by));
     const below = (await login(user.email, NEW_PASSWORD)).body.token;
     const refused = await recover(owner.user_id, below);
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);

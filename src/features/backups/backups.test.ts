@@ -33,7 +33,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ ...own, WAYGATE_RETRY_SCHEDULE: "2h" });
   env = { ...own, DATABASE_URL: gateway.database.url };
   [good, broken] = [await startReceiver(), await startReceiver()];
-  broken.answer(500);
+  broken.respond(500);
   shop = await gateway.connectInstance({ name: "Shop", webhook_url: good.url });
   await fillEverything();
   const { data } = await gateway.admin.createBackup();
@@ -202,7 +202,7 @@ describe("a restore", () => {
     expect(await restore(file, target)).toContain("On hold: 1 sends, 2 deliveries");
     expect(await count(target.database, "credential where registration is not null")).toBe(0);
     await expect(restore(file, target)).rejects.toThrow("not empty");
-    broken.answer(200);
+    broken.respond(200);
     const [gotGood, gotBroken] = [good.received.length, broken.received.length];
     await gateway.restart({ DATABASE_URL: target.url });
     const client = createClient({ baseUrl: gateway.url, apiKey: shop.api_key });

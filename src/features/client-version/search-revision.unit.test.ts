@@ -26,12 +26,12 @@ afterAll(async () => {
 
 beforeEach(() => {
   web.publish(NEWER);
-  web.asked.length = 0;
+  web.requests.length = 0;
 });
 
 const search = (known: number | null = null, totalMs?: number) =>
   searchRevision({ outgoing, origin: web.origin, known, totalMs });
-const paths = () => web.asked.map(({ path }) => path);
+const paths = () => web.requests.map(({ path }) => path);
 
 const text = (body: string) => (response: ServerResponse) => void response.end(body);
 const hang = () => {};
@@ -54,22 +54,22 @@ describe("The search for a client revision", () => {
     ["names a number that is no revision", text(serviceWorkerOf(1_795_000_000))],
     ["breaks off", (response) => void response.socket?.destroy()],
   ])("reads the page when the service worker %s", async (_what, how) => {
-    web.answer("/sw.js", how);
+    web.respond("/sw.js", how);
     expect(await search()).toEqual({ revision: NEWER });
     expect(paths()).toEqual(["/sw.js", "/"]);
   });
 
   test("reports why it found nothing in either place", async () => {
-    web.answer("/sw.js", (response) => void response.writeHead(400).end());
-    web.answer("/", text("nothing"));
+    web.respond("/sw.js", (response) => void response.writeHead(400).end());
+    web.respond("/", text("nothing"));
     expect(await search()).toEqual({
       problem: "/sw.js: The response was HTTP 400. /: The response contains no client revision.",
     });
   });
 
   test("gives up on a server that does not respond", async () => {
-    web.answer("/sw.js", hang);
-    web.answer("/", hang);
+    web.respond("/sw.js", hang);
+    web.respond("/", hang);
     expect(await search(null, 100)).toEqual({ problem: "No response within the time limit." });
   });
 
@@ -82,7 +82,7 @@ describe("The search for a client revision", () => {
     const closed = createSafeFetch({ allowedHosts: ["example.com"] });
     const found = await searchRevision({ outgoing: closed, origin: web.origin, known: null });
     expect(found).toEqual({ problem: expect.stringContaining("not allowed") });
-    expect(web.asked).toEqual([]);
+    expect(web.requests).toEqual([]);
     await closed.close();
   });
 });

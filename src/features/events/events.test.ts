@@ -5,7 +5,7 @@ import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 import { type EventDraft, MAX_BODY_BYTES, recordEvents, serializeEvent } from "./events.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs } = story;
+const { addWebhook, receive, logs } = story;
 const BIA = "5511977771011";
 
 const record = (drafts: EventDraft[]) =>
@@ -62,7 +62,7 @@ describe("the event sequence", () => {
 describe("an event replay", () => {
   test("after a sequence returns later events as they were delivered, oldest first, in pages", async () => {
     await addWebhook({ events: ["message.received"] });
-    for (let n = 1; n <= 5; n++) await say(`n${n}`, BIA);
+    for (let n = 1; n <= 5; n++) await receive(`n${n}`, BIA);
     await story.receiver.waitFor(textIs("n5"));
     const [, second] = await list({ event: "message.received" });
     const first = await story.shop.client.listEvents({
@@ -86,14 +86,14 @@ describe("an event replay", () => {
   });
 
   test("after the last sequence is empty", async () => {
-    await say("Last", BIA);
+    await receive("Last", BIA);
     const last = (await list()).at(-1)?.sequence ?? 0;
     expect(await list({ after: last })).toEqual([]);
     expect(await list({ after: last + 1_000 })).toEqual([]);
   });
 
   test("after an expired event begins with the oldest stored event", async () => {
-    for (const text of ["a", "b", "c"]) await say(text, BIA);
+    for (const text of ["a", "b", "c"]) await receive(text, BIA);
     const events = await list({ event: "message.received" });
     await sql`delete from event where instance_id = ${story.shop.id} and sequence < ${events[1]?.sequence}`.execute(
       story.gateway.database.db,
@@ -115,9 +115,9 @@ describe("a list of events", () => {
   test("shows each event's delivery result at each webhook, and can be filtered by webhook", async () => {
     const good = await addWebhook();
     const bad = await story.startReceiver();
-    bad.answer(500);
+    bad.respond(500);
     const failing = await addWebhook({ url: bad.url, retry_enabled: false });
-    const { event_id } = await say("Two ways", BIA);
+    const { event_id } = await receive("Two ways", BIA);
     const own = await addWebhook({ events: ["message.sent"] });
     await waitUntil(async () => (await logs()).length === 2);
     const [event] = await list({ event: "message.received" });
@@ -144,7 +144,7 @@ describe("a list of events", () => {
   });
 
   test("without `after` contains no payloads", async () => {
-    await say("Plain", BIA);
+    await receive("Plain", BIA);
     const { data } = await story.shop.client.listEvents({ id: story.shop.id });
     expect(data.every((event) => !("payload" in event))).toBe(true);
   });
@@ -195,10 +195,10 @@ describe("opt-in events", () => {
 
   test("about deliveries never report their own deliveries", async () => {
     const watcher = await story.startReceiver();
-    watcher.answer(500);
+    watcher.respond(500);
     await addWebhook({ events: ["*"] });
     await addWebhook({ url: watcher.url, events: ["webhook.*"], max_attempts: 1 });
-    await say("Reported", BIA);
+    await receive("Reported", BIA);
     await story.receiver.waitFor(({ body }) => body.event === "webhook.sent");
     await waitUntil(async () => (await logs({ event: "webhook.sent" })).length >= 2);
     await waitUntil(async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_RETRY_SCHEDULE: "5s" });
   receiver = await startReceiver();
   broken = await startReceiver();
-  broken.answer(500);
+  broken.respond(500);
   await tellStory();
 });
 afterAll(async () => {

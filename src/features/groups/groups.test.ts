@@ -39,7 +39,7 @@ const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
 const call = (http: string, body?: object) => {
   const [method, path] = http.split(" ");
-  return story.call(`${method} /api/v1/instances/${sales.id}/${path}`, body);
+  return story.request(`${method} /api/v1/instances/${sales.id}/${path}`, body);
 };
 
 /** A group of the shop with the given members. */

@@ -102,7 +102,7 @@ describe("the logs of an instance", () => {
     expect(all.messages).toEqual([]);
   });
 
-  const refusedCall = () => story.call(`GET /api/v1/instances/${story.sales.id}/webhook-events/evt_none`);
+  const refusedCall = () => story.request(`GET /api/v1/instances/${story.sales.id}/webhook-events/evt_none`);
 
   test("keep stable pages while rows are added", async () => {
     const seen: number[] = [];
@@ -120,7 +120,7 @@ describe("the logs of an instance", () => {
 
   test("reject a cursor without a type, and an unknown type", async () => {
     for (const query of ["cursor=MQ", "type=secrets", "type=api&cursor=nonsense"]) {
-      const { status, body } = await story.call(`GET /api/v1/instances/${story.sales.id}/logs?${query}`);
+      const { status, body } = await story.request(`GET /api/v1/instances/${story.sales.id}/logs?${query}`);
       expect([query, status, body.code]).toEqual([query, 400, "VALIDATION_ERROR"]);
     }
   });

@@ -63,7 +63,7 @@ describe("integrations", () => {
   test("keep a secret that is sent back masked, but do not pass it to another address", async () => {
     const { data: shown } = await client().getIntegration(of("n8n"));
     await client().saveIntegration({ ...of("n8n"), config: { ...shown.config, include_groups: false } });
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(() => n8n.executions.length === 1);
     expect(n8n.executions[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     const elsewhere = { ...shown.config, webhook_url: "http://localhost:9/webhook/in" };
@@ -74,12 +74,12 @@ describe("integrations", () => {
   });
 
   test("can be disabled and enabled without sending their configuration", async () => {
-    n8n.forget();
+    n8n.reset();
     await client().saveIntegration({ ...of("n8n"), enabled: false });
-    await story.say(newPerson(), "while off");
+    await story.receive(newPerson(), "while off");
     const { data } = await client().saveIntegration({ ...of("n8n"), enabled: true });
     expect(data.config).toMatchObject({ token: "****1234" });
-    await story.say(newPerson(), "while on");
+    await story.receive(newPerson(), "while on");
     await waitUntil(() => n8n.executions.length === 1);
     expect(n8n.executions[0]?.body.chatInput).toBe("while on");
   });
@@ -142,13 +142,13 @@ describe("integrations", () => {
   });
 
   test("stop when the plan no longer includes them", async () => {
-    n8n.forget();
+    n8n.reset();
     await client().saveIntegration({ ...of("n8n"), config: { webhook_url: `${n8n.url}/webhook/in` } });
     await rows(`update plan set features = features || '{"integrations": false}'`);
-    await story.say(newPerson(), "without a plan");
-    await story.settled();
+    await story.receive(newPerson(), "without a plan");
+    await story.waitUntilIdle();
     await rows(`update plan set features = features - 'integrations'`);
-    await story.say(newPerson(), "with a plan");
+    await story.receive(newPerson(), "with a plan");
     await waitUntil(() => n8n.executions.length === 1);
     expect(n8n.executions[0]?.body.chatInput).toBe("with a plan");
   });

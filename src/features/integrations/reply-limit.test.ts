@@ -63,7 +63,7 @@ const passPause = () =>
     where replies_paused_until is not null`.execute(story.gateway.database.db);
 
 async function write(from: string, times: number) {
-  for (let i = 0; i < times; i += 1) await story.say(from, `word ${i}`);
+  for (let i = 0; i < times; i += 1) await story.receive(from, `word ${i}`);
 }
 
 describe("automatic replies in one chat", () => {
@@ -71,7 +71,7 @@ describe("automatic replies in one chat", () => {
     await greet(story.shop);
     const ana = newPerson();
     await write(ana, 10);
-    expect(await story.heard(ana, 10)).toHaveLength(10);
+    expect(await story.receivedBy(ana, 10)).toHaveLength(10);
     expect((await pausedChats(story.shop)).filter(({ chat }) => chat.startsWith(ana))).toEqual([]);
   });
 
@@ -80,14 +80,14 @@ describe("automatic replies in one chat", () => {
     const bia = newPerson();
     for (const [round, wanted] of [60, 120, 240].entries()) {
       await write(bia, 2);
-      await story.heard(bia, 2 * (round + 1));
+      await story.receivedBy(bia, 2 * (round + 1));
       await waitUntil(async () => (await pausedChats(story.shop)).length > 0);
       const [paused] = await pausedChats(story.shop);
       expect(paused?.pauses).toBe(round + 1);
       expect(Math.abs(seconds(paused?.paused_until ?? "") - wanted)).toBeLessThan(30);
-      await story.say(bia, "unanswered");
-      await story.settled();
-      expect(await story.heardSoFar(bia)).toHaveLength(2 * (round + 1));
+      await story.receive(bia, "unanswered");
+      await story.waitUntilIdle();
+      expect(await story.receivedSoFar(bia)).toHaveLength(2 * (round + 1));
       await passPause();
     }
   });
@@ -100,11 +100,11 @@ describe("automatic replies in one chat", () => {
     await greet(story.shop, { max_replies_per_minute: 1, loop_protection: false });
     expect(await pausedChats(story.shop)).toEqual([]);
     await write(caio, 3);
-    expect(await story.heard(caio, 4)).toHaveLength(4);
+    expect(await story.receivedBy(caio, 4)).toHaveLength(4);
   });
 
   test("from a workflow pause too, while the workflow still receives every event", async () => {
-    n8n.activate("answer", { respond: "responseNode", says: [{ output: "Yes" }] });
+    n8n.activate("answer", { respond: "responseNode", output: [{ output: "Yes" }] });
     await shop().saveIntegration({
       id: story.shop.id,
       provider: "n8n",
@@ -113,11 +113,11 @@ describe("automatic replies in one chat", () => {
     });
     const dora = newPerson();
     await write(dora, 2);
-    await story.heard(dora, 2);
+    await story.receivedBy(dora, 2);
     await write(dora, 2);
     await waitUntil(() => n8n.executions.length === 4);
-    await story.settled();
-    expect(await story.heardSoFar(dora)).toHaveLength(2);
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(dora)).toHaveLength(2);
     expect(await pausedChats(story.shop, "n8n")).toMatchObject([{ pauses: 1 }]);
   });
 
@@ -135,8 +135,8 @@ describe("automatic replies in one chat", () => {
     await waitUntil(
       async () => (await pausedChats(story.shop)).length + (await pausedChats(other)).length > 0,
     );
-    await story.settled();
-    const rounds = (await story.heardSoFar(other.phone)).length;
+    await story.waitUntilIdle();
+    const rounds = (await story.receivedSoFar(other.phone)).length;
     expect(rounds).toBeLessThanOrEqual(16);
     await write(other.phone, 20);
     await waitUntil(async () => (await pausedChats(story.shop)).length === 1);
@@ -153,9 +153,9 @@ describe("automatic replies in one chat", () => {
 
     await story.gateway.restart();
     expect(await pausedChats(story.shop)).toHaveLength(1);
-    const heard = (await story.heardSoFar(other.phone)).length;
+    const heard = (await story.receivedSoFar(other.phone)).length;
     await clientOf(other).sendText({ id: other.id, number: story.shop.phone, text: "Still there?" });
-    await story.settled();
-    expect(await story.heardSoFar(other.phone)).toHaveLength(heard);
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(other.phone)).toHaveLength(heard);
   });
 });

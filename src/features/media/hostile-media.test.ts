@@ -51,7 +51,7 @@ test.each(["external", "external,private,loopback"])(
       const [mediaKey, fileSha256, fileEncSha256] = [randomBytes(32), randomBytes(32), randomBytes(32)];
       const keys = { mediaKey, fileSha256, fileEncSha256, fileLength: 3, mimetype: "image/png" };
       const message = { imageMessage: { url: `https://${host}/x`, directPath, ...keys } };
-      await control.say(stranger.phone, me.phone, { kind: "raw", message });
+      await control.sendMessage(stranger.phone, me.phone, { kind: "raw", message });
     }
     await waitUntil(async () => {
       const files = await gateway.database.db.selectFrom("media").select("status").execute();

@@ -26,12 +26,12 @@ const photo = () => files.at("/photo.png");
 type Body = Record<string, unknown>;
 
 const post = (route: string, body: Body) =>
-  story.call(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
+  story.request(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
 
 /** The message in the log after an async send with this body. */
 async function queue(route: string, body: Body) {
   const path = route === "send" ? "POST /api/v1/send" : `POST /api/v1/instances/${story.sales.id}/${route}`;
-  const answer = await story.call(path, { async: true, ...body });
+  const answer = await story.request(path, { async: true, ...body });
   expect(answer.body).toMatchObject({ success: true, queued: true });
   const { id } = answer.body.data.message;
   const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: String(id) });

@@ -48,7 +48,7 @@ afterEach(async () => {
 type Body = Record<string, unknown>;
 
 const post = async (route: string, body: Body) => {
-  const answer = await story.call(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
+  const answer = await story.request(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
   return { status: answer.status, ...answer.body };
 };
 
@@ -331,7 +331,7 @@ describe("a location", () => {
   ])("with %s %j is rejected", async (field, value) => {
     const place = { latitude: 1, longitude: 1, [field]: value };
     await expectRefusal("send-location", { number: PHONE, ...place }, invalid(field));
-    const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "location", ...place });
+    const answer = await story.request("POST /api/v1/send", { number: PHONE, type: "location", ...place });
     expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 });
@@ -390,7 +390,7 @@ describe("a reply", () => {
 
   test("that names no message to reply to is rejected", async () => {
     await expectRefusal("send-reply", { number: PHONE, text: "Yes" }, invalid("message_id"));
-    const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
+    const answer = await story.request("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
     expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

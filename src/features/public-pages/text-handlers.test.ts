@@ -18,7 +18,7 @@ async function read(path: string, root = packageRoot()) {
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: root };
   const contract = { privacy, terms, productionReadiness };
   served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
-  const { status, headers, body } = await served.call(`GET ${path}`);
+  const { status, headers, body } = await served.request(`GET ${path}`);
   return { status, type: headers.get("content-type"), text: Buffer.from(body).toString() };
 }
 
@@ -60,7 +60,7 @@ it.each(["/privacy", "/docs/production-readiness.md"])("%s returns a page to a b
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
   const contract = { privacy, terms, productionReadiness };
   served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
-  const { headers, body } = await served.call(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
+  const { headers, body } = await served.request(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
   expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept"]);
   expect(Buffer.from(body).toString()).toMatch(/<nav class="pages".* aria-current="page".*<h1 /s);
 });

@@ -109,7 +109,7 @@ async function insertInstance(account_id: number, kind: "sandbox" | "whatsapp"):
 }
 
 const post = (what: string, body: object = {}, id = instance) =>
-  served.call(`POST /api/v1/instances/${id}/sandbox/${what}`, body);
+  served.request(`POST /api/v1/instances/${id}/sandbox/${what}`, body);
 
 const pair = () => post("scan", { phone: PHONE });
 

@@ -30,7 +30,7 @@ it("opening a session is retried, but not reported, while the database is unavai
   const { told, deps } = createDeps();
   cable.cut();
   await expect(openSession(deps, sessions, instance)).rejects.toThrow();
-  cable.mend();
+  cable.restore();
   expect(told).toEqual([]);
 });
 

@@ -35,7 +35,7 @@ test("a delivery result that cannot be stored is stored after the database retur
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  receiver.answer(async (_, response) => {
+  receiver.respond(async (_, response) => {
     await released;
     response.writeHead(200).end();
   });
@@ -45,7 +45,7 @@ test("a delivery result that cannot be stored is stored after the database retur
   release();
   const refused = cable.refused();
   await waitUntil(() => cable.refused() > refused + 2);
-  cable.mend();
+  cable.restore();
   await waitUntil(async () => {
     const logs = await client.listDeliveryLogs({ id }).catch(() => undefined);
     return logs?.data.length === 1;

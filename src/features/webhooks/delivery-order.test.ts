@@ -4,14 +4,14 @@ import type { Received } from "../../../test/receiver.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs, delivery } = story;
+const { addWebhook, receive, logs, delivery } = story;
 
 const [BIA, RUI] = ["5511977771011", "5511977771012"];
 const textOf = ({ body }: Received) => String(body.data.message.text);
 
 /** Makes the receiver reject texts that start with "bad". */
 function refuseBad(): void {
-  story.receiver.answer((item, response) => {
+  story.receiver.respond((item, response) => {
     response.writeHead(textOf(item).startsWith("bad") ? 500 : 200).end();
   });
 }
@@ -29,7 +29,7 @@ async function passRetries(steps: number): Promise<void> {
 describe("ordering `chat`", () => {
   test("keeps the order of each chat at any speed of the receiver", async () => {
     await addWebhook();
-    story.receiver.answer(async (_, response) => {
+    story.receiver.respond(async (_, response) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
       response.writeHead(200).end();
     });
@@ -53,10 +53,10 @@ describe("ordering `chat`", () => {
   test("lets an event wait for two failures of the previous one and go after the third", async () => {
     const webhook = await addWebhook();
     refuseBad();
-    const bad = await say("bad", BIA);
+    const bad = await receive("bad", BIA);
     await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
-    const good = await say("good", BIA);
-    await say("elsewhere", RUI);
+    const good = await receive("good", BIA);
+    await receive("elsewhere", RUI);
     await story.receiver.waitFor(textIs("elsewhere"));
     await passRetries(1);
     expect(await delivery(good.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
@@ -68,10 +68,10 @@ describe("ordering `chat`", () => {
   test("sends the rest of the chat at once if a manual attempt of its first event succeeds", async () => {
     const webhook = await addWebhook();
     refuseBad();
-    const bad = await say("bad", BIA);
+    const bad = await receive("bad", BIA);
     await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
-    const good = await say("good", BIA);
-    story.receiver.answer(200);
+    const good = await receive("good", BIA);
+    story.receiver.respond(200);
     await story.shop.client.retryEvent({ id: story.shop.id, eventId: bad.event_id });
     await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
     expect(await delivery(bad.event_id, webhook.id)).toMatchObject({
@@ -79,7 +79,7 @@ describe("ordering `chat`", () => {
       next_retry_at: null,
     });
     await story.gateway.advance(60_000);
-    await say("last", BIA);
+    await receive("last", BIA);
     await story.receiver.waitFor(textIs("last"));
     expect(story.receiver.received.filter(textIs("bad"))).toHaveLength(2);
   });
@@ -87,7 +87,7 @@ describe("ordering `chat`", () => {
   test("keeps its schedule if a manual attempt fails", async () => {
     const webhook = await addWebhook();
     refuseBad();
-    const bad = await say("bad", BIA);
+    const bad = await receive("bad", BIA);
     const before = await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
     await story.shop.client.retryEvent({ id: story.shop.id, eventId: bad.event_id });
     await waitUntil(async () => (await logs()).length === 2);
@@ -104,9 +104,9 @@ describe("ordering `chat`", () => {
 test("ordering `strict` delays all events until the first one is delivered or has failed", async () => {
   const webhook = await addWebhook({ ordering: "strict", max_attempts: 5 });
   refuseBad();
-  const bad = await say("bad", BIA);
+  const bad = await receive("bad", BIA);
   await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
-  const other = await say("other chat", RUI);
+  const other = await receive("other chat", RUI);
   await passRetries(3);
   expect(await delivery(other.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
   await passRetries(1);
@@ -117,9 +117,9 @@ test("ordering `strict` delays all events until the first one is delivered or ha
 test("ordering `none` sends every event independently", async () => {
   const webhook = await addWebhook({ ordering: "none" });
   refuseBad();
-  const bad = await say("bad", BIA);
+  const bad = await receive("bad", BIA);
   await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
-  const good = await say("good", BIA);
+  const good = await receive("good", BIA);
   await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
   await passRetries(2);
   expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "retrying", attempts: 3 });
@@ -219,10 +219,10 @@ test("an instance with disabled webhooks records its events and delivers none", 
   await addWebhook();
   const { id } = story.shop;
   await story.gateway.owner.updateInstance({ id, webhook_enabled: false });
-  const { deliveries } = await say("Quiet");
+  const { deliveries } = await receive("Quiet");
   expect(deliveries).toEqual([]);
   await story.gateway.owner.updateInstance({ id, webhook_enabled: true });
-  await say("Loud");
+  await receive("Loud");
   await story.receiver.waitFor(textIs("Loud"));
   expect(story.receiver.received.filter(textIs("Quiet"))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { isSigned } from "../../../test/receiver.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say } = story;
+const { addWebhook, receive } = story;
 
 const put = (input: Parameters<typeof story.gateway.admin.putGlobalWebhook>[0]) =>
   story.gateway.admin.putGlobalWebhook(input);
@@ -49,7 +49,7 @@ describe("the global webhook", () => {
     const own = await story.startReceiver();
     await addWebhook({ url: own.url });
     const other = await story.gateway.connectInstance();
-    await say("First shop");
+    await receive("First shop");
     await other.client.sandboxReceive({ id: other.id, from: "5511977770002", text: "Second shop" });
     const [first] = await story.receiver.waitFor(textIs("First shop"));
     const [second] = await story.receiver.waitFor(textIs("Second shop"));
@@ -65,10 +65,10 @@ describe("the global webhook", () => {
   test("has a lane per instance: an instance whose events fail does not block the others", async () => {
     await setGlobal();
     const other = await story.gateway.connectInstance();
-    story.receiver.answer((item, response) => {
+    story.receiver.respond((item, response) => {
       response.writeHead(item.body.instance_id === `inst_${story.shop.id}` ? 500 : 200).end();
     });
-    for (let n = 0; n < 12; n++) await say(`Fails ${n}`, `55119777760${10 + n}`);
+    for (let n = 0; n < 12; n++) await receive(`Fails ${n}`, `55119777760${10 + n}`);
     await other.client.sandboxReceive({ id: other.id, from: "5511977770002", text: "Goes through" });
     const [item] = await story.receiver.waitFor(textIs("Goes through"));
     expect(item?.headers["x-waygate-attempt"]).toBe("1");
@@ -81,7 +81,7 @@ describe("the global webhook", () => {
     await setGlobal();
     let open = 0;
     let most = 0;
-    story.receiver.answer(async (_, response) => {
+    story.receiver.respond(async (_, response) => {
       open += 1;
       most = Math.max(most, open);
       await waitUntil(() => most >= 12, 10_000).catch(() => {});
@@ -100,11 +100,11 @@ describe("the global webhook", () => {
   test("with an empty address is disabled, and with a new address enabled", async () => {
     await setGlobal();
     expect((await put({ url: "" })).data).toMatchObject({ enabled: false, url: "" });
-    const off = await say("Off");
+    const off = await receive("Off");
     expect(off.deliveries).toEqual([]);
     expect((await put({ enabled: true })).data.enabled).toBe(false);
     expect((await put({ url: story.receiver.url })).data.enabled).toBe(true);
-    await say("On");
+    await receive("On");
     await story.receiver.waitFor(textIs("On"));
     expect(story.receiver.received.filter(textIs("Off"))).toEqual([]);
   });
@@ -121,7 +121,7 @@ describe("the global webhook", () => {
     const { data } = await put({ rotate_secret: true });
     expect(data.secret).not.toBe(made.secret);
     await put({ secret: `whsec_****${data.secret?.slice(-4)}` });
-    await say("Both");
+    await receive("Both");
     const [item] = await story.receiver.waitFor(textIs("Both"));
     expect(item && isSigned(item, String(data.secret))).toBe(true);
     expect(item?.headers["x-waygate-signature-previous"]).toMatch(/^sha256=/);
@@ -131,7 +131,7 @@ describe("the global webhook", () => {
   test("uses another gateway's format with the token that its receiver expects", async () => {
     const made = await setGlobal({ format: "uazapi", format_token: "their-token", events: [] });
     expect(made).toMatchObject({ format: "uazapi", format_token: "****" });
-    await say("In their words");
+    await receive("In their words");
     const [item] = await story.receiver.waitFor(({ body }) => body.message?.text === "In their words");
     expect(item?.body).toMatchObject({ EventType: "messages", token: "their-token" });
     expect(item && isSigned(item, String(made.secret))).toBe(true);
@@ -147,29 +147,29 @@ describe("the global webhook", () => {
     await put({ url: "" });
     await expect(put({ url: elsewhere.url, format_token: "****" })).rejects.toMatchObject(refusal);
     await put({ url: elsewhere.url, format_token: "another" });
-    await say("Elsewhere");
+    await receive("Elsewhere");
     const [item] = await elsewhere.waitFor(({ body }) => body.message?.text === "Elsewhere");
     expect(item?.body.token).toBe("another");
   });
 
   test("follows its own limit of attempts, and events show the result", async () => {
     await setGlobal({ max_attempts: 1 });
-    story.receiver.answer(500);
-    const { event_id } = await say("Once");
+    story.receiver.respond(500);
+    const { event_id } = await receive("Once");
     await waitUntil(async () => {
       const { data } = await story.shop.client.getEvent({ id: story.shop.id, eventId: event_id });
       return data.deliveries[0]?.status === "failed";
     });
     expect((await story.gateway.admin.getGlobalWebhook()).data).toMatchObject({ last_status: 500 });
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     await story.shop.client.retryEvent({ id: story.shop.id, eventId: event_id });
     await story.receiver.waitFor(textIs("Once"), 2);
   });
 
   test("is disabled by a 410 response, and its record says why", async () => {
     await setGlobal();
-    story.receiver.answer(410);
-    await say("Gone");
+    story.receiver.respond(410);
+    await receive("Gone");
     await waitUntil(async () => !(await story.gateway.admin.getGlobalWebhook()).data.enabled);
     expect((await story.gateway.admin.getGlobalWebhook()).data.disabled_reason).toBe(
       "The receiver responded with 410.",

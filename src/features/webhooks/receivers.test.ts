@@ -4,7 +4,7 @@ import { waitUntil } from "../../../test/gateway.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs, delivery } = story;
+const { addWebhook, receive, logs, delivery } = story;
 
 /** The log row of the webhook's only attempt. */
 async function oneTry(of = story) {
@@ -16,12 +16,12 @@ async function oneTry(of = story) {
 describe("a receiver", () => {
   test("that sends its body slowly after a 2xx has accepted the event", async () => {
     const webhook = await addWebhook();
-    story.receiver.answer((_, response) => {
+    story.receiver.respond((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write("."), 20);
       response.on("close", () => clearInterval(drip));
     });
-    const { event_id } = await say("Drip");
+    const { event_id } = await receive("Drip");
     expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
       response_status: 200,
       attempts: 1,
@@ -33,7 +33,7 @@ describe("a receiver", () => {
   test("that sends an endless response is cut off, and 4 KiB of it are stored", async () => {
     const webhook = await addWebhook();
     let written = 0;
-    story.receiver.answer(async (_, response) => {
+    story.receiver.respond(async (_, response) => {
       response.writeHead(200, { "content-type": "text/plain" });
       const part = Buffer.alloc(1_048_576, "x");
       response.on("error", () => {});
@@ -43,7 +43,7 @@ describe("a receiver", () => {
           await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
       }
     });
-    const { event_id } = await say("Flood");
+    const { event_id } = await receive("Flood");
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
     expect((await oneTry())?.response_body).toBe("x".repeat(4096));
     expect(written).toBeLessThan(100 * 1_048_576);
@@ -54,7 +54,7 @@ describe("a receiver", () => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", () => socket.resetAndDestroy());
     });
     const webhook = await addWebhook({ url: breaks.url });
-    const { event_id } = await say("Break");
+    const { event_id } = await receive("Break");
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
     await breaks.close();
   });
@@ -62,12 +62,12 @@ describe("a receiver", () => {
   test("that fails every other time receives every event in the order of its chat", async () => {
     await addWebhook();
     let requests = 0;
-    story.receiver.answer((_, response) => {
+    story.receiver.respond((_, response) => {
       requests += 1;
       response.writeHead(requests % 2 === 0 ? 200 : 503).end();
     });
     const texts = ["one", "two", "three", "four"];
-    for (const text of texts) await say(text);
+    for (const text of texts) await receive(text);
     for (let n = 1; n <= texts.length; n++) {
       await waitUntil(async () => (await logs()).length >= 2 * n - 1);
       await story.gateway.advance(42_000);
@@ -80,7 +80,7 @@ describe("a receiver", () => {
 
   test("receives no event again after its 2xx", async () => {
     await addWebhook();
-    for (let n = 0; n < 20; n++) await say(`once ${n}`, `55119777700${10 + (n % 5)}`);
+    for (let n = 0; n < 20; n++) await receive(`once ${n}`, `55119777700${10 + (n % 5)}`);
     await waitUntil(async () => (await logs()).length === 20);
     expect(new Set(story.receiver.received.map((item) => item.body.event_id)).size).toBe(20);
     expect(story.receiver.received).toHaveLength(20);
@@ -90,7 +90,7 @@ describe("a receiver", () => {
 // No attempt of these tests gets a response in time, so the shortest time limit decides nothing.
 describe("a receiver that lets the time limit pass", () => {
   const impatient = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "1s" });
-  const { addWebhook, say, delivery } = impatient;
+  const { addWebhook, receive, delivery } = impatient;
 
   test("and sends its response headers slowly is disconnected at the timeout", async () => {
     const drips = await listenRaw((socket) => {
@@ -99,7 +99,7 @@ describe("a receiver that lets the time limit pass", () => {
       socket.on("close", () => clearInterval(drip));
     });
     await addWebhook({ url: drips.url });
-    await say("Drip");
+    await receive("Drip");
     expect(await oneTry(impatient)).toMatchObject({
       success: false,
       status_code: null,
@@ -114,7 +114,7 @@ describe("a receiver that lets the time limit pass", () => {
       connections += 1;
     });
     const webhook = await addWebhook({ url: silent.url });
-    const { event_id } = await say("Silence");
+    const { event_id } = await receive("Silence");
     const waiting = await delivery(event_id, webhook.id, ({ status }) => status === "retrying");
     expect(waiting).toMatchObject({
       attempts: 1,
@@ -134,7 +134,7 @@ describe("one failing receiver among twenty", () => {
     const bad = await addWebhook({ url: hanging.url });
     const good = await Promise.all(Array.from({ length: 19 }, () => story.startReceiver()));
     for (const receiver of good) await addWebhook({ url: receiver.url });
-    for (let n = 0; n < 5; n++) await say(`Round ${n}`, `551197777000${n}`);
+    for (let n = 0; n < 5; n++) await receive(`Round ${n}`, `551197777000${n}`);
     await Promise.all(good.map((receiver) => receiver.waitFor(textIs("Round 4"), 1, 20_000)));
     await Promise.all(good.map((receiver) => waitUntil(() => receiver.received.length === 5)));
     expect(good.flatMap((receiver) => receiver.forged)).toEqual([]);
@@ -144,12 +144,12 @@ describe("one failing receiver among twenty", () => {
   });
 
   test("does not delay the others even at the same address", async () => {
-    story.receiver.answer((item, response) => {
+    story.receiver.respond((item, response) => {
       if (item.headers["x-which"] !== "bad") response.writeHead(200).end();
     });
     for (let n = 0; n < 8; n++) await addWebhook({ headers: { "x-which": "bad" } });
     const good = await addWebhook({ headers: { "x-which": "good" } });
-    const { event_id } = await say("Shared host");
+    const { event_id } = await receive("Shared host");
     const done = await delivery(event_id, good.id, ({ status }) => status !== "pending");
     expect(done).toMatchObject({ status: "delivered", attempts: 1 });
     expect((await logs({ webhook_id: good.id }))[0]?.duration_ms).toBeLessThan(4_000);
@@ -159,13 +159,13 @@ describe("one failing receiver among twenty", () => {
 describe("the circuit breaker", () => {
   test("opens after ten failures: later events of that webhook wait without an attempt", async () => {
     const failing = await story.startReceiver();
-    failing.answer(500);
+    failing.respond(500);
     const broken = await addWebhook({ url: failing.url });
     const healthy = await addWebhook();
-    for (let n = 0; n < 10; n++) await say(`Fails ${n}`, `55119777710${10 + n}`);
+    for (let n = 0; n < 10; n++) await receive(`Fails ${n}`, `55119777710${10 + n}`);
     await waitUntil(async () => (await logs({ webhook_id: broken.id })).length === 10);
     const waiting = [];
-    for (let n = 0; n < 3; n++) waiting.push(await say(`Waits ${n}`, `55119777720${10 + n}`));
+    for (let n = 0; n < 3; n++) waiting.push(await receive(`Waits ${n}`, `55119777720${10 + n}`));
     for (const { event_id } of waiting)
       await delivery(event_id, healthy.id, ({ status }) => status === "delivered");
     for (const { event_id } of waiting) {
@@ -173,7 +173,7 @@ describe("the circuit breaker", () => {
     }
     expect(failing.received).toHaveLength(10);
 
-    failing.answer(200);
+    failing.respond(200);
     await story.gateway.advance(42_000);
     for (const { event_id } of waiting)
       await delivery(event_id, broken.id, ({ status }) => status === "delivered");
@@ -181,12 +181,12 @@ describe("the circuit breaker", () => {
   });
 
   test("lets a manual attempt through at once", async () => {
-    story.receiver.answer(404);
+    story.receiver.respond(404);
     const webhook = await addWebhook();
-    for (let n = 0; n < 5; n++) await say(`Missing ${n}`, `55119777730${10 + n}`);
+    for (let n = 0; n < 5; n++) await receive(`Missing ${n}`, `55119777730${10 + n}`);
     await waitUntil(async () => (await logs()).length === 5);
-    const { event_id } = await say("Waits", "5511977774001");
-    story.receiver.answer(200);
+    const { event_id } = await receive("Waits", "5511977774001");
+    story.receiver.respond(200);
     await story.shop.client.retryEvent({ id: story.shop.id, eventId: event_id });
     expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
       attempts: 0,
@@ -200,19 +200,19 @@ describe("Retry-After", () => {
     const other = await story.startReceiver();
     await addWebhook({ url: other.url });
     const webhook = await addWebhook();
-    story.receiver.answer((_, response) => {
+    story.receiver.respond((_, response) => {
       response.writeHead(status, { "retry-after": "50" }).end();
     });
-    const first = await say("Slower", "5511977770001");
+    const first = await receive("Slower", "5511977770001");
     const asked = await delivery(first.event_id, webhook.id, (one) => one.status === "retrying");
     const waitMs = new Date(asked.next_retry_at ?? 0).getTime() - new Date(first.created_at).getTime();
     expect(waitMs).toBeGreaterThanOrEqual(50_000);
     expect(waitMs).toBeLessThan(80_000);
-    const second = await say("Also waits", "5511977770002");
+    const second = await receive("Also waits", "5511977770002");
     await other.waitFor(textIs("Also waits"));
     expect(await delivery(second.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
     expect(story.receiver.received).toHaveLength(1);
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     await story.gateway.advance(60_000);
     await story.receiver.waitFor(textIs("Slower"), 2);
     await story.receiver.waitFor(textIs("Also waits"));
@@ -224,8 +224,8 @@ describe("a 410 response", () => {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.failed"] });
     const webhook = await addWebhook();
-    story.receiver.answer(410);
-    const { event_id } = await say("Gone");
+    story.receiver.respond(410);
+    const { event_id } = await receive("Gone");
     const [notice] = await watcher.waitFor(({ body }) => body.data.reason === "endpoint_disabled");
     expect(notice?.body).toMatchObject({
       event: "webhook.failed",
@@ -242,7 +242,7 @@ describe("a 410 response", () => {
       disabled_reason: "The receiver responded with 410.",
     });
     expect(await delivery(event_id, webhook.id)).toMatchObject({ status: "failed", attempts: 1 });
-    await say("Not for it");
+    await receive("Not for it");
     await waitUntil(async () => (await logs({ webhook_id: webhook.id })).length === 1);
     expect(story.receiver.received).toHaveLength(1);
   });

@@ -3,14 +3,14 @@ import { waitUntil } from "../../../test/gateway.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs, delivery } = story;
+const { addWebhook, receive, logs, delivery } = story;
 const BIA = "5511977771011";
 
 const resend = (eventId: string) => story.shop.client.retryEvent({ id: story.shop.id, eventId });
 
 describe("an event that is sent again", () => {
   test("to a newer webhook gets one delivery, however many requests ask for it at once", async () => {
-    const { event_id } = await say("Earlier", BIA);
+    const { event_id } = await receive("Earlier", BIA);
     const webhook = await addWebhook();
     await Promise.all(Array.from({ length: 5 }, () => resend(event_id)));
     await waitUntil(() => story.receiver.received.filter(textIs("Earlier")).length === 5);
@@ -23,9 +23,9 @@ describe("an event that is sent again", () => {
   });
 
   test("to a newer webhook that rejects it is failed at once and not retried", async () => {
-    const { event_id } = await say("Earlier", BIA);
+    const { event_id } = await receive("Earlier", BIA);
     const webhook = await addWebhook();
-    story.receiver.answer(500);
+    story.receiver.respond(500);
     await resend(event_id);
     const failed = await delivery(event_id, webhook.id, ({ status }) => status !== "pending");
     expect(failed).toMatchObject({ status: "failed", next_retry_at: null, response_status: 500 });
@@ -37,7 +37,7 @@ describe("an event that is sent again", () => {
     await addWebhook({ is_active: false });
     const central = await story.startReceiver();
     await story.gateway.admin.putGlobalWebhook({ url: central.url, events: ["message.received"] });
-    const { event_id } = await say("To all", BIA);
+    const { event_id } = await receive("To all", BIA);
     await central.waitFor(textIs("To all"));
     const { data } = await resend(event_id);
     expect(data.webhook_ids).toHaveLength(2);
@@ -49,9 +49,9 @@ describe("an event that is sent again", () => {
 
   test("and is rejected remains delivered", async () => {
     const webhook = await addWebhook();
-    const { event_id } = await say("Once good", BIA);
+    const { event_id } = await receive("Once good", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
-    story.receiver.answer(500);
+    story.receiver.respond(500);
     await resend(event_id);
     await waitUntil(async () => (await logs()).length === 2);
     expect(await delivery(event_id, webhook.id)).toMatchObject({
@@ -65,7 +65,7 @@ describe("an event that is sent again", () => {
 
   test("is found by its number or event_id, in this instance only", async () => {
     await addWebhook();
-    const { id, event_id } = await say("Numbered", BIA);
+    const { id, event_id } = await receive("Numbered", BIA);
     await resend(String(id));
     await story.receiver.waitFor(textIs("Numbered"), 2);
     const other = await story.gateway.createInstance();
@@ -86,7 +86,7 @@ describe("an event that is sent again", () => {
     const other = await story.startReceiver();
     await addWebhook({ url: other.url });
     const webhook = await addWebhook();
-    await say("By log", BIA);
+    await receive("By log", BIA);
     await waitUntil(async () => (await logs()).length === 2);
     const [log] = await logs({ webhook_id: webhook.id });
     const { data } = await story.shop.client.retryDeliveryLog({ logId: log?.id ?? 0 });
@@ -103,9 +103,9 @@ describe("an event that is sent again", () => {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.*"] });
     await addWebhook();
-    const { event_id } = await say("Reported", BIA);
+    const { event_id } = await receive("Reported", BIA);
     await story.receiver.waitFor(textIs("Reported"));
-    story.receiver.answer(500);
+    story.receiver.respond(500);
     await resend(event_id);
     const [report] = await watcher.waitFor(({ body }) => body.event === "webhook.failed");
     expect(report?.body.data).toMatchObject({ event_id, status_code: 500, next_retry_at: null });

@@ -8,7 +8,7 @@ import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 import { signBody } from "./webhook-signature.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs } = story;
+const { addWebhook, receive, logs } = story;
 
 /** Verifies as a receiver that knows only this secret and uses the standard's library. */
 function verifies({ raw, headers }: Received, secret: string): boolean {
@@ -30,12 +30,12 @@ describe("a rotation of the secret", () => {
     const isRotated = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    story.receiver.answer(async (_, response) => {
+    story.receiver.respond(async (_, response) => {
       if (story.receiver.received.length > 5) await isRotated;
       response.writeHead(200).end();
     });
     const people = Array.from({ length: 40 }, (_, n) => `55119777750${10 + n}`);
-    const said = Promise.all(people.map((from, n) => say(`Rotating ${n}`, from)));
+    const said = Promise.all(people.map((from, n) => receive(`Rotating ${n}`, from)));
     await story.receiver.waitFor(({ body }) => body.event === "message.received", 5);
     const { data } = await rotate(webhook.id);
     goOn();
@@ -65,7 +65,7 @@ describe("a rotation of the secret", () => {
     await sql`update webhook set previous_until = previous_until - interval '1 hour'`.execute(
       story.gateway.database.db,
     );
-    await say("Later");
+    await receive("Later");
     const [item] = await story.receiver.waitFor(textIs("Later"));
     expect(item && isSigned(item, data.secret)).toBe(true);
     expect(item && verifies(item, webhook.secret)).toBe(false);
@@ -76,7 +76,7 @@ describe("a rotation of the secret", () => {
   test("without an overlap takes effect at once", async () => {
     const webhook = await addWebhook();
     await rotate(webhook.id, { overlap_seconds: 0 });
-    await say("At once");
+    await receive("At once");
     const [item] = await story.receiver.waitFor(textIs("At once"));
     expect(item && verifies(item, webhook.secret)).toBe(false);
   });
@@ -85,7 +85,7 @@ describe("a rotation of the secret", () => {
     const webhook = await addWebhook();
     const { data } = await rotate(webhook.id, { secret: "not-in-the-usual-form-1" });
     expect(data.secret).toBe("not-in-the-usual-form-1");
-    await say("Own");
+    await receive("Own");
     const [item] = await story.receiver.waitFor(textIs("Own"));
     expect(item && isSigned(item, "not-in-the-usual-form-1")).toBe(true);
     expect(item && verifies(item, webhook.secret)).toBe(true);
@@ -98,7 +98,7 @@ describe("a rotation of the secret", () => {
       webhookId: webhook.id,
       secret: webhook.secret,
     });
-    await say("Same");
+    await receive("Same");
     const [item] = await story.receiver.waitFor(textIs("Same"));
     expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
   });
@@ -110,7 +110,7 @@ describe("a rotation of the secret", () => {
     const { data: removed } = await client.listWebhooks({ id });
     await client.deleteWebhook({ id, webhookId: removed[0]?.id ?? 0 });
     await client.updateDefaultWebhook({ id, url: story.receiver.url });
-    await say("Again default");
+    await receive("Again default");
     const [item] = await story.receiver.waitFor(textIs("Again default"));
     expect(item && isSigned(item, data.secret)).toBe(true);
   });
@@ -155,7 +155,7 @@ describe("a secret value", () => {
       secret,
       headers: { Authorization: "****", "X-New": "****" },
     });
-    await say("Unchanged");
+    await receive("Unchanged");
     const [item] = await story.receiver.waitFor(textIs("Unchanged"));
     expect(item?.headers).toMatchObject({ authorization: "Bearer very-secret-value", "x-new": "new" });
     expect(item?.headers).not.toHaveProperty("x-old");
@@ -186,12 +186,12 @@ describe("a secret value", () => {
     expect(test.success).toBe(true);
     expect(elsewhere.received).toEqual([]);
     await change({ url: elsewhere.url, headers: { Authorization: "Bearer theirs" } });
-    await say("Moved");
+    await receive("Moved");
     const [item] = await elsewhere.waitFor(textIs("Moved"));
     expect(item?.headers.authorization).toBe("Bearer theirs");
     expect(JSON.stringify(elsewhere.received)).not.toContain("very-secret-value");
     await change({ url: story.receiver.url, headers: {} });
-    await say("Bare");
+    await receive("Bare");
     const [bare] = await story.receiver.waitFor(textIs("Bare"));
     expect(bare?.headers).not.toHaveProperty("authorization");
   });
@@ -200,17 +200,17 @@ describe("a secret value", () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
     const url = new URL("/other", story.receiver.url).href;
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url });
-    await say("Other path");
+    await receive("Other path");
     const [item] = await story.receiver.waitFor(textIs("Other path"));
     expect(item?.headers.authorization).toBe("Bearer very-secret-value");
   });
 
   test("is not stored if a receiver echoes it", async () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
-    story.receiver.answer((item, response) => {
+    story.receiver.respond((item, response) => {
       response.writeHead(200).end(`${JSON.stringify(item.headers)} ${webhook.secret} fim: ação`);
     });
-    await say("Echo");
+    await receive("Echo");
     await waitUntil(async () => (await logs()).length === 1);
     const body = (await logs())[0]?.response_body ?? "";
     expect(body).toContain("x-waygate-event-id");
@@ -225,7 +225,7 @@ describe("a secret value", () => {
     url.password = "pass-word";
     url.search = "?token=abc";
     await addWebhook({ url: url.href });
-    await say("Masked");
+    await receive("Masked");
     const [item] = await story.receiver.waitFor(textIs("Masked"));
     expect(item?.headers.authorization).toBe(`Basic ${Buffer.from("user:pass-word").toString("base64")}`);
     await waitUntil(async () => (await logs()).length === 1);
@@ -236,7 +236,7 @@ describe("a secret value", () => {
 describe("custom headers", () => {
   test("are sent with every delivery and never replace the gateway's own", async () => {
     await addWebhook({ headers: { "X-Tenant": "42", Authorization: "Bearer t0ken" } });
-    await say("Headers");
+    await receive("Headers");
     const [item] = await story.receiver.waitFor(textIs("Headers"));
     expect(item?.headers).toMatchObject({ "x-tenant": "42", authorization: "Bearer t0ken" });
     expect(story.receiver.forged).toEqual([]);
@@ -272,7 +272,7 @@ describe("custom headers", () => {
     const headers = JSON.parse('{"__proto__":"1","constructor":"2","X-A":"1\\u00002"}');
     const body = { url: story.receiver.url, events: ["message.received"], headers };
     await call(`POST /api/v1/instances/${story.shop.id}/webhooks`, body, { "x-api-key": story.shop.api_key });
-    await say("Odd");
+    await receive("Odd");
     const [item] = await story.receiver.waitFor(textIs("Odd"));
     expect(item?.headers).toMatchObject({ constructor: "2", "x-a": "12" });
     expect(Object.keys(item?.headers ?? {})).not.toContain("__proto__");

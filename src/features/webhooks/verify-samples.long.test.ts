@@ -154,7 +154,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
     isHere ? title : `is skipped: this machine has no ${command}`,
     async () => {
       const { secret } = await story.addWebhook();
-      await story.say("Olá 👋");
+      await story.receive("Olá 👋");
       const [got] = await story.receiver.waitFor(({ body }) => body.event === "message.received");
       const headers = got?.headers as Record<string, string>;
       const raw = got?.raw ?? Buffer.alloc(0);

@@ -9,11 +9,11 @@ const TOKEN = "the-token-of-the-old-gateway";
 describe("a webhook in the format of another gateway", () => {
   test("receives the same bytes, with the same signature, at every attempt", async () => {
     const { receiver } = story;
-    receiver.answer(500);
+    receiver.respond(500);
     await story.addWebhook({ format: "evolution", format_token: TOKEN });
-    await story.say("Hello");
+    await story.receive("Hello");
     await waitUntil(async () => (await story.logs()).length === 1);
-    receiver.answer(200);
+    receiver.respond(200);
     await story.gateway.advance(60_000);
     const [first, second] = await receiver.waitFor(() => true, 2);
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true);
@@ -34,7 +34,7 @@ describe("a webhook in the format of another gateway", () => {
   test("of WAHA also has that gateway's signature", async () => {
     const { receiver } = story;
     const { secret } = await story.addWebhook({ format: "waha" });
-    await story.say("Hello");
+    await story.receive("Hello");
     const [got] = await receiver.waitFor(({ body }) => body.event === "message");
     const expected = createHmac("sha512", secret)
       .update(got?.raw ?? "")
@@ -71,7 +71,7 @@ describe("a webhook in the format of another gateway", () => {
     const { data } = await client.updateWebhook({ ...change, format: "uazapi", format_token: TOKEN });
     expect([data.format, data.format_token]).toEqual(["uazapi", "****"]);
     await client.updateWebhook({ ...change, name: "Renamed", format_token: "****" });
-    await story.say("Hello");
+    await story.receive("Hello");
     const [got] = await story.receiver.waitFor(({ body }) => body.EventType === "messages");
     expect(got?.body.token).toBe(TOKEN);
     const back = await client.updateWebhook({ ...change, format: "native", format_token: null });
@@ -98,7 +98,7 @@ describe("a webhook in the format of another gateway", () => {
       await expect(client.updateDefaultWebhook({ id, ...change })).rejects.toMatchObject(refusal);
     }
     await client.updateWebhook({ id, webhookId: webhook.id, url: elsewhere.url, format_token: null });
-    await story.say("Hello");
+    await story.receive("Hello");
     const [got] = await elsewhere.waitFor(({ body }) => body.EventType === "messages");
     expect(got?.body).not.toHaveProperty("token", TOKEN);
     expect(JSON.stringify(elsewhere.received)).not.toContain(TOKEN);

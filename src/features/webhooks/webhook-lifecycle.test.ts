@@ -6,7 +6,7 @@ import { ensurePartitions } from "../../platform/db/partitions.ts";
 import { recordEvents } from "../events/events.ts";
 
 const story = setUpWebhookStory();
-const { addWebhook, say, logs, delivery } = story;
+const { addWebhook, receive, logs, delivery } = story;
 const [BIA, RUI] = ["5511977771011", "5511977771012"];
 
 const MINUTE = 60_000;
@@ -41,12 +41,12 @@ describe("a removed webhook", () => {
 
   test("during its deliveries leaves none of them open, and the log has every request", async () => {
     const webhook = await addWebhook();
-    story.receiver.answer(async (item, response) => {
+    story.receiver.respond(async (item, response) => {
       await new Promise((resolve) => setTimeout(resolve, 15));
       response.writeHead(item.body.sequence % 3 === 0 ? 500 : 200).end();
     });
     const people = Array.from({ length: 30 }, (_, n) => `55119777790${10 + n}`);
-    const said = Promise.all(people.map((from, n) => say(`Removed ${n}`, from)));
+    const said = Promise.all(people.map((from, n) => receive(`Removed ${n}`, from)));
     await story.receiver.waitFor(({ body }) => body.event === "message.received", 6);
     await remove(webhook.id);
     await said;
@@ -118,10 +118,10 @@ describe("a disabled webhook", () => {
     const webhook = await addWebhook();
     const { client, id } = story.shop;
     const since = new Date(Date.now() - MINUTE).toISOString();
-    story.receiver.answer(500);
-    const first = await say("first", BIA);
+    story.receiver.respond(500);
+    const first = await receive("first", BIA);
     await delivery(first.event_id, webhook.id, ({ status }) => status === "retrying");
-    const second = await say("second", BIA);
+    const second = await receive("second", BIA);
     await client.updateWebhook({ id, webhookId: webhook.id, is_active: false });
     await story.gateway.advance(60_000);
     for (const { event_id } of [first, second]) {
@@ -132,7 +132,7 @@ describe("a disabled webhook", () => {
       status: 409,
     });
 
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     await client.updateWebhook({ id, webhookId: webhook.id, is_active: true });
     const { data } = await client.recoverWebhook({ id, webhookId: webhook.id, since });
     expect(data).toEqual({ queued: 2 });
@@ -152,15 +152,15 @@ describe("recover", () => {
 
   test("sends again only what has failed since then, with a new schedule of attempts", async () => {
     const webhook = await addWebhook({ max_attempts: 1 });
-    const good = await say("Delivered", BIA);
+    const good = await receive("Delivered", BIA);
     await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
-    story.receiver.answer(500);
-    const old = await say("Old", BIA);
+    story.receiver.respond(500);
+    const old = await receive("Old", BIA);
     await delivery(old.event_id, webhook.id, ({ status }) => status === "failed");
-    const failed = await say("Failed", RUI);
+    const failed = await receive("Failed", RUI);
     const since = new Date(failed.created_at);
     await delivery(failed.event_id, webhook.id, ({ status }) => status === "failed");
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     expect((await recover(webhook.id, since)).data).toEqual({ queued: 1 });
     expect(await delivery(failed.event_id, webhook.id, (one) => one.status === "delivered")).toMatchObject({
       attempts: 1,
@@ -173,7 +173,7 @@ describe("recover", () => {
 
   test("sends thousands of events in the order of each chat", async () => {
     const webhook = await addWebhook();
-    const { event_id } = await say("Model", BIA);
+    const { event_id } = await receive("Model", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
     const count = 2_500;
     await sql`
@@ -206,11 +206,11 @@ describe("recover", () => {
 
 describe("a change during retries", () => {
   test("of the address makes the next attempt go there, at once if the breaker was open", async () => {
-    story.receiver.answer(404);
+    story.receiver.respond(404);
     const webhook = await addWebhook();
-    for (let n = 0; n < 5; n++) await say(`Missing ${n}`, newPhone());
+    for (let n = 0; n < 5; n++) await receive(`Missing ${n}`, newPhone());
     await waitUntil(async () => (await logs()).length === 5);
-    await say("Waits", BIA);
+    await receive("Waits", BIA);
     const mended = await story.startReceiver();
     mended.trust(webhook.secret);
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url: mended.url });
@@ -222,9 +222,9 @@ describe("a change during retries", () => {
   });
 
   test("of the number of attempts applies from the next attempt", async () => {
-    story.receiver.answer(500);
+    story.receiver.respond(500);
     const webhook = await addWebhook();
-    const { event_id } = await say("Fewer", BIA);
+    const { event_id } = await receive("Fewer", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "retrying");
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, max_attempts: 2 });
     await story.gateway.advance(42_000);
@@ -245,9 +245,9 @@ describe("a receiver without any successful response", () => {
   async function failOnce() {
     const watcher = await story.startReceiver();
     await addWebhook({ url: watcher.url, events: ["webhook.failed"] });
-    story.receiver.answer(500);
+    story.receiver.respond(500);
     const webhook = await addWebhook({ max_attempts: 1 });
-    const { event_id } = await say("Fails", BIA);
+    const { event_id } = await receive("Fails", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "failed");
     const notices = () => watcher.received.filter(({ body }) => body.data.reason !== undefined);
     return { webhook, notices };
@@ -264,7 +264,7 @@ describe("a receiver without any successful response", () => {
     await age(webhook.id, 30, 25);
     const ok = await story.startReceiver();
     await addWebhook({ url: ok.url });
-    await say("Still tried", RUI);
+    await receive("Still tried", RUI);
     await ok.waitFor(textIs("Still tried"));
     await story.receiver.waitFor(textIs("Still tried"));
     expect(notices()).toHaveLength(1);
@@ -284,7 +284,7 @@ describe("a receiver without any successful response", () => {
     });
     expect(data).toMatchObject({ is_active: true, disabled_reason: null });
     await story.gateway.advance(2 * MINUTE);
-    await say("Afresh", RUI);
+    await receive("Afresh", RUI);
     await story.receiver.waitFor(textIs("Afresh"));
     expect(await shown(webhook.id)).toMatchObject({ is_active: true });
   });
@@ -298,13 +298,13 @@ describe("a receiver without any successful response", () => {
 
   test("is reset by one success", async () => {
     const { webhook, notices } = await failOnce();
-    story.receiver.answer(200);
+    story.receiver.respond(200);
     await sql`update webhook set failing_since = now() - interval '9 days', failed_events = 99
       where id = ${webhook.id}`.execute(db());
-    const { event_id } = await say("Good again", RUI);
+    const { event_id } = await receive("Good again", RUI);
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
     await story.gateway.advance(2 * MINUTE);
-    await say("And on", RUI);
+    await receive("And on", RUI);
     await story.receiver.waitFor(textIs("And on"));
     expect(notices()).toEqual([]);
     expect(await shown(webhook.id)).toMatchObject({ is_active: true });
@@ -336,12 +336,12 @@ describe("retention", () => {
 
   test("drops whole days of events, deliveries and logs; a replay starts with the oldest left", async () => {
     await addWebhook();
-    const old = await say("Old", BIA);
+    const old = await receive("Old", BIA);
     await waitUntil(async () => (await logs()).length === 1);
     const before = await partitions();
     await age(["event", "delivery", "attempt"]);
     expect((await partitions()).length).toBeGreaterThan(before.length);
-    const kept = await say("Kept", RUI);
+    const kept = await receive("Kept", RUI);
     await story.gateway.advance(61 * MINUTE);
     const { client, id } = story.shop;
     await waitUntil(async () => (await partitions()).length === before.length);
@@ -355,8 +355,8 @@ describe("retention", () => {
 
   test("ends the pending deliveries of a dropped day; remaining logs cannot be sent again", async () => {
     await addWebhook();
-    story.receiver.answer(500);
-    const old = await say("Old", BIA);
+    story.receiver.respond(500);
+    const old = await receive("Old", BIA);
     await waitUntil(async () => (await logs()).length === 1);
     await age(["event", "delivery"]);
     await story.gateway.advance(61 * MINUTE);
@@ -370,8 +370,8 @@ describe("retention", () => {
     await expect(story.shop.client.retryDeliveryLog({ logId: log?.id ?? 0 })).rejects.toMatchObject({
       status: 404,
     });
-    story.receiver.answer(200);
-    await say("Next", BIA);
+    story.receiver.respond(200);
+    await receive("Next", BIA);
     await story.receiver.waitFor(textIs("Next"));
   });
 });

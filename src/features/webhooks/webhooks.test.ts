@@ -85,7 +85,7 @@ describe("a webhook", () => {
 
   test("can be changed and removed, and its pending deliveries are discarded", async () => {
     const webhook = await addWebhook();
-    receiver.answer(500);
+    receiver.respond(500);
     await say("Never");
     await receiver.waitFor(textIs("Never"));
     const { data } = await shop.client.updateWebhook({
@@ -131,13 +131,13 @@ describe("a webhook", () => {
 describe("a failing delivery", () => {
   test("is retried at the steps of the schedule, with the same bytes, until it succeeds", async () => {
     await addWebhook({ events: ["message.received"] });
-    receiver.answer(503);
+    receiver.respond(503);
     await say("Persist");
     await receiver.waitFor(textIs("Persist"), 1);
     await waitUntil(async () => (await logs()).length === 1);
     await gateway.advance(36_001);
     await receiver.waitFor(textIs("Persist"), 2);
-    receiver.answer(200);
+    receiver.respond(200);
     await waitUntil(async () => (await logs()).length === 2);
     await gateway.advance(216_001);
     const tries = await receiver.waitFor(textIs("Persist"), 3);
@@ -155,7 +155,7 @@ describe("a failing delivery", () => {
 
   test("ends after max_attempts, and the event's row shows it", async () => {
     await addWebhook({ events: ["message.received"], max_attempts: 2 });
-    receiver.answer(500);
+    receiver.respond(500);
     await say("Give up");
     await waitUntil(async () => (await logs()).length === 1);
     await gateway.advance(36_001);
@@ -174,7 +174,7 @@ describe("a failing delivery", () => {
 
   test("without retries is attempted once", async () => {
     await addWebhook({ events: ["message.received"], retry_enabled: false });
-    receiver.answer(500);
+    receiver.respond(500);
     await say("Once");
     await waitUntil(async () => {
       const { data } = await shop.client.listEvents({ id: shop.id, event: "message.received" });
@@ -196,7 +196,7 @@ describe("a failing delivery", () => {
 
   test("delays later events of its chat only, and none of them after three failures", async () => {
     await addWebhook({ events: ["message.received"] });
-    receiver.answer((item, response) => {
+    receiver.respond((item, response) => {
       response.writeHead(item.body.data.message.text === "stuck" ? 500 : 200).end();
     });
     await say("stuck", "5511977770001");
@@ -216,7 +216,7 @@ describe("a failing delivery", () => {
   test("to a redirecting receiver does not follow the redirect", async () => {
     const elsewhere = await startReceiver();
     await addWebhook({ events: ["message.received"] });
-    receiver.answer((_, response) => {
+    receiver.respond((_, response) => {
       response.writeHead(302, { location: elsewhere.url }).end();
     });
     await say("Follow me");
@@ -228,7 +228,7 @@ describe("a failing delivery", () => {
 
   test("to a receiver that never responds ends at the timeout", async () => {
     await addWebhook({ events: ["message.received"] });
-    receiver.answer(() => {});
+    receiver.respond(() => {});
     await say("Hang");
     await waitUntil(async () => (await logs()).length === 1);
     expect((await logs())[0]).toMatchObject({ success: false, error_class: "timeout_total" });
@@ -319,10 +319,10 @@ describe("events", () => {
 
   test("of a failed attempt can be sent again by its log row, which ends the automatic retries", async () => {
     await addWebhook({ events: ["message.received"] });
-    receiver.answer(500);
+    receiver.respond(500);
     await say("By log");
     await waitUntil(async () => (await logs()).length === 1);
-    receiver.answer(200);
+    receiver.respond(200);
     const [failed] = await logs();
     await shop.client.retryDeliveryLog({ logId: failed?.id ?? 0 });
     await receiver.waitFor(textIs("By log"), 2);
@@ -402,7 +402,7 @@ describe("a test delivery", () => {
 
   test("that the receiver rejects returns status, code and message, with the result as details", async () => {
     await shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url });
-    receiver.answer(418);
+    receiver.respond(418);
     await expect(shop.client.testDefaultWebhook({ id: shop.id })).rejects.toMatchObject({
       status: 502,
       code: "SEND_FAILED",
@@ -444,7 +444,7 @@ test("delivery reports are sent only to subscribers and are never reported thems
   await say("Reported");
   const [report] = await other.waitFor(({ body }) => body.event === "webhook.sent");
   expect(report?.body.data).toMatchObject({ event: "message.received", attempt: 1, status_code: 200 });
-  receiver.answer(500);
+  receiver.respond(500);
   await say("Failing");
   const [retrying] = await other.waitFor(({ body }) => body.event === "webhook.retrying");
   expect(retrying?.body.data).toMatchObject({ event: "message.received", status_code: 500 });

@@ -277,7 +277,7 @@ describe("connections that open at the same time", () => {
         return { at, phone, credentials: listener.credentials };
       }),
     );
-    await stage.control.forget();
+    await stage.control.clearLedger();
     const driver = createDriver(stage.server, { timing: { openAtOnce: 1, openGatherMs: 50 } });
     const back = paired.map(
       ({ at, credentials }) => new RecordingSession(driver, credentials, { activeAt: new Date(at) }),

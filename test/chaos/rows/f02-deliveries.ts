@@ -36,8 +36,8 @@ export const f2: ChaosRow = {
 
 /** The receiver has the whole request, and the gateway dies before it hears so. */
 async function killBeforeAnswer({ gateway, receiver }: E2eStory, work: () => void): Promise<void> {
-  receiver.answer(() => void gateway.kill());
+  receiver.respond(() => void gateway.kill());
   work();
   await gateway.exited;
-  receiver.answer(200);
+  receiver.respond(200);
 }

@@ -16,7 +16,7 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   await story.start();
   const instance = await story.pair();
   await story.drained();
-  story.receiver.answer(500);
+  story.receiver.respond(500);
   const said = (received: Received) => received.body.data?.message?.text === "deadly";
   await story.clientOf(instance).sandboxReceive({ id: instance.id, from: "5521966660000", text: "deadly" });
   const [first] = await story.receiver.waitFor(said, 1, 60_000);
@@ -27,7 +27,7 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   await waitUntil(async () => (await attempts()) > 0);
   await story.gateway.kill();
   const before = story.receiver.received.filter(said).length;
-  story.receiver.answer(200);
+  story.receiver.respond(200);
   await story.rows("update job set run_at = now() where ref ->> 'event_id' = $1", event);
   const tried = await attempts();
   for (let death = 1; death <= deaths; death++) await story.dieAt("delivery:before-connect:1");

@@ -52,9 +52,9 @@ async function startBadReceivers(round: Round): Promise<Receiver[]> {
   const bad = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
   for (const receiver of bad) round.afterwards(() => receiver.close());
   const [hanging, limiting, failing] = bad;
-  hanging?.answer(() => {});
-  limiting?.answer((_, response) => void response.writeHead(429, { "retry-after": "1" }).end());
-  failing?.answer(500);
+  hanging?.respond(() => {});
+  limiting?.respond((_, response) => void response.writeHead(429, { "retry-after": "1" }).end());
+  failing?.respond(500);
   return bad;
 }
 

@@ -37,7 +37,7 @@ export const f16: ChaosRow = {
     });
     await story.start();
     const instance = await story.pair();
-    story.receiver.answer(({ body }, response) => {
+    story.receiver.respond(({ body }, response) => {
       response.writeHead(isFailing(body) ? 500 : 200).end();
     });
     // Beside them, or the breaker of the webhook would open.

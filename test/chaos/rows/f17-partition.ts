@@ -97,7 +97,7 @@ async function breakLine(on: WhatsAppStory, line: BadLine, variant: Variant): Pr
   if (variant.isNoticed) await waitUntil(hasLeft, 180_000);
   const seconds = (performance.now() - began) / 1000;
   await delay(Math.max(0, (variant.seconds ?? 0) - seconds) * 1000);
-  line.mend();
+  line.restore();
   return seconds;
 }
 

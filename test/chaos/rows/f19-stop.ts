@@ -35,7 +35,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const accepted = (await Promise.all(sending)).flat();
   await story.drained(300_000);
   const client = story.clientOf(instance);
-  story.receiver.answer(() => {});
+  story.receiver.respond(() => {});
   await client.sandboxReceive({ id: instance.id, from: "5521955554444", text: "to one that hangs" });
   await story.receiver.waitFor(({ body }) => body.data.message?.text === "to one that hangs", 1, 60_000);
   const silent = { id: instance.id, number: "5521977770002", text: "silent" };
@@ -44,7 +44,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   await waitUntil(async () => (await story.rows(submitted)).length === 1, 60_000);
   stops.push(await stopGateway(story, "with a receiver that hangs"));
   const answer = (await waiting) as { code?: string; details?: { sent?: unknown } };
-  story.receiver.answer(200);
+  story.receiver.respond(200);
   await story.start();
   const ledgers = await readStoryLedgers(story, {
     sends: [...toClientSends(accepted), { key: "silent", chat: silent.number, known: "unknown" }],

@@ -425,7 +425,7 @@ test("a bot's replies appear in the inbox, and an agent who replies pauses the b
     await receive({ from: BIA, text: "thank you" });
     await story.waitForMessage(({ content }) => content === "thank you");
     await story.quiet();
-    expect(typebot.said()).toEqual(["Hello"]);
+    expect(typebot.inputs()).toEqual(["Hello"]);
     expect(await words()).toEqual(["I take over"]);
   } finally {
     await client.deleteIntegration(bot);

@@ -20,7 +20,7 @@ describe("n8n that rejects requests", () => {
     const { story, n8n } = told;
     n8n.activate("in", { auth: BEARER });
     await told.save("in", { token: "wrong" });
-    for (const text of ["one", "two"]) await story.say(newPerson(), text);
+    for (const text of ["one", "two"]) await story.receive(newPerson(), text);
     const refused = await told.status("auth_error");
     expect(refused.last_error).toMatch(/Bearer.*Events wait for one day/);
     expect(refused.waiting).toBe(2);
@@ -32,7 +32,7 @@ describe("n8n that rejects requests", () => {
   test("pauses every chat, and the pause is visible until it ends", async () => {
     const { story, n8n } = told;
     await told.save("later");
-    await story.say(newPerson(), "first");
+    await story.receive(newPerson(), "first");
     const inactive = await told.status("inactive");
     expect(inactive.paused_until).toBeNull();
     await refusedFor("10 minutes");
@@ -41,7 +41,7 @@ describe("n8n that rejects requests", () => {
     const until = (await told.read()).paused_until ?? "";
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(4 * 60_000);
     n8n.activate("later");
-    await story.say(newPerson(), "second");
+    await story.receive(newPerson(), "second");
     await told.save("later");
     await told.executed(2);
     expect(told.inputs().sort()).toEqual(["first", "second"]);
@@ -51,12 +51,12 @@ describe("n8n that rejects requests", () => {
   test("receives the waiting events as soon as a test call succeeds", async () => {
     const { story, n8n } = told;
     await told.save("after-test");
-    await story.say(newPerson(), "first");
+    await story.receive(newPerson(), "first");
     await told.status("inactive");
     await refusedFor("10 minutes");
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await told.read()).paused_until !== null);
-    await story.say(newPerson(), "second");
+    await story.receive(newPerson(), "second");
     n8n.activate("after-test");
     expect((await told.test()).success).toBe(true);
     await told.executed(3);
@@ -67,13 +67,13 @@ describe("n8n that rejects requests", () => {
   test("causes no pause when it rejects a test call", async () => {
     const { story, n8n } = told;
     await told.save("not-yet");
-    await story.say(newPerson(), "first");
+    await story.receive(newPerson(), "first");
     await told.status("inactive");
     await refusedFor("10 minutes");
     expect((await told.test()).success).toBe(false);
     expect(await told.read()).toMatchObject({ status: "inactive", paused_until: null });
     n8n.activate("not-yet");
-    await story.say(newPerson(), "second");
+    await story.receive(newPerson(), "second");
     await told.executed(1);
     expect(told.inputs()).toEqual(["second"]);
   });
@@ -100,7 +100,7 @@ describe("n8n that rejects requests", () => {
     await told.save("in");
     await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
     const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await told.executed(1);
     const [execution] = n8n.executions;
     const sign = (secret: string) =>
@@ -118,13 +118,13 @@ describe("n8n that rejects requests", () => {
     n8n.activate("in");
     await told.save("in");
     n8n.trouble({ status: 500 }, 100);
-    for (let person = 0; person < 12; person++) await story.say(newPerson(), `m${person}`);
+    for (let person = 0; person < 12; person++) await story.receive(newPerson(), `m${person}`);
     await waitUntil(async () => (await told.read()).paused_until !== null);
     n8n.slow(1_500);
     await told.save("in");
     // Eight requests have started and fail after the next save; later ones succeed.
     await waitUntil(() => n8n.pending === 8);
-    n8n.forget();
+    n8n.reset();
     await told.save("in");
     await waitUntil(() => n8n.pending === 0);
     expect((await told.read()).paused_until).toBeNull();
@@ -134,11 +134,11 @@ describe("n8n that rejects requests", () => {
 
   test("runs a workflow at most twice when its response comes too late", async () => {
     const { story, n8n } = told;
-    n8n.activate("in", { respond: "responseNode", says: { output: "late" } });
+    n8n.activate("in", { respond: "responseNode", output: { output: "late" } });
     await told.save("in", { reply_mode: "response", timeout_ms: 1_000 });
     n8n.trouble("never_answer", 100, (body) => body.chatInput === "slow");
     const ana = newPerson();
-    await story.say(ana, "slow");
+    await story.receive(ana, "slow");
     await waitUntil(async () => {
       await story.gateway.advance(60_000);
       return (await told.read()).waiting === 0;
@@ -147,19 +147,19 @@ describe("n8n that rejects requests", () => {
     const failing = await told.read();
     expect(failing.last_error).toMatch(/runs at most twice.*timeout_ms/);
     expect(failing.last_error_is_past).toBe(false);
-    await story.say(ana, "quick");
-    expect(await story.heard(ana, 1)).toEqual(["late"]);
+    await story.receive(ana, "quick");
+    expect(await story.receivedBy(ana, 1)).toEqual(["late"]);
     await waitUntil(async () => (await told.read()).last_error_is_past);
     expect(await told.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
   });
 
   test("runs a workflow at most twice and counts as available if a long request breaks off", async () => {
     const { story, n8n } = told;
-    n8n.activate("in", { respond: "responseNode", says: { output: "lost" } });
+    n8n.activate("in", { respond: "responseNode", output: { output: "lost" } });
     await told.save("in", { reply_mode: "response" });
     n8n.trouble("lose_answer", 100);
     n8n.slow(5_100);
-    await story.say(newPerson(), "slow");
+    await story.receive(newPerson(), "slow");
     await waitUntil(async () => {
       await story.gateway.advance(60_000);
       return (await told.read()).waiting === 0;
@@ -173,7 +173,7 @@ describe("n8n that rejects requests", () => {
     n8n.activate("in");
     await told.save("in");
     n8n.trouble({ status: 404 }, 100);
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     const failing = await told.status("failing");
     expect(failing).toMatchObject({
       last_error: "The integration responded with 404: trouble",
@@ -187,7 +187,7 @@ describe("n8n that rejects requests", () => {
     n8n.activate("in");
     await told.save("in");
     n8n.trouble({ status: 404 });
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     expect((await told.status("failing")).last_error).not.toBeNull();
     const { data } = await told.save("in");
     expect(data).toMatchObject({ status: "unknown", last_error: null, last_error_at: null });
@@ -198,7 +198,7 @@ describe("n8n that rejects requests", () => {
     n8n.activate("in");
     await told.save("in", { reply_mode: "response" });
     n8n.slow(1_500);
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(() => n8n.pending === 1);
     await told.save("in", { reply_mode: "response" });
     await waitUntil(async () => (await told.read()).waiting === 0);
@@ -211,7 +211,7 @@ describe("n8n that rejects requests", () => {
     await told.save("in");
     n8n.trouble({ status: 503 }, 12);
     n8n.trouble({ status: 500 }, 2);
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(async () => {
       await story.gateway.advance(600_000);
       return n8n.executions.length > 0;

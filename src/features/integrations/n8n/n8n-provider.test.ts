@@ -28,7 +28,7 @@ describe("n8n", () => {
   });
   afterEach(async () => {
     await story.shop.client.deleteIntegration({ id: story.shop.id, provider: "n8n" }).catch(() => {});
-    n8n.forget();
+    n8n.reset();
   });
 
   async function save(path: string, config: Record<string, unknown> = {}) {
@@ -61,7 +61,7 @@ describe("n8n", () => {
     n8n.activate("in", { auth: BEARER });
     await save("in");
     const ana = newPerson();
-    const message_id = await story.say(ana, "Olá, você", { push_name: "Ana" });
+    const message_id = await story.receive(ana, "Olá, você", { push_name: "Ana" });
     await executed(1);
     const [execution] = n8n.executions;
     const { id } = story.shop;
@@ -96,7 +96,7 @@ describe("n8n", () => {
     await save("in");
     const png =
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    await story.say(newPerson(), "", { media: { base64: png, mime_type: "image/png", caption: "Look" } });
+    await story.receive(newPerson(), "", { media: { base64: png, mime_type: "image/png", caption: "Look" } });
     await executed(1);
     const { chatInput, mediaUrl, mimetype } = n8n.executions[0]?.body ?? {};
     expect({ chatInput, mimetype }).toEqual({ chatInput: "Look", mimetype: "image/png" });
@@ -110,7 +110,7 @@ describe("n8n", () => {
     const files = await startFileServer();
     const say = (caption: string, bytes: Buffer) => {
       const url = files.serve(`/${caption}.txt`, file(bytes, "text/plain"));
-      return story.say(newPerson(), "", { media: { url, mime_type: "text/plain", caption } });
+      return story.receive(newPerson(), "", { media: { url, mime_type: "text/plain", caption } });
     };
     const small = Buffer.from("name;amount\n");
     await say("small", small);
@@ -145,29 +145,29 @@ describe("n8n", () => {
     n8n.activate("in");
     await save("in", { include_groups: false });
     const ana = newPerson();
-    await story.say(ana, "in a group", { group_jid: "120363000000000001@g.us" });
-    await story.say(ana, "from me", { from_me: true });
-    await story.say(ana, "to me");
+    await story.receive(ana, "in a group", { group_jid: "120363000000000001@g.us" });
+    await story.receive(ana, "from me", { from_me: true });
+    await story.receive(ana, "to me");
     await executed(1);
-    await story.settled();
+    await story.waitUntilIdle();
     expect(inputs()).toEqual(["to me"]);
     await save("in", { include_from_me: true });
-    await story.say(ana, "from me again", { from_me: true });
+    await story.receive(ana, "from me again", { from_me: true });
     await executed(2);
     expect(n8n.executions[1]?.body).toMatchObject({ fromMe: true, origin: "phone", event: "message.sent" });
   });
 
   test("a workflow's reply is sent to the chat once, and n8n's own messages are not", async () => {
-    n8n.activate("in", { respond: "responseNode", says: [{ output: "one" }, { text: "two" }] });
+    n8n.activate("in", { respond: "responseNode", output: [{ output: "one" }, { text: "two" }] });
     await save("in", { reply_mode: "response" });
     const [ana, bia] = [newPerson(), newPerson()];
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
     n8n.activate("in");
-    await story.say(bia, "hi");
+    await story.receive(bia, "hi");
     await executed(2);
-    await story.settled();
-    expect(await story.heardSoFar(bia)).toEqual([]);
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(bia)).toEqual([]);
     const { data } = await story.shop.client.listMessages({ id: story.shop.id, limit: 20 });
     const answers = data.filter(({ jid, from_me }) => from_me && jid.startsWith(ana));
     expect(answers.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
@@ -179,8 +179,8 @@ describe("n8n", () => {
     await n8n.shut();
     const [ana, bia] = [newPerson(), newPerson()];
     for (const text of ["1", "2", "3"]) {
-      await story.say(ana, `a${text}`);
-      await story.say(bia, `b${text}`);
+      await story.receive(ana, `a${text}`);
+      await story.receive(bia, `b${text}`);
     }
     const trouble = await status("failing");
     expect(trouble.last_error).toMatch(/refused/);
@@ -194,7 +194,7 @@ describe("n8n", () => {
       await story.gateway.advance(600_000);
       return (await read()).waiting === 0;
     });
-    await story.settled();
+    await story.waitUntilIdle();
     expect(inputs()).toHaveLength(6);
     expect(inputs().filter((text) => text.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
     expect(inputs().filter((text) => text.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
@@ -206,8 +206,8 @@ describe("n8n", () => {
     await save("in");
     n8n.trouble({ status: 500 }, 100, (body) => body.chatInput === "poison");
     const ana = newPerson();
-    await story.say(ana, "poison");
-    await story.say(ana, "after it");
+    await story.receive(ana, "poison");
+    await story.receive(ana, "after it");
     for (let round = 0; round < 3; round++) {
       const { last_error_at } = await read();
       await story.gateway.advance(60_000);
@@ -226,7 +226,7 @@ describe("n8n", () => {
     n8n.trouble("lose_answer", 1, (body) => body.chatInput === "hi");
     const attempts = () =>
       n8n.executions.filter(({ body }) => body.chatInput === "hi").map(({ headers }) => headers);
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(() => attempts().length === 1);
     await status("failing");
     await story.gateway.advance(60_000);
@@ -238,7 +238,7 @@ describe("n8n", () => {
   test("events wait for an inactive workflow", async () => {
     await save("in");
     n8n.deactivate("in");
-    await story.say(newPerson(), "later");
+    await story.receive(newPerson(), "later");
     const inactive = await status("inactive");
     expect(inactive.last_error).toMatch(/not active.*is not registered/);
     expect(inactive.last_error).not.toContain("at ...");
@@ -286,7 +286,7 @@ describe("n8n", () => {
       n8n.activate("in");
       await save("in");
       await rotateSecret();
-      await story.say(newPerson(), "hi");
+      await story.receive(newPerson(), "hi");
       await executed(1);
       const [execution] = n8n.executions;
       const fields = [...text.matchAll(/body\.(\w+)/g)].map(([, field]) => field ?? "");
@@ -304,7 +304,7 @@ describe("n8n", () => {
       n8n.activate("in");
       await save("in");
       const { before, after } = await rotateSecret();
-      await story.say(newPerson(), "hi");
+      await story.receive(newPerson(), "hi");
       await executed(1);
       const [execution] = n8n.executions;
       const takes = (secret: string) => isGenuine(text, execution, secret);

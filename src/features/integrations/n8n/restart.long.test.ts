@@ -12,12 +12,12 @@ describe("n8n that restarts", () => {
 
   test("delays 30 people's messages; each gets one reply within 30 s of the restart", async () => {
     const { story, n8n } = told;
-    n8n.activate("in", { respond: "responseNode", says: { output: "here I am" } });
+    n8n.activate("in", { respond: "responseNode", output: { output: "here I am" } });
     await told.save("in", { reply_mode: "response" });
     const people = Array.from({ length: WRITERS }, () => newPerson());
     const writing = (async () => {
       for (const person of people) {
-        await story.say(person, "are you there?");
+        await story.receive(person, "are you there?");
         await delay(400);
       }
     })();
@@ -32,11 +32,11 @@ describe("n8n that restarts", () => {
     await writing;
     n8n.boot(undefined);
     await waitUntil(async () => {
-      const heard = await Promise.all(people.map((person) => story.heardSoFar(person)));
+      const heard = await Promise.all(people.map((person) => story.receivedSoFar(person)));
       return heard.every((texts) => texts.length > 0);
     }, SOON_MS);
-    await story.settled();
-    for (const person of people) expect(await story.heardSoFar(person)).toEqual(["here I am"]);
+    await story.waitUntilIdle();
+    for (const person of people) expect(await story.receivedSoFar(person)).toEqual(["here I am"]);
     expect(n8n.executions).toHaveLength(WRITERS);
     expect(await told.read()).toMatchObject({ status: "ok", last_error_is_past: true, paused_until: null });
   });
@@ -50,7 +50,7 @@ describe("n8n that restarts", () => {
     n8n.activate("in");
     await told.save("in");
     n8n.boot(phase);
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     expect((await told.status("failing")).last_error).toMatch(words);
     expect(await told.test()).toMatchObject({ success: false, message: expect.stringMatching(words) });
     expect((await told.read()).waiting).toBe(1);
@@ -64,7 +64,7 @@ describe("n8n that restarts", () => {
     n8n.activate("in");
     await told.save("in");
     await n8n.shut();
-    await story.say(newPerson(), "first");
+    await story.receive(newPerson(), "first");
     await told.status("failing");
     for (let tries = 0; tries < 5; tries++) {
       const { last_error_at } = await told.read();

@@ -18,23 +18,23 @@ describe("a workflow's response", () => {
   });
   afterAll(() => files.close());
 
-  function answer(says: unknown, type?: string) {
-    told.n8n.activate("in", { respond: "responseNode", says, ...(type && { type }) });
+  function answer(output: unknown, type?: string) {
+    told.n8n.activate("in", { respond: "responseNode", output, ...(type && { type }) });
     return told.save("in", { reply_mode: "response" });
   }
 
   test("reaches the chat as a file if it is a file", async () => {
     await answer(PNG, "image/png");
     const ana = newPerson();
-    await told.story.say(ana, "hi");
-    expect(await told.story.heard(ana, 1)).toEqual(["[image]"]);
+    await told.story.receive(ana, "hi");
+    expect(await told.story.receivedBy(ana, 1)).toEqual(["[image]"]);
   });
 
   test("reaches the chat as a document if it is not a picture, audio or video", async () => {
     await answer(Buffer.from("PK\u0003\u0004 not words"), "application/octet-stream");
     const ana = newPerson();
-    await told.story.say(ana, "hi");
-    expect(await told.story.heard(ana, 1)).toEqual(["[document]"]);
+    await told.story.receive(ana, "hi");
+    expect(await told.story.receivedBy(ana, 1)).toEqual(["[document]"]);
   });
 
   test("without a reply causes a warning until a response contains one", async () => {
@@ -42,12 +42,12 @@ describe("a workflow's response", () => {
     n8n.activate("in");
     await told.save("in", { reply_mode: "response" });
     const ana = newPerson();
-    await story.say(ana, "hi");
+    await story.receive(ana, "hi");
     const warned = await told.status("warning");
     expect(warned.last_error).toMatch(/"Workflow was started".*Using 'Respond to Webhook' Node/);
-    n8n.activate("in", { respond: "responseNode", says: { response: "now I do" } });
-    await story.say(ana, "hi again");
-    expect(await story.heard(ana, 1)).toEqual(["now I do"]);
+    n8n.activate("in", { respond: "responseNode", output: { response: "now I do" } });
+    await story.receive(ana, "hi again");
+    expect(await story.receivedBy(ana, 1)).toEqual(["now I do"]);
     expect(await told.status("ok")).toMatchObject({ last_error_is_past: true });
   });
 
@@ -56,14 +56,14 @@ describe("a workflow's response", () => {
     await answer([]);
     const [ana, bia] = [newPerson(), newPerson()];
     const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "look" };
-    await story.say(ana, "", { media });
+    await story.receive(ana, "", { media });
     await told.executed(1);
     const { mediaUrl } = n8n.executions[0]?.body ?? {};
     const { pathname } = new URL(mediaUrl);
     // Behind a proxy the gateway has another host name, which it cannot call itself.
     await answer([{ output: "before" }, { mediaUrl: `http://127.0.0.1:1${pathname}`, caption: "back" }]);
-    await story.say(bia, "hi");
-    expect(await story.heard(bia, 2)).toEqual(["before", "back"]);
+    await story.receive(bia, "hi");
+    expect(await story.receivedBy(bia, 2)).toEqual(["before", "back"]);
     expect((await told.status("ok")).last_error).toBeNull();
   });
 
@@ -71,7 +71,7 @@ describe("a workflow's response", () => {
     const { story, n8n } = told;
     await answer([]);
     const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "mine" };
-    await story.say(newPerson(), "", { media });
+    await story.receive(newPerson(), "", { media });
     await told.executed(1);
     const link: string = n8n.executions[0]?.body.mediaUrl;
     const { data } = await story.gateway.owner.me();
@@ -96,17 +96,17 @@ describe("a workflow's response", () => {
     await answer({ output: "whole again" });
     n8n.trouble("break_off");
     const ana = newPerson();
-    await story.say(ana, "hi");
+    await story.receive(ana, "hi");
     expect((await told.status("failing")).last_error).toMatch(/incomplete.*runs at most twice/);
     await story.gateway.advance(60_000);
-    expect(await story.heard(ana, 1)).toEqual(["whole again"]);
+    expect(await story.receivedBy(ana, 1)).toEqual(["whole again"]);
     expect(n8n.executions).toHaveLength(2);
   });
 
   test("that is too large causes a warning", async () => {
     await answer("x".repeat(300 * 1024), "text/plain");
     const ana = newPerson();
-    await told.story.say(ana, "hi");
+    await told.story.receive(ana, "hi");
     expect((await told.status("warning")).last_error).toMatch(/too large: the limit is 256 KB/);
     expect(told.n8n.executions).toHaveLength(1);
   });
@@ -115,8 +115,8 @@ describe("a workflow's response", () => {
     const signed = `http://127.0.0.1:1/media/med_01/1795957346/${"k".repeat(43)}/file.png?token=secret`;
     await answer([{ mediaUrl: signed }, { output: "after" }]);
     const ana = newPerson();
-    await told.story.say(ana, "hi");
-    expect(await told.story.heard(ana, 1)).toEqual(["after"]);
+    await told.story.receive(ana, "hi");
+    expect(await told.story.receivedBy(ana, 1)).toEqual(["after"]);
     const { last_error } = await told.status("warning");
     expect(last_error).toContain("http://127.0.0.1:1/media/med_01/1795957346/.../file.png");
     expect(last_error).not.toMatch(/kkk|secret/);
@@ -128,8 +128,8 @@ describe("a workflow's response", () => {
   ])("never reveals the address of a file that cannot be fetched: %j", async (first, texts) => {
     await answer([first, { output: "after" }]);
     const ana = newPerson();
-    await told.story.say(ana, "hi");
-    expect(await told.story.heard(ana, texts.length)).toEqual(texts);
+    await told.story.receive(ana, "hi");
+    expect(await told.story.receivedBy(ana, texts.length)).toEqual(texts);
     expect((await told.status("warning")).last_error).toMatch(
       /The file http:.*nope\.png of the reply was not sent/,
     );

@@ -54,7 +54,7 @@ describe("a bot on a gateway without ffmpeg", () => {
   });
   afterEach(async () => {
     await story.shop.client.deleteIntegration({ id: story.shop.id, provider: "typebot" }).catch(() => {});
-    typebot.forget();
+    typebot.reset();
   });
 
   async function serve(flow: FlowStep[], config: Record<string, unknown> = {}) {
@@ -69,11 +69,11 @@ describe("a bot on a gateway without ffmpeg", () => {
   const read = async () =>
     (await story.shop.client.getIntegration({ id: story.shop.id, provider: "typebot" })).data;
 
-  const starts = () => typebot.calls.filter(({ path }) => path.endsWith("/startChat"));
+  const starts = () => typebot.requests.filter(({ path }) => path.endsWith("/startChat"));
 
   const talk = async (from: string, text: string, count: number, more = {}) => {
-    await story.say(from, text, more);
-    return (await story.heard(from, count)).slice(count - 1);
+    await story.receive(from, text, more);
+    return (await story.receivedBy(from, count)).slice(count - 1);
   };
 
   test("sends an audio bubble that cannot become a voice note as audio", async () => {
@@ -86,8 +86,8 @@ describe("a bot on a gateway without ffmpeg", () => {
       ask("q"),
     ]);
     const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual(["[audio]", "after it"]);
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 2)).toEqual(["[audio]", "after it"]);
   });
 
   test("skips pictures and audio that cannot be fetched, and reports it without the addresses", async () => {
@@ -96,8 +96,8 @@ describe("a bot on a gateway without ffmpeg", () => {
     }));
     await serve([...flow, bubble("b", "after it"), ask("q")]);
     const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 1)).toEqual(["after it"]);
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 1)).toEqual(["after it"]);
     const { last_error } = await read();
     expect(last_error).toContain(`The file ${files.at("/no-such-audio")} of the reply was not sent.`);
     expect(last_error).not.toContain("secret");
@@ -107,8 +107,8 @@ describe("a bot on a gateway without ffmpeg", () => {
     const items = [{ id: "p1", title: "Red", pictureSrc: files.at("/no-such.png") }];
     await serve([bubble("a", "Colour?"), { input: { id: "p", type: "picture choice input", items } }]);
     const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual(["Colour?", "1. *Red*"]);
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 2)).toEqual(["Colour?", "1. *Red*"]);
   });
 
   test("receives a whole album in one reply to an input for several files", async () => {
@@ -116,18 +116,18 @@ describe("a bot on a gateway without ffmpeg", () => {
     await serve([bubble("a", "photos?"), take, bubble("b", "thanks"), ask("t"), bubble("c", "end")]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
-    await Promise.all([1, 2, 3].map(() => story.say(ana, "", PICTURE)));
+    await Promise.all([1, 2, 3].map(() => story.receive(ana, "", PICTURE)));
     await story.gateway.advance(5_000);
-    expect(await story.heard(ana, 2)).toEqual(["photos?\n\n📎", "thanks"]);
-    await story.settled();
+    expect(await story.receivedBy(ana, 2)).toEqual(["photos?\n\n📎", "thanks"]);
+    await story.waitUntilIdle();
     expect(
       typebot
-        .said()[1]
+        .inputs()[1]
         ?.split(", ")
         .map((url) => url.replace(/^http.*\/media\/.*\//, "")),
     ).toEqual(["file.png", "file.png", "file.png"]);
-    expect(new Set(typebot.said()[1]?.split(", ")).size).toBe(3);
-    expect(await story.heardSoFar(ana)).toHaveLength(2);
+    expect(new Set(typebot.inputs()[1]?.split(", ")).size).toBe(3);
+    expect(await story.receivedSoFar(ana)).toHaveLength(2);
   });
 
   test("uses an album's first file for a single-file input and replies once that it reads text", async () => {
@@ -140,21 +140,21 @@ describe("a bot on a gateway without ffmpeg", () => {
     ]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
-    await Promise.all([1, 2, 3].map(() => story.say(ana, "", PICTURE)));
-    await story.settled();
+    await Promise.all([1, 2, 3].map(() => story.receive(ana, "", PICTURE)));
+    await story.waitUntilIdle();
     const told = ["photo?\n\n📎", "name?", "Sorry, I can only read text here."];
-    expect(await story.heardSoFar(ana)).toEqual(told);
+    expect(await story.receivedSoFar(ana)).toEqual(told);
     expect(await talk(ana, "Ana", 4)).toEqual(["end"]);
-    expect(typebot.calls).toHaveLength(3);
+    expect(typebot.requests).toHaveLength(3);
   });
 
   test("replies once to an album that it reads only text", async () => {
     await serve([bubble("a", "name?"), ask("t")]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
-    await Promise.all([1, 2, 3].map(() => story.say(ana, "", PICTURE)));
-    await story.settled();
-    expect(await story.heardSoFar(ana)).toEqual(["name?", "Sorry, I can only read text here."]);
+    await Promise.all([1, 2, 3].map(() => story.receive(ana, "", PICTURE)));
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(ana)).toEqual(["name?", "Sorry, I can only read text here."]);
   });
 
   test("joins files like texts if quick messages are joined", async () => {
@@ -165,16 +165,16 @@ describe("a bot on a gateway without ffmpeg", () => {
       },
     );
     const ana = newPerson();
-    await story.say(ana, "hi");
+    await story.receive(ana, "hi");
     await story.gateway.advance(6_000);
-    await story.heard(ana, 1);
+    await story.receivedBy(ana, 1);
     for (const caption of ["front", "back"])
-      await story.say(ana, "", { media: { ...PICTURE.media, caption } });
+      await story.receive(ana, "", { media: { ...PICTURE.media, caption } });
     await waitUntil(async () => {
       await story.gateway.advance(6_000);
-      return typebot.calls.length === 2;
+      return typebot.requests.length === 2;
     });
-    expect(typebot.calls[1]?.body.message).toMatchObject({
+    expect(typebot.requests[1]?.body.message).toMatchObject({
       text: "front\nback",
       attachedFileUrls: [expect.stringMatching(/file\.png$/), expect.stringMatching(/file\.png$/)],
     });
@@ -186,7 +186,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     await talk(ana, "hi", 1);
     const body = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
     typebot.trouble({ status: 404, body }, 1, /continueChat/);
-    await story.say(ana, "yes");
+    await story.receive(ana, "yes");
     await waitUntil(async () => (await read()).last_error?.includes("Credentials not found"));
     expect((await read()).last_error).not.toContain("published");
     expect(await talk(ana, "yes!", 2)).toEqual(["paid"]);
@@ -212,11 +212,11 @@ describe("a bot on a gateway without ffmpeg", () => {
       await serve([bubble("a", "one"), ask("q")]);
       const ana = newPerson();
       typebot.trouble(trouble, 1, /startChat/);
-      await story.say(ana, "hi");
+      await story.receive(ana, "hi");
       await waitUntil(() => starts().length === 1);
       await waitUntil(async () => {
         await story.gateway.advance(60_000);
-        return (await story.heardSoFar(ana)).length === 1;
+        return (await story.receivedSoFar(ana)).length === 1;
       });
       expect(starts()).toHaveLength(2);
     },
@@ -226,13 +226,13 @@ describe("a bot on a gateway without ffmpeg", () => {
     await serve([bubble("a", "one"), ask("q")]);
     const bia = newPerson();
     typebot.trouble({ status: 500 }, 9, /startChat/);
-    await story.say(bia, "hi");
+    await story.receive(bia, "hi");
     await waitUntil(async () => {
       await story.gateway.advance(600_000);
       return (await read()).waiting === 0;
     });
     expect(starts()).toHaveLength(2);
-    typebot.forget();
+    typebot.reset();
     expect(await talk(bia, "hello?", 1)).toEqual(["one"]);
   });
 });

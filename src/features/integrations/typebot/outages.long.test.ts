@@ -41,13 +41,13 @@ describe("a bot that is unavailable", () => {
     const [ana, bia] = [newPerson(), newPerson()];
     await told.talk(ana, "hi", 1);
     typebot.trouble(said, 4);
-    await story.say(ana, "first answer");
-    await story.say(bia, "hello");
+    await story.receive(ana, "first answer");
+    await story.receive(bia, "hello");
     await waitUntil(async () => {
       await story.gateway.advance(15_000);
-      return (await story.heardSoFar(ana)).length === 2 && (await story.heardSoFar(bia)).length === 1;
+      return (await story.receivedSoFar(ana)).length === 2 && (await story.receivedSoFar(bia)).length === 1;
     });
-    expect(await story.heardSoFar(ana)).toEqual(["one", "two"]);
+    expect(await story.receivedSoFar(ana)).toEqual(["one", "two"]);
     expect([...typebot.sessions.values()].slice(-2).map(({ at }) => at)).toEqual([3, 1]);
     expect((await told.read()).status).toBe("ok");
   });
@@ -65,7 +65,7 @@ describe("a bot that is unavailable", () => {
     const [ana, bia] = [newPerson(), newPerson()];
     await told.talk(ana, "hi", 1);
     await typebot.shut();
-    await story.say(bia, "hello");
+    await story.receive(bia, "hello");
     for (let tries = 1; tries <= 7; tries++) {
       await story.gateway.advance(600_000);
       await told.failed(tries);
@@ -74,10 +74,10 @@ describe("a bot that is unavailable", () => {
     await typebot.open();
     await waitUntil(async () => {
       await story.gateway.advance(600_000);
-      return (await story.heardSoFar(bia)).length === 2;
+      return (await story.receivedSoFar(bia)).length === 2;
     });
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
-    expect(await story.heardSoFar(bia)).toEqual(["one", "two"]);
+    expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
+    expect(await story.receivedSoFar(bia)).toEqual(["one", "two"]);
   });
 
   test.each([
@@ -90,18 +90,18 @@ describe("a bot that is unavailable", () => {
     await told.serve(FLOW, { api_token: "right" });
     const ana = newPerson();
     if (what === "an answer") await told.talk(ana, "hi", 1);
-    typebot.forget();
+    typebot.reset();
     typebot.refuse(refusal, "right");
     await told.save({ api_token: "wrong" });
-    for (const text of ["first", "second"]) await story.say(ana, text);
+    for (const text of ["first", "second"]) await story.receive(ana, text);
     await waitUntil(async () => (await told.read()).status === "auth_error");
     await story.gateway.advance(20 * 3_600_000);
     await told.failed(0);
     expect((await told.read()).waiting).toBe(2);
     await told.save({ api_token: "right" });
     const heard = what === "an answer" ? ["one", "two", "three"] : ["one", "two"];
-    expect(await story.heard(ana, heard.length)).toEqual(heard);
-    expect(typebot.said("right")).toEqual(["first", "second"]);
+    expect(await story.receivedBy(ana, heard.length)).toEqual(heard);
+    expect(typebot.inputs("right")).toEqual(["first", "second"]);
     await waitUntil(async () => (await told.read()).status === "ok");
   });
 
@@ -110,18 +110,18 @@ describe("a bot that is unavailable", () => {
     await told.serve(FLOW, { api_token: "wrong" });
     const [ana, bia] = [newPerson(), newPerson()];
     typebot.trouble(UNAUTHORISED, 100);
-    await story.say(ana, "hi");
+    await story.receive(ana, "hi");
     await waitUntil(async () => (await told.read()).status === "auth_error");
     await refusedFor("10 minutes");
     expect((await told.test()).success).toBe(false);
     expect((await told.read()).paused_until).toBeNull();
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await told.read()).paused_until !== null);
-    await story.say(bia, "hello");
-    typebot.forget();
+    await story.receive(bia, "hello");
+    typebot.reset();
     expect((await told.test()).success).toBe(true);
-    expect(await story.heard(ana, 1)).toEqual(["one"]);
-    expect(await story.heard(bia, 1)).toEqual(["one"]);
+    expect(await story.receivedBy(ana, 1)).toEqual(["one"]);
+    expect(await story.receivedBy(bia, 1)).toEqual(["one"]);
     expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
   });
 });
@@ -134,10 +134,10 @@ describe("messages that are joined for the bot", () => {
   async function begin(flow = FLOW): Promise<string> {
     const ana = newPerson();
     await told.serve(flow, { debounce_ms: 5_000 });
-    await told.story.say(ana, "hi");
+    await told.story.receive(ana, "hi");
     await waitUntil(async () => {
       await told.story.gateway.advance(4_000);
-      return (await told.story.heardSoFar(ana)).length === 1;
+      return (await told.story.receivedSoFar(ana)).length === 1;
     });
     return ana;
   }
@@ -157,30 +157,30 @@ describe("messages that are joined for the bot", () => {
     const { story, typebot } = told;
     const ana = await begin();
     typebot.trouble(trouble, 1, /continueChat/);
-    for (const text of ["first", "second"]) await story.say(ana, text);
+    for (const text of ["first", "second"]) await story.receive(ana, text);
     await untilIdle();
-    expect(typebot.said()).toEqual(["hi", "first\nsecond"]);
+    expect(typebot.inputs()).toEqual(["hi", "first\nsecond"]);
   });
 
   test("are sent once if the bot was unavailable", async () => {
     const { story, typebot } = told;
     const ana = await begin();
     typebot.trouble({ status: 503 }, 2, /continueChat/);
-    for (const text of ["first", "second"]) await story.say(ana, text);
+    for (const text of ["first", "second"]) await story.receive(ana, text);
     await untilIdle();
-    expect(typebot.said()).toEqual(["hi", ...Array.from({ length: 3 }, () => "first\nsecond")]);
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    expect(typebot.inputs()).toEqual(["hi", ...Array.from({ length: 3 }, () => "first\nsecond")]);
+    expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
   });
 
   test("do not include messages written after a request with an unknown outcome", async () => {
     const { story, typebot } = told;
     const ana = await begin();
-    for (const text of ["first", "second"]) await story.say(ana, text);
+    for (const text of ["first", "second"]) await story.receive(ana, text);
     await untilIdle();
     await dieOverTheLastCall(ana, ["first", "second"]);
-    await story.say(ana, "third");
+    await story.receive(ana, "third");
     await untilIdle();
-    expect(typebot.said()).toEqual(["hi", "first\nsecond", "third"]);
+    expect(typebot.inputs()).toEqual(["hi", "first\nsecond", "third"]);
     expect((await told.read()).last_error).toMatch(/response was lost/);
   });
 
@@ -228,10 +228,10 @@ describe("files that the bot did not ask for", () => {
     ]);
     const ana = newPerson();
     await told.talk(ana, "hi", 1);
-    for (let picture = 0; picture < 3; picture++) await story.say(ana, "", PICTURE);
+    for (let picture = 0; picture < 3; picture++) await story.receive(ana, "", PICTURE);
     await untilIdle();
-    expect(await story.heard(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
-    const [, front, back] = typebot.said();
+    expect(await story.receivedBy(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
+    const [, front, back] = typebot.inputs();
     expect(front).toMatch(/\/file\.png$/);
     expect(back).toMatch(/\/file\.png$/);
     expect(front).not.toBe(back);
@@ -248,11 +248,11 @@ describe("files that the bot did not ask for", () => {
     const ana = newPerson();
     await told.talk(ana, "hi", 1);
     await told.save({ debounce_ms: 8_000 });
-    await story.say(ana, "", PICTURE);
-    await story.say(ana, "", VOICE);
+    await story.receive(ana, "", PICTURE);
+    await story.receive(ana, "", VOICE);
     await untilIdle();
-    expect(await story.heard(ana, 3)).toEqual(["say it", NO_FILES, "heard"]);
-    expect(typebot.calls.at(-1)?.body.message).toMatchObject({ type: "audio" });
+    expect(await story.receivedBy(ana, 3)).toEqual(["say it", NO_FILES, "heard"]);
+    expect(typebot.requests.at(-1)?.body.message).toMatchObject({ type: "audio" });
   });
 
   test("get a text as the reply if they cannot be fetched", async () => {
@@ -262,7 +262,7 @@ describe("files that the bot did not ask for", () => {
     await told.talk(ana, "hi", 1);
     await sayWithoutFile(ana);
     await untilIdle();
-    expect(await story.heard(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
+    expect(await story.receivedBy(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
   });
 
   /** Receives a picture that the gateway cannot fetch. */
@@ -271,7 +271,7 @@ describe("files that the bot did not ask for", () => {
     const { db } = story.gateway.database;
     const { id } = story.shop;
     await sql`update integration set enabled = false where instance_id = ${id}`.execute(db);
-    const message_id = await story.say(from, "", PICTURE);
+    const message_id = await story.receive(from, "", PICTURE);
     await sql`update integration set enabled = true where instance_id = ${id}`.execute(db);
     const isIt = sql`event.event = 'message.received' and event.chat = ${`${from}@s.whatsapp.net`}
       and position(${message_id} in convert_from(event.body, 'UTF8')) > 0`;

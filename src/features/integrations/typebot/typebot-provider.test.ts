@@ -36,7 +36,7 @@ describe("Typebot", () => {
   });
   afterEach(async () => {
     await story.shop.client.deleteIntegration({ id: story.shop.id, provider: "typebot" }).catch(() => {});
-    typebot.forget();
+    typebot.reset();
   });
 
   async function serve(flow: FlowStep[], config: Record<string, unknown> = {}) {
@@ -86,12 +86,12 @@ describe("Typebot", () => {
         jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', event_id, 'at', event.created_at)
       from event, integration g where ${isTheirs} order by sequence`.execute(db);
     await story.gateway.advance(0);
-    await story.settled();
+    await story.waitUntilIdle();
   }
 
   const talk = async (from: string, text: string, count: number, more = {}) => {
-    await story.say(from, text, more);
-    return (await story.heard(from, count)).slice(count - 1);
+    await story.receive(from, text, more);
+    return (await story.receivedBy(from, count)).slice(count - 1);
   };
 
   test("a flow accepts choices by number and without accents, and starts again after its end", async () => {
@@ -102,8 +102,8 @@ describe("Typebot", () => {
     expect(await talk(ana, "Ana", 3)).toEqual(["Bye"]);
     expect(await talk(ana, "thanks", 4)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
     expect(await talk(ana, "1", 5)).toEqual(["Name?"]);
-    expect(typebot.said()).toEqual(["hi", "Informações", "Ana", "thanks", "Vendas"]);
-    const [start, chosen] = typebot.calls;
+    expect(typebot.inputs()).toEqual(["hi", "Informações", "Ana", "thanks", "Vendas"]);
+    const [start, chosen] = typebot.requests;
     expect(start?.body).toMatchObject({ isStreamEnabled: false, textBubbleContentFormat: "richText" });
     expect(start?.body.prefilledVariables).toMatchObject({
       phone: ana,
@@ -130,34 +130,34 @@ describe("Typebot", () => {
     await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
     typebot.latency(50);
     const ana = newPerson();
-    await story.say(ana, "1");
-    await story.say(ana, "2");
-    await story.say(ana, "3");
-    expect(await story.heard(ana, 3)).toEqual(["one", "two", "three"]);
+    await story.receive(ana, "1");
+    await story.receive(ana, "2");
+    await story.receive(ana, "3");
+    expect(await story.receivedBy(ana, 3)).toEqual(["one", "two", "three"]);
     await replay(ana);
-    expect(typebot.said()).toEqual(["1", "2", "3"]);
-    expect(await story.heardSoFar(ana)).toEqual(["one", "two", "three"]);
+    expect(typebot.inputs()).toEqual(["1", "2", "3"]);
+    expect(await story.receivedSoFar(ana)).toEqual(["one", "two", "three"]);
   });
 
   test("quick messages are joined into one if that is configured", async () => {
     await serve([bubble("a", "one"), ask("x")], { debounce_ms: 5_000 });
     const ana = newPerson();
-    await story.say(ana, "first");
-    await story.say(ana, "second");
-    expect(await story.heard(ana, 1)).toEqual(["one"]);
-    await story.settled();
-    expect(typebot.said()).toEqual(["first\nsecond"]);
+    await story.receive(ana, "first");
+    await story.receive(ana, "second");
+    expect(await story.receivedBy(ana, 1)).toEqual(["one"]);
+    await story.waitUntilIdle();
+    expect(typebot.inputs()).toEqual(["first\nsecond"]);
   });
 
   test("groups, own messages, ignored numbers and old messages do not start a flow", async () => {
     const ana = newPerson();
     await serve(SHOP, { ignore_jids: [`${ana}@s.whatsapp.net`] });
     const bia = newPerson();
-    await story.say(ana, "hi");
-    await story.say(bia, "hi", { group_jid: "120363000000000002@g.us" });
-    await story.say(bia, "hi", { from_me: true });
-    await story.settled();
-    expect(typebot.calls).toEqual([]);
+    await story.receive(ana, "hi");
+    await story.receive(bia, "hi", { group_jid: "120363000000000002@g.us" });
+    await story.receive(bia, "hi", { from_me: true });
+    await story.waitUntilIdle();
+    expect(typebot.requests).toEqual([]);
   });
 
   test.each([
@@ -169,12 +169,12 @@ describe("Typebot", () => {
     ],
   ])("a message that %s does not start a flow", async (_, from, to) => {
     const ana = newPerson();
-    await story.say(ana, "old");
+    await story.receive(ana, "old");
     await serve(SHOP);
     await replay(ana, [from, to]);
-    expect(typebot.calls).toEqual([]);
-    await story.say(ana, "new");
-    expect(await story.heard(ana, 1)).toHaveLength(1);
+    expect(typebot.requests).toEqual([]);
+    await story.receive(ana, "new");
+    expect(await story.receivedBy(ana, 1)).toHaveLength(1);
   });
 
   test("keywords start, stop and restart a flow", async () => {
@@ -187,14 +187,14 @@ describe("Typebot", () => {
       goodbye_message: "Até logo",
     });
     const ana = newPerson();
-    await story.say(ana, "hello");
+    await story.receive(ana, "hello");
     expect(await talk(ana, "qual o PRECO?", 1)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
     await talk(ana, "1", 2);
     expect(await talk(ana, "Menu", 3)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
     expect(await talk(ana, "#SAIR ", 4)).toEqual(["Até logo"]);
-    await story.say(ana, "1");
-    await story.settled();
-    expect(typebot.said()).toEqual(["qual o PRECO?", "Vendas", undefined]);
+    await story.receive(ana, "1");
+    await story.waitUntilIdle();
+    expect(typebot.inputs()).toEqual(["qual o PRECO?", "Vendas", undefined]);
   });
 
   test("a saved trigger with a lookahead starts no flow and is reported", async () => {
@@ -203,9 +203,9 @@ describe("Typebot", () => {
     await sql`update integration set config = jsonb_set(config, '{trigger_value}', '"pre(?=.o)"')
       where instance_id = ${story.shop.id}`.execute(story.gateway.database.db);
     const ana = newPerson();
-    await story.say(ana, "qual o preço?");
+    await story.receive(ana, "qual o preço?");
     await waitUntil(async () => (await read()).last_error?.includes("(?="));
-    expect(typebot.said()).toEqual([]);
+    expect(typebot.inputs()).toEqual([]);
   });
 
   test("an expired session starts anew, and a closed flow stays closed for its time only", async () => {
@@ -216,9 +216,9 @@ describe("Typebot", () => {
     expect(await talk(ana, "1", 2)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
     await talk(ana, "1", 3);
     await talk(ana, "Ana", 4);
-    await story.say(ana, "thanks");
-    await story.settled();
-    expect(await story.heardSoFar(ana)).toHaveLength(4);
+    await story.receive(ana, "thanks");
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(ana)).toHaveLength(4);
     await passTime(ana, 31);
     expect(await talk(ana, "again", 5)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
   });
@@ -228,7 +228,7 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     expect(await talk(ana, "hi?", 2)).toEqual(["Closed today"]);
-    expect(typebot.calls.map(({ path }) => path.split("/").at(-1))).toEqual(["startChat", "startChat"]);
+    expect(typebot.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["startChat", "startChat"]);
   });
 
   test("a session that the bot has lost starts again with the same text", async () => {
@@ -237,7 +237,7 @@ describe("Typebot", () => {
     await talk(ana, "first", 1);
     (typebot.sessions as Map<string, unknown>).clear();
     expect(await talk(ana, "second", 2)).toEqual(["Got it"]);
-    expect(typebot.said()).toEqual(["first", "second", "second"]);
+    expect(typebot.inputs()).toEqual(["first", "second", "second"]);
   });
 
   test("a reply from the phone pauses the bot, which later continues at the same step", async () => {
@@ -250,7 +250,7 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     await talk(ana, "go", 2);
-    await story.say(ana, "I help you myself", { from_me: true });
+    await story.receive(ana, "I help you myself", { from_me: true });
     await waitUntil(async () => {
       const { rows } =
         await sql`select from integration_chat where chat = ${`${ana}@s.whatsapp.net`} and state ? 'paused_until'`.execute(
@@ -258,14 +258,14 @@ describe("Typebot", () => {
         );
       return rows.length === 1;
     });
-    await story.say(ana, "thank you");
-    await story.settled();
-    expect(await story.heardSoFar(ana)).toEqual(["Welcome", "slow"]);
-    expect(typebot.said()).toEqual(["hi", "go"]);
+    await story.receive(ana, "thank you");
+    await story.waitUntilIdle();
+    expect(await story.receivedSoFar(ana)).toEqual(["Welcome", "slow"]);
+    expect(typebot.inputs()).toEqual(["hi", "go"]);
     await passTime(ana, 31);
-    await story.say(ana, "bot?");
-    await waitUntil(() => typebot.said().length === 3);
-    expect(typebot.calls.at(-1)?.path).toMatch(/continueChat$/);
+    await story.receive(ana, "bot?");
+    await waitUntil(() => typebot.inputs().length === 3);
+    expect(typebot.requests.at(-1)?.path).toMatch(/continueChat$/);
   });
 
   test("a flow that waits continues by itself after the delay", async () => {
@@ -274,22 +274,22 @@ describe("Typebot", () => {
       max_wait_seconds: 1,
     });
     const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
-    expect(typebot.calls[1]?.body.message).toBeUndefined();
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
+    expect(typebot.requests[1]?.body.message).toBeUndefined();
   });
 
   test("steps for browsers are skipped, and a flow that loops forever is stopped", async () => {
     const script = { type: "setVariable", setVariable: {}, expectsDedicatedReply: true };
     await serve([bubble("a", "one"), { action: script }, bubble("b", "two"), ask("q")]);
     const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    await story.receive(ana, "hi");
+    expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
     expect((await read()).last_error).toMatch(/step for browsers \(setVariable\)/);
     await serve(Array.from({ length: 40 }, () => ({ action: script })));
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(async () => (await read()).last_error?.includes("repeats itself"));
-    expect(typebot.calls.length).toBeLessThan(30);
+    expect(typebot.requests.length).toBeLessThan(30);
   });
 
   test("a flow that listens for a webhook does not receive the user's text instead", async () => {
@@ -300,9 +300,9 @@ describe("Typebot", () => {
     ]);
     const ana = newPerson();
     await talk(ana, "hi", 1);
-    await story.say(ana, "done");
-    await story.settled();
-    expect(typebot.calls).toHaveLength(1);
+    await story.receive(ana, "done");
+    await story.waitUntilIdle();
+    expect(typebot.requests).toHaveLength(1);
     expect((await read()).last_error).toMatch(/waits for a webhook/);
   });
 
@@ -318,11 +318,11 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     expect(await talk(ana, "", 2, { media })).toEqual(["text?"]);
-    expect(typebot.said()[1]).toMatch(/^http.*\/media\/.*\/file\.png$/);
+    expect(typebot.inputs()[1]).toMatch(/^http.*\/media\/.*\/file\.png$/);
     expect(await talk(ana, "", 3, { media })).toEqual(["Sorry, I can only read text here."]);
     expect(await talk(ana, "", 4, { media: { ...media, caption: "look" } })).toEqual(["end"]);
-    expect(typebot.said()[2]).toBe("look");
-    const link = await fetch(`${story.gateway.url}${new URL(typebot.said()[1] ?? "").pathname}`);
+    expect(typebot.inputs()[2]).toBe("look");
+    const link = await fetch(`${story.gateway.url}${new URL(typebot.inputs()[1] ?? "").pathname}`);
     expect(link.headers.get("content-type")).toBe("image/png");
   });
 
@@ -331,7 +331,7 @@ describe("Typebot", () => {
     const [ana, bia] = [newPerson(), newPerson()];
     await talk(ana, "0", 1);
     await typebot.shut();
-    for (const text of ["1", "2"]) for (const one of [ana, bia]) await story.say(one, text);
+    for (const text of ["1", "2"]) for (const one of [ana, bia]) await story.receive(one, text);
     await waitUntil(async () => (await read()).status === "failing");
     const { last_error_at } = await read();
     await story.gateway.advance(600_000);
@@ -344,8 +344,8 @@ describe("Typebot", () => {
       await story.gateway.advance(600_000);
       return (await read()).waiting === 0;
     });
-    expect(await story.heard(ana, 3)).toEqual(["one", "two", "three"]);
-    expect(await story.heard(bia, 2)).toEqual(["one", "two"]);
+    expect(await story.receivedBy(ana, 3)).toEqual(["one", "two", "three"]);
+    expect(await story.receivedBy(bia, 2)).toEqual(["one", "two"]);
   });
 
   test("a lost response is not requested again, and the flow continues with the next message", async () => {
@@ -353,11 +353,11 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     typebot.trouble("lose_answer", 1, /continueChat/);
-    await story.say(ana, "1");
+    await story.receive(ana, "1");
     await waitUntil(async () => (await read()).last_error?.includes("response was lost"));
     await story.gateway.advance(600_000);
-    await story.settled();
-    expect(typebot.said()).toEqual(["hi", "Vendas"]);
+    await story.waitUntilIdle();
+    expect(typebot.inputs()).toEqual(["hi", "Vendas"]);
     expect(await talk(ana, "Ana", 2)).toEqual(["Bye"]);
   });
 
@@ -366,12 +366,12 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     typebot.trouble({ status: 429, headers: { "retry-after": "3" } }, 1, /continueChat/);
-    await story.say(ana, "1");
-    await waitUntil(() => typebot.calls.length >= 2);
+    await story.receive(ana, "1");
+    await waitUntil(() => typebot.requests.length >= 2);
     await waitUntil(async () => (await read()).status === "failing");
     await story.gateway.advance(60_000);
-    expect(await story.heard(ana, 2)).toHaveLength(2);
-    expect(typebot.said()).toEqual(["hi", "Vendas", "Vendas"]);
+    expect(await story.receivedBy(ana, 2)).toHaveLength(2);
+    expect(typebot.inputs()).toEqual(["hi", "Vendas", "Vendas"]);
   });
 
   test("a text that got 500 is not sent to the bot again, and the next message continues", async () => {
@@ -379,11 +379,11 @@ describe("Typebot", () => {
     const ana = newPerson();
     await talk(ana, "hi", 1);
     typebot.trouble({ status: 500 }, 1, /continueChat/);
-    await story.say(ana, "1");
+    await story.receive(ana, "1");
     await waitUntil(async () => (await read()).last_error?.includes("response was lost"));
     await story.gateway.advance(600_000);
-    await story.settled();
-    expect(typebot.said()).toEqual(["hi", "Vendas"]);
+    await story.waitUntilIdle();
+    expect(typebot.inputs()).toEqual(["hi", "Vendas"]);
     expect(await talk(ana, "Vendas", 2)).toEqual(["Name?"]);
   });
 
@@ -393,7 +393,7 @@ describe("Typebot", () => {
     await serve(SHOP, { base_url: `${typebot.url}/api/` });
     expect(await tryOut()).toMatchObject({ success: true, status_code: 200 });
     typebot.close_bot("shop");
-    await story.say(newPerson(), "hi");
+    await story.receive(newPerson(), "hi");
     await waitUntil(async () => (await read()).last_error?.includes("This bot is now closed"));
     expect(await tryOut()).toMatchObject({ success: false, status_code: 400 });
     await serve(SHOP, { public_id: "nobody" });

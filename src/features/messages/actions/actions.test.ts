@@ -473,7 +473,7 @@ describe("a presence request", () => {
     [{}, "presence"],
   ])("with %j is rejected", async (body, field) => {
     const path = `POST /api/v1/instances/${story.sales.id}/presence`;
-    const answer = await story.call(path, { number: story.friend.phone, ...body });
+    const answer = await story.request(path, { number: story.friend.phone, ...body });
     expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 });

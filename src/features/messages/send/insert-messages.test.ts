@@ -76,7 +76,7 @@ describe("a monthly message limit", () => {
     await waitUntil(async () => (await story.rows()).jobs === 0);
     const before = await story.rows();
     const file = { number, base64: inBase64(SAMPLE.png), async: true };
-    const { status, body, headers } = await story.call(
+    const { status, body, headers } = await story.request(
       `POST /api/v1/instances/${story.sales.id}/send-media`,
       file,
       { "x-api-key": story.sales.api_key, "idempotency-key": "too-many" },
@@ -92,7 +92,7 @@ describe("a monthly message limit", () => {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await story.rows()).toEqual(before);
     await allow(null);
-    const { status: later } = await story.call(`POST /api/v1/instances/${story.sales.id}/send-media`, file, {
+    const { status: later } = await story.request(`POST /api/v1/instances/${story.sales.id}/send-media`, file, {
       "x-api-key": story.sales.api_key,
       "idempotency-key": "too-many",
     });

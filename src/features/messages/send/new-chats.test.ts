@@ -33,7 +33,7 @@ beforeAll(async () => {
   client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
   await network.control.scan(me, (await client.connectInstance({ id })).data.qr_code ?? "");
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
-  await network.control.say(friend, me, "Hello");
+  await network.control.sendMessage(friend, me, "Hello");
   await waitUntil(
     async () => (await client.getInstanceStatus({ id })).data.seconds_since_last_inbound !== null,
   );

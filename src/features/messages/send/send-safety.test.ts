@@ -74,7 +74,7 @@ async function refusalOf(sending: Promise<unknown>) {
 
 describe("a repeated idempotency key", () => {
   const send = (key: string, body: object) =>
-    story.call(`POST /api/v1/instances/${story.sales.id}/send-media`, body, {
+    story.request(`POST /api/v1/instances/${story.sales.id}/send-media`, body, {
       "x-api-key": story.sales.api_key,
       "idempotency-key": key,
     });

@@ -60,7 +60,7 @@ async function events(name: string): Promise<any[]> {
 
 /** The message as `message.received` has it. */
 async function received(from: PersonInfo, to: string, said: SentContent | string) {
-  const message_id = await network.control.say(from.phone, to, said);
+  const message_id = await network.control.sendMessage(from.phone, to, said);
   const find = async () =>
     (await events("message.received")).find(({ message }) => message.message_id === message_id);
   await waitUntil(async () => (await find()) !== undefined);

@@ -129,9 +129,9 @@ describe("A gateway", () => {
   });
 
   test("does not wait for the version: it pairs as the built-in one while the search hangs", async () => {
-    for (const path of ["/sw.js", "/"] as const) web.answer(path, () => {});
+    for (const path of ["/sw.js", "/"] as const) web.respond(path, () => {});
     await start();
-    await waitUntil(() => web.asked.length > 0);
+    await waitUntil(() => web.requests.length > 0);
     await pair();
     expect(new Set(await logins())).toEqual(new Set([BUILT_IN_REVISION]));
     expect(await versionOf()).toMatchObject({ source: "built-in", found_at: null, age_seconds: null });
@@ -145,7 +145,7 @@ describe("A gateway", () => {
     await start();
     await isFetched(FIRST);
     for (const path of ["/sw.js", "/"] as const) {
-      web.answer(path, (response) => void response.writeHead(status).end(body));
+      web.respond(path, (response) => void response.writeHead(status).end(body));
     }
     await later(24 * HOUR_MS);
     await running.advance(HOUR_MS);
@@ -197,7 +197,7 @@ describe("A gateway", () => {
     const { reason } = await statusOf(instance);
     expect(reason).toContain(`outdated: WhatsApp rejects version 2.3000.${FIRST}`);
     expect(reason).toContain("web.whatsapp.com offers no newer one");
-    const asked = web.asked.length;
+    const asked = web.requests.length;
     await running.advance(HOUR_MS);
     expect(await logins()).toEqual([FIRST]);
     web.publish(THIRD);
@@ -205,7 +205,7 @@ describe("A gateway", () => {
     await running.advance(HOUR_MS);
     await isConnected(instance);
     expect(await logins()).toEqual([FIRST, THIRD]);
-    expect(web.asked.length).toBe(asked + 1);
+    expect(web.requests.length).toBe(asked + 1);
   });
 
   test("does not restart a pairing that was refused, because no user would scan its QR code", async () => {
@@ -244,11 +244,11 @@ describe("A gateway", () => {
     await waitUntil(() => running.gateway.engine.countLiveNodes("sessions") === 2);
     web.publish(SECOND);
     await later(24 * HOUR_MS);
-    const asked = web.asked.length;
+    const asked = web.requests.length;
     await running.advance(HOUR_MS);
     await isFetched(SECOND);
     await isFetched(SECOND, other.url);
-    expect(web.asked.length).toBe(asked + 1);
+    expect(web.requests.length).toBe(asked + 1);
   });
 
   test("does not search when the version is set", async () => {
@@ -262,7 +262,7 @@ describe("A gateway", () => {
       source: "pinned",
       searching: false,
     });
-    expect(web.asked).toEqual([]);
+    expect(web.requests).toEqual([]);
   });
 
   test("reports that its rules for outgoing requests forbid the search", async () => {
@@ -272,6 +272,6 @@ describe("A gateway", () => {
     await raiseFloor(FIRST, instance);
     await waitUntil(async () => (await statusOf(instance)).status === "error");
     expect((await statusOf(instance)).reason).toContain("Let the gateway reach https://web.whatsapp.com");
-    expect(web.asked).toEqual([]);
+    expect(web.requests).toEqual([]);
   });
 });

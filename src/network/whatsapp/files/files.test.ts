@@ -121,7 +121,7 @@ describe("a file that the network no longer has", () => {
     const ref = await receive(randomBytes(10));
     await stage.control.expireMedia();
     await stage.control.fault({ fault: "receipt_lost" });
-    await stage.control.forget();
+    await stage.control.clearLedger();
     const refused = expect(fetchFile(ref)).rejects.toThrow("The connection ended");
     await eventually(async () => {
       expect((await stage.control.stanzas(stage.phone.number)).receipt).toBe(1);

@@ -64,7 +64,7 @@ const sealed = (directPath: string) => ({
 
 async function receive(message: Record<string, unknown>): Promise<MediaContent> {
   const { control, contact, phone } = stage;
-  const id = await control.say(contact.number, phone.number, { kind: "raw", message });
+  const id = await control.sendMessage(contact.number, phone.number, { kind: "raw", message });
   return (await listener.message(id as MessageId)).content as MediaContent;
 }
 

@@ -22,7 +22,7 @@ afterEach(() => stage.stop());
 describe("an inbound message", () => {
   it("from the user's own phone is marked as own, in the chat to which it was sent", async () => {
     const listener = await pair();
-    const id = await stage.control.say(stage.phone.number, stage.contact.number, "from the phone");
+    const id = await stage.control.sendMessage(stage.phone.number, stage.contact.number, "from the phone");
     expect(await listener.message(id as never)).toMatchObject({
       chat: stage.contact.jid,
       from_me: true,
@@ -34,7 +34,7 @@ describe("an inbound message", () => {
     const listener = await pair();
     const chats: string[] = [];
     for (const addressing of ["lid", "pn", "lid"] as const) {
-      const id = await stage.control.say(stage.contact.number, stage.phone.number, addressing, {
+      const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, addressing, {
         addressing,
       });
       const { chat, sender } = await listener.message(id as never);
@@ -46,7 +46,7 @@ describe("an inbound message", () => {
   it("of an unsupported kind is reported as received; a poll is reported as text", async () => {
     const listener = await pair();
     const raw = (message: Record<string, unknown>) =>
-      stage.control.say(stage.contact.number, stage.phone.number, { kind: "raw", message });
+      stage.control.sendMessage(stage.contact.number, stage.phone.number, { kind: "raw", message });
     const options = [{ optionName: "Red" }, { optionName: "Blue" }];
     const poll = await raw({ pollCreationMessage: { name: "Which?", options } });
     expect((await listener.message(poll as never)).content).toEqual(text("Which?\n1. Red\n2. Blue"));

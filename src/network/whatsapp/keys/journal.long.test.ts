@@ -202,7 +202,7 @@ describe("messages from the network", () => {
   });
 
   it("that cannot be decrypted leave a record, and are stored when they are sent again", async () => {
-    const id = await stage.control.say(stage.contact.number, stage.phone.number, "Olá", { corrupt: true });
+    const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, "Olá", { corrupt: true });
     const traces: boolean[] = [];
     await eventually(() => {
       const messages = gateway.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
@@ -341,7 +341,7 @@ describe("first conversations that both contacts start at the same moment", () =
     // Messages in the network's queue were sent before the gateway's own, and are read after it.
     gateway.stop();
     for (const person of identities)
-      for (const text of early) await control.say(person.phone, phone.number, text);
+      for (const text of early) await control.sendMessage(person.phone, phone.number, text);
     gateway.events.length = 0;
     gateway.start();
     await gateway.online();
@@ -351,7 +351,7 @@ describe("first conversations that both contacts start at the same moment", () =
           const content = { kind: "text", text: `out ${i}` } as const;
           const [result] = await Promise.all([
             gateway.session?.send(person.jid as Jid, content, { id: newMessageId() }),
-            control.say(person.phone, phone.number, `in ${i}`),
+            control.sendMessage(person.phone, phone.number, `in ${i}`),
           ]);
           expect(result?.outcome).toBe("accepted");
         }
@@ -405,7 +405,7 @@ describe("several instances with one contact", () => {
     await Promise.all(
       gateways.flatMap((gateway, nth) =>
         rounds.map(async (i) => {
-          await control.say(contact.number, phones[nth] ?? "", `in ${i}`);
+          await control.sendMessage(contact.number, phones[nth] ?? "", `in ${i}`);
           const id = newMessageId();
           const content = { kind: "text", text: `out ${nth} ${i}` } as const;
           expect((await gateway.session?.send(contact.jid, content, { id }))?.outcome).toBe("accepted");

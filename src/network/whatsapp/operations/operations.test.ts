@@ -62,7 +62,7 @@ describe("contacts", () => {
         address: "Rua 1",
       },
     });
-    await stage.control.say(phone, stage.phone.number, "Fresh bread");
+    await stage.control.sendMessage(phone, stage.phone.number, "Fresh bread");
     await heardWhere("contact_updated", {
       contact: expect.objectContaining({ phone, verified_name: "Padaria Real" }),
     });
@@ -82,12 +82,12 @@ describe("contacts", () => {
   });
 
   it("are reported once with their names, however much they write, and without a query", async () => {
-    await stage.control.say(stage.contact.number, stage.phone.number, "one");
+    await stage.control.sendMessage(stage.contact.number, stage.phone.number, "one");
     await heardWhere("contact_updated", { contact: expect.objectContaining({ push_name: "Ana" }) });
-    await stage.control.forget();
+    await stage.control.clearLedger();
     for (const words of ["two", "three"]) {
       await listener.message(
-        (await stage.control.say(stage.contact.number, stage.phone.number, words)) as never,
+        (await stage.control.sendMessage(stage.contact.number, stage.phone.number, words)) as never,
       );
     }
     expect(contacts().filter(({ push_name }) => push_name === "Ana")).toHaveLength(1);
@@ -112,7 +112,7 @@ describe("contacts", () => {
     done(await session.contacts.check([bia.phone]));
     const me = await stage.control.person(stage.phone.number);
     const content = { kind: "text", text: "@you @her", mentions: [me.lid, bia.lid] } as const;
-    const id = await stage.control.say(stage.contact.number, team.jid, {
+    const id = await stage.control.sendMessage(stage.contact.number, team.jid, {
       ...content,
       mentions: [me.lid, bia.lid],
     });
@@ -185,7 +185,7 @@ describe("chat settings", () => {
   it("are applied to the chat under the address that the network gives it", async () => {
     const { control, phone, contact } = stage;
     const { lid } = await control.person(contact.number);
-    await listener.message((await control.say(contact.number, phone.number, "Oi")) as never);
+    await listener.message((await control.sendMessage(contact.number, phone.number, "Oi")) as never);
     done(await session.chats.setState(contact.jid, { archived: true, unread: true }));
     const settings = await control.appSettings(phone.number);
     expect(settings.map(({ index }) => index)).toEqual([
@@ -228,7 +228,7 @@ describe("groups", () => {
   it("are listed by one query, and cached for later sends", async () => {
     const { control, phone, contact } = stage;
     for (let i = 0; i < 20; i++) await control.addGroup(`Group ${i}`, [phone.number, contact.number]);
-    await control.forget();
+    await control.clearLedger();
     const groups = done(await session.groups.list());
     expect(groups).toHaveLength(20);
     expect(await control.stanzas(phone.number)).toMatchObject({ "iq:w:g2": 1 });

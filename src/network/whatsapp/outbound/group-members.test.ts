@@ -49,7 +49,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
 
   beforeEach(async () => {
     group = await groupOf(addressing);
-    said = (await stage.control.say(ana.phone, group, "Who comes?")) as MessageId;
+    said = (await stage.control.sendMessage(ana.phone, group, "Who comes?")) as MessageId;
     await listener.message(said);
   });
 
@@ -69,7 +69,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
       },
     };
     expect(await received(id)).toMatchObject(wire);
-    await stage.control.askAgain(ana.phone, id);
+    await stage.control.requestRetry(ana.phone, id);
     await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
     expect(await received(id)).toMatchObject(wire);
   });
@@ -106,7 +106,7 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
   it("an inbound mention is reported with the phone and with the text's name for the member", async () => {
     const name = nameOf(me);
     const text = `@${name.split("@")[0]} you come?`;
-    const id = await stage.control.say(ana.phone, group, { kind: "text", text, mentions: [name] });
+    const id = await stage.control.sendMessage(ana.phone, group, { kind: "text", text, mentions: [name] });
     const { content } = await listener.message(id as MessageId);
     expect(content).toMatchObject({
       text,
@@ -191,7 +191,7 @@ it("an inbound mention of an unknown member is reported with the phone from the 
   });
   const text = `@${bia.lid.split("@")[0]} comes`;
   const say = async () => {
-    const id = await stage.control.say(ana.phone, jid, { kind: "text", text, mentions: [bia.lid] });
+    const id = await stage.control.sendMessage(ana.phone, jid, { kind: "text", text, mentions: [bia.lid] });
     return (await listener.message(id as MessageId)).content;
   };
   await listener.session.groups?.get(jid as Jid);

@@ -40,7 +40,7 @@ describe("a send", () => {
     await settle(listener);
     for (const words of ["first", "second"]) await send(listener, words);
     await listener.waitForEvent("message_status", 2);
-    await stage.control.forget();
+    await stage.control.clearLedger();
     await send(listener, "third");
     await listener.waitForEvent("message_status", 3);
     const stanzas = Object.entries(await stage.control.stanzas(stage.phone.number));
@@ -57,7 +57,7 @@ describe("a send", () => {
     const listener = stage.open({}, { credentials: before.credentials });
     listener.session.connect();
     await listener.waitForEvent("connected");
-    await stage.control.forget();
+    await stage.control.clearLedger();
     await send(listener, "second");
     await listener.waitForEvent("message_status");
     const { message, "iq:usync": asked = 0 } = await stage.control.stanzas(stage.phone.number);
@@ -120,7 +120,7 @@ describe("a send", () => {
     await seenText("from memory");
     await listener.session.disconnect();
     session.connect();
-    await stage.control.askAgain(stage.contact.number, id);
+    await stage.control.requestRetry(stage.contact.number, id);
     await eventually(() => expect(asked).toEqual([`${stage.contact.jid} ${id}`]));
     await session.disconnect();
   });

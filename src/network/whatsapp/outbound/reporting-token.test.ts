@@ -70,7 +70,7 @@ it("edits, reactions and deletions go out without a reporting token", async () =
 it("a message goes out without a reporting token when its recipient requests it again", async () => {
   for (const chat of [stage.contact.jid, group]) {
     const id = await send(chat, { kind: "text", text: "Hello" });
-    await stage.control.askAgain(stage.contact.number, id);
+    await stage.control.requestRetry(stage.contact.number, id);
     await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
   }
   expect(await withToken()).toEqual([]);

@@ -115,7 +115,7 @@ describe("a reply", () => {
   it("is reported with its quoted message when it is inbound", async () => {
     const quotedMessage = { audioMessage: { mimetype: "audio/ogg; codecs=opus", seconds: 4, ptt: true } };
     const contextInfo = { stanzaId: "3EB0AA", participant: stage.contact.jid, quotedMessage };
-    const id = await stage.control.say(stage.contact.number, stage.phone.number, {
+    const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, {
       kind: "raw",
       message: { extendedTextMessage: { text: "That one", contextInfo } },
     });
