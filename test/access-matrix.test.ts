@@ -25,7 +25,7 @@ interface Tenant {
 }
 
 let test: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let own: Tenant;
 let foreign: Tenant;
 let agent: string;
@@ -37,15 +37,15 @@ let foreignIds: Record<string, string>;
 /** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
 const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
 
-function countLeaks(ask: HttpRequester): HttpRequester {
+function countLeaks(request: HttpRequester): HttpRequester {
   return async (http, body, headers = {}) => {
-    const answer = await ask(http, body, headers);
+    const response = await request(http, body, headers);
     figures.answers += 1;
     const shown = Object.values(headers).join(" ");
     const isOwn = [own?.key, own?.token, neighbourKey, agent].some((one) => one && shown.includes(one));
     if (isOwn) figures.answers_to_own += 1;
-    if (isOwn && textOf(answer).includes(MARKER)) figures.leaks += 1;
-    return answer;
+    if (isOwn && textOf(response).includes(MARKER)) figures.leaks += 1;
+    return response;
   };
 }
 
@@ -55,7 +55,7 @@ function textOf({ body }: RawHttpResponse): string {
 
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
-  call = countLeaks(createHttpRequester(() => test.url));
+  request = countLeaks(createHttpRequester(() => test.url));
   own = await makeTenant("own");
   foreign = await makeTenant(MARKER);
   neighbourKey = (await as(own.token).createInstance({ name: "Neighbour", network: "sandbox" })).data.api_key;
@@ -120,7 +120,8 @@ async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Reco
 
 async function fillAccount(token: string, instance_id: number) {
   const bearer = { authorization: `Bearer ${token}` };
-  const made = async (http: string, body: unknown) => String((await call(http, body, bearer)).body.data.id);
+  const made = async (http: string, body: unknown) =>
+    String((await request(http, body, bearer)).body.data.id);
   return {
     lead: await made("POST /api/leads", { name: MARKER, phone: "5511987651232" }),
     reply: await made("POST /api/quick-replies", { shortcut: MARKER, content: MARKER }),
@@ -135,7 +136,7 @@ function addressOf({ http }: Route, ids: Readonly<Record<string, string | number
 
 function ask(route: Route, ids: Readonly<Record<string, string | number>>, headers: Record<string, string>) {
   const hasBody = !/^(GET|DELETE) /.test(route.http);
-  return call(addressOf(route, ids), hasBody ? {} : undefined, headers);
+  return request(addressOf(route, ids), hasBody ? {} : undefined, headers);
 }
 
 /** The whole response without the request id. */
@@ -288,10 +289,10 @@ async function askForForeign(route: Route): Promise<{ there: RawHttpResponse; no
   const [jid, noJid] = isOfGroup
     ? [GROUP, "120363000000000000@g.us"]
     : [PERSON, "5511900000000@s.whatsapp.net"];
-  const there = await call(addressOf(route, { ...foreignIds, id, jid, session: id }), body, bearer);
+  const there = await request(addressOf(route, { ...foreignIds, id, jid, session: id }), body, bearer);
   return {
     there,
-    nowhere: await call(
+    nowhere: await request(
       addressOf(route, isOfInstance ? { id, jid: noJid, provider: "n8n" } : {}),
       body,
       bearer,
@@ -318,8 +319,8 @@ describe("a row of another tenant", () => {
     const shown: string[] = [];
     for (const [name, route] of routes.filter(([, { http, raw }]) => isList(http, raw))) {
       for (const headers of [HEADERS["own key"](), HEADERS["own token"]()]) {
-        const answer = await ask(route, { id: own.instance }, headers);
-        if (textOf(answer).includes(MARKER)) shown.push(name);
+        const response = await ask(route, { id: own.instance }, headers);
+        if (textOf(response).includes(MARKER)) shown.push(name);
       }
     }
     expect(shown).toEqual([]);
@@ -365,7 +366,7 @@ describe("an agent", () => {
 
 it("the other tenant's marker is in that tenant's responses, and in no response to anyone else", async () => {
   const headers = { authorization: `Bearer ${foreign.token}` };
-  expect(textOf(await call("GET /api/leads", undefined, headers))).toContain(MARKER);
+  expect(textOf(await request("GET /api/leads", undefined, headers))).toContain(MARKER);
   printFigures("Tenants", figures);
   expect(figures.answers_to_own).toBeGreaterThan(routes.length);
   expect(figures.leaks).toBe(0);

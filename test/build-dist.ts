@@ -45,7 +45,7 @@ async function build(): Promise<void> {
     // Type errors are what `npm run check` is for, and checking takes ten times as long as the rest.
     "--noCheck",
   ];
-  const said = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
   });
   // Before the programs: whoever finds these up to date uses everything.
@@ -53,7 +53,7 @@ async function build(): Promise<void> {
   await moveIn();
   // A source may well be saved while the build runs.
   const stale = findStale(startedAt);
-  if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${said}`);
+  if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${output}`);
 }
 
 /** File by file at one stroke, since another test run may be starting programs from there. */

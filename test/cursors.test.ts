@@ -39,13 +39,13 @@ const HOSTILE = [
 ];
 
 let gateway: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let token: string;
 let sales: TestInstance;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
-  call = createHttpRequester(() => gateway.url);
+  request = createHttpRequester(() => gateway.url);
   ({ token } = await signIn(gateway.url));
   sales = await gateway.connectInstance();
   await Promise.all(
@@ -57,7 +57,7 @@ afterAll(() => gateway.stop());
 function list(http: string, query: Record<string, string>) {
   const path = http.replace(/:(\w+)/g, (_, name: string) => (name === "id" ? String(sales.id) : "1"));
   const isOfKeys = http.includes("/instance/all");
-  return call(
+  return request(
     `${path}?${new URLSearchParams(query)}`,
     undefined,
     isOfKeys ? { admintoken: ADMIN_TOKEN } : { authorization: `Bearer ${token}` },

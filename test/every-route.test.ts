@@ -43,8 +43,8 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     await waitUntil(() => client.getMessage({ id, messageId }).catch(() => undefined));
     return messageId;
   };
-  const refusal = (asked: Promise<unknown>) =>
-    asked.then(
+  const refusal = (pending: Promise<unknown>) =>
+    pending.then(
       () => "none",
       (error: { code: string }) => error.code,
     );
@@ -125,9 +125,9 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     ],
   ])("%s is sent and stored", async (_, send, kept) => {
     const { id, client } = ask();
-    const answer = (await send(client, { id, number: ana })) as { data: { message_id: string } };
-    const { message_id } = answer.data;
-    expect(answer.data).toMatchObject({
+    const response = (await send(client, { id, number: ana })) as { data: { message_id: string } };
+    const { message_id } = response.data;
+    expect(response.data).toMatchObject({
       message_id,
       providerMessageId: message_id,
       id: expect.any(Number),

@@ -92,8 +92,8 @@ async function offend(url: string): Promise<void> {
   ];
   for (const values of hostile) {
     const headers = values.map((value, at) => `${names[at]}: ${value}\r\n`).join("");
-    const answer = await sendRaw(url, `${headers}Content-Length: 2\r\n\r\n{}`);
-    expect(answer).toMatch(/^HTTP\/1\.[01] 4\d\d /);
+    const response = await sendRaw(url, `${headers}Content-Length: 2\r\n\r\n{}`);
+    expect(response).toMatch(/^HTTP\/1\.[01] 4\d\d /);
   }
   // Cut off in the middle of the body.
   await sendRaw(url, "Content-Length: 100\r\n\r\n{}\n", { isCutOff: true });
@@ -105,11 +105,11 @@ function sendRaw(url: string, rest: string, { isCutOff = false } = {}): Promise<
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
-    let answer = "";
+    let response = "";
     socket.setEncoding("latin1").on("data", (text: string) => {
-      answer += text;
+      response += text;
     });
-    socket.on("error", () => {}).on("close", () => resolve(answer));
+    socket.on("error", () => {}).on("close", () => resolve(response));
     const request = `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`;
     socket.write(request, "latin1", () => isCutOff && socket.resetAndDestroy());
   });

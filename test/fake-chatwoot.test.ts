@@ -45,7 +45,7 @@ function at(value: unknown, path: string): unknown {
   return path.split(".").reduce((part, name) => (part as Record<string, unknown>)[name], value);
 }
 
-async function ask({ call = "", body, public: isPublic }: Step) {
+async function request({ call = "", body, public: isPublic }: Step) {
   const [method = "", path = ""] = String(fill(call)).split(" ");
   const base = isPublic
     ? `/public/api/v1/inboxes/${chatwoot.inbox.inbox_identifier}`
@@ -65,7 +65,7 @@ async function lastHook() {
 
 async function play(step: Step): Promise<void> {
   await chatwoot.settled();
-  const asked = step.call ? await ask(step) : undefined;
+  const asked = step.call ? await request(step) : undefined;
   if (asked) expect(asked.status).toBe(step.status);
   if (asked && step.answer) expect(asked.body).toMatchObject(fill(step.answer) as object);
   const conversation = Number(fill(step.conversation));
@@ -106,8 +106,8 @@ describe("the fake Chatwoot responds as Chatwoot 4.16.2 does", () => {
   test("for the maximum length of a message, before Liquid has rendered it", async () => {
     const { id } = chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+1" });
     const call = `POST conversations/${id}/messages`;
-    expect(await ask({ call, body: { content: "{{x}}".repeat(30_000) } })).toMatchObject({ status: 200 });
-    expect(await ask({ call, body: { content: "{{x}}".repeat(30_001) } })).toMatchObject({
+    expect(await request({ call, body: { content: "{{x}}".repeat(30_000) } })).toMatchObject({ status: 200 });
+    expect(await request({ call, body: { content: "{{x}}".repeat(30_001) } })).toMatchObject({
       status: 422,
       body: { error: expect.stringContaining("too long") },
     });

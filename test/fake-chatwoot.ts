@@ -814,12 +814,12 @@ export class FakeChatwoot {
         status: 422,
         body: { error: "Validation failed: Content is too long (maximum is 150000 characters)" },
       };
-    const given = fields.content_attributes ?? {};
+    const input = fields.content_attributes ?? {};
     // A form carries JSON as text, and Rails does not take an object there.
-    if (files.length > 0 && typeof given !== "string" && fields.content_attributes !== undefined) {
+    if (files.length > 0 && typeof input !== "string" && fields.content_attributes !== undefined) {
       return { status: 422, body: { error: "content_attributes must be a JSON string" } };
     }
-    const attributes = (typeof given === "string" ? JSON.parse(given) : given) as Fields;
+    const attributes = (typeof input === "string" ? JSON.parse(input) : input) as Fields;
     const message = this.#addMessage({
       conversation_id: id,
       message_type,
@@ -1056,7 +1056,7 @@ export class FakeChatwoot {
           },
           signal: AbortSignal.timeout(30_000),
         }).then(
-          (answer) => answer.status,
+          (response) => response.status,
           () => 0,
         );
     this.hooks.push({ event, status });

@@ -18,13 +18,13 @@ interface Refusal {
 
 /** A request as a new user types it; the body is sent unchanged. */
 async function send(path: string, body?: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(gateway.url + path, {
+  const response = await fetch(gateway.url + path, {
     method: "POST",
     headers: { "x-api-key": shop.api_key, "content-type": "application/json", ...headers },
     ...(body !== undefined && { body }),
   });
-  const { code, message, details }: Refusal = JSON.parse(await answer.text());
-  return { status: answer.status, code, message, fields: details?.fields };
+  const { code, message, details }: Refusal = JSON.parse(await response.text());
+  return { status: response.status, code, message, fields: details?.fields };
 }
 
 const ofShop = (path: string) => `/api/v1/instances/${shop.id}${path}`;

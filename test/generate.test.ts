@@ -32,9 +32,9 @@ it("the committed files match their sources (else: npm run generate)", async () 
 });
 
 it("--check writes nothing and names each file that is out of date", async () => {
-  const { code, said } = await generate("--into", folder, "--check");
+  const { code, said: output } = await generate("--into", folder, "--check");
   expect(code).toBe(1);
-  const names = said.match(/^\S+/gm) ?? [];
+  const names = output.match(/^\S+/gm) ?? [];
   const isEventPage = (name: string) => name.startsWith("docs/reference/events/");
   const files = [
     "docs/reference/configuration.md",

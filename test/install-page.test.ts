@@ -40,10 +40,10 @@ describe("the page on installing", () => {
     const required = matches(read("docker-compose.yml"), /\$\{(\w+):\?/g).filter(
       (name) => !/^(TYPEBOT|CHATWOOT)_/.test(name),
     );
-    const given = matches(blockWith("POSTGRES_PASSWORD="), /^(\w+)=/gm);
-    expect(given).toEqual(expect.arrayContaining([...new Set(required)]));
+    const input = matches(blockWith("POSTGRES_PASSWORD="), /^(\w+)=/gm);
+    expect(input).toEqual(expect.arrayContaining([...new Set(required)]));
     const known = [...listSettings().map(({ env }) => env), "POSTGRES_PASSWORD"];
-    expect(known).toEqual(expect.arrayContaining(given));
+    expect(known).toEqual(expect.arrayContaining(input));
   });
 
   test("names every profile of compose, with the variables that it needs", () => {

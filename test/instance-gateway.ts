@@ -34,11 +34,11 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
     WAYGATE_SANDBOX: "on",
   });
   const { database } = running;
-  const call = createHttpRequester(() => running.url);
+  const request = createHttpRequester(() => running.url);
   const { data } = await running.owner.me();
   let accounts = 0;
   return {
-    call,
+    call: request,
     database,
     box: createSecretBox(SECRET_KEY),
     get engine() {

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 
-let people = 0;
+let personCount = 0;
 
 /** A number that is unique in this process and that the sandbox treats normally. */
 export function newPerson(): string {
-  people += 1;
-  return `5521${String(80_000_000 + process.pid * 50 + people).slice(-8)}7`;
+  personCount += 1;
+  return `5521${String(80_000_000 + process.pid * 50 + personCount).slice(-8)}7`;
 }
 
 /** A shop whose customers write to it. */

@@ -99,7 +99,7 @@ export async function startN8n(): Promise<N8nServer> {
     return trouble === "lose_answer" ? "drop" : undefined;
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // One that was cut off on the way is no request.
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
@@ -117,7 +117,7 @@ export async function startN8n(): Promise<N8nServer> {
     response.on("close", () => {
       pending -= 1;
     });
-    void answer(request, response);
+    void handleRequest(request, response);
   });
   let port = 0;
   const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));

@@ -64,16 +64,19 @@ export async function startNetworkSide(network: NetworkName): Promise<NetworkSid
   };
 }
 
-function remembering(client: Client, asked: Set<string>): Client {
+function remembering(client: Client, requestedRoutes: Set<string>): Client {
   return new Proxy(client, {
     get(methods, name: keyof Client) {
-      asked.add(name);
+      requestedRoutes.add(name);
       return methods[name];
     },
   });
 }
 
-type Others = Pick<NetworkSide, "phone" | "unregisteredPhone" | "addPerson" | "receiveText" | "receivePicture" | "addGroup" | "pair">;
+type Others = Pick<
+  NetworkSide,
+  "phone" | "unregisteredPhone" | "addPerson" | "receiveText" | "receivePicture" | "addGroup" | "pair"
+>;
 
 function onSandbox({ id, client }: SideInstance): Others {
   const phone = newPhone();

@@ -114,13 +114,13 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
 
   test("trusts the network's gateway and the proxy to name the client, and no other container", () => {
     const [{ subnet, gateway, ip_range: range = subnet }] = compose.networks.default.ipam.config;
-    const given = new BlockList();
-    given.addSubnet(range.split("/")[0], Number(range.split("/")[1]));
+    const input = new BlockList();
+    input.addSubnet(range.split("/")[0], Number(range.split("/")[1]));
     const fixed: string[] = services
       .map(([, { networks }]) => networks?.default.ipv4_address)
       .filter(Boolean);
     // An address that the engine may assign by itself could belong to another container.
-    expect(fixed.filter((address) => given.check(address))).toEqual([]);
+    expect(fixed.filter((address) => input.check(address))).toEqual([]);
     for (const [, { environment }] of services.filter(([, { build }]) => build)) {
       const trusted = /^\$\{WAYGATE_TRUSTED_PROXIES:-(.*)\}$/.exec(environment.WAYGATE_TRUSTED_PROXIES)?.[1];
       expect(trusted?.split(",")).toEqual([gateway, ...fixed]);
@@ -204,9 +204,9 @@ describe("the Helm chart", () => {
     const inTemplates = templates.flatMap((path) =>
       [...read(path).matchAll(/\b(WAYGATE_\w+|DATABASE_URL)\b/g)].map(([name]) => name),
     );
-    const given = [...Object.keys(values.secrets), ...Object.keys(values.settings), ...inTemplates];
-    expect(given).toContain("WAYGATE_NODE_URL");
-    expect(unknownSettings(given)).toEqual([]);
+    const input = [...Object.keys(values.secrets), ...Object.keys(values.settings), ...inTemplates];
+    expect(input).toContain("WAYGATE_NODE_URL");
+    expect(unknownSettings(input)).toEqual([]);
     expect(Object.values(values.secrets).filter((value) => value !== "")).toEqual([]);
   });
 

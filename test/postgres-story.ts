@@ -96,12 +96,12 @@ function spawnOwner(dataDir: string, as?: { uid: number; gid: number }): Gateway
     cwd: "/",
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said: string[] = [];
-  createInterface(child.stderr).on("line", (line) => said.push(line));
+  const lines: string[] = [];
+  createInterface(child.stderr).on("line", (line) => lines.push(line));
   const ended = once(child, "exit");
   const up = Promise.race([
     once(createInterface(child.stdout), "line").then(([line]) => JSON.parse(line)),
-    once(child, "close").then(() => Promise.reject(new Error(said.join("\n")))),
+    once(child, "close").then(() => Promise.reject(new Error(lines.join("\n")))),
   ]);
   up.catch(() => {});
   const kill = async (signal: NodeJS.Signals): Promise<number | null> => {

@@ -27,7 +27,7 @@ interface Tenant {
 }
 
 let test: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let alpha: Tenant;
 let beta: Tenant;
 /** The customer who writes to alpha, with the data about that customer. */
@@ -39,7 +39,7 @@ let sent: string;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  call = createHttpRequester(() => test.url);
+  request = createHttpRequester(() => test.url);
   alpha = await makeTenant("alpha");
   beta = await makeTenant("beta");
   await fill(alpha);
@@ -157,7 +157,7 @@ describe("on the sandbox network, another tenant's number", () => {
   it("changes no group of other tenants, who get the response for a group that does not exist", async () => {
     const { id, key } = (await makeTenant("gamma")).one;
     const change = (group_jid: string) =>
-      call(
+      request(
         `POST /api/v1/instances/${id}/sandbox/group-settings`,
         { from: alpha.one.phone, group_jid, subject: "Mine", locked: true },
         { "x-api-key": key },
@@ -165,7 +165,7 @@ describe("on the sandbox network, another tenant's number", () => {
     expect(says(await change("120363999999999999@g.us"), [])).toBe(says(await change(group), []));
     expect((await change(group)).body.code).toBe("NOT_FOUND");
     const join = { code: invite };
-    const joined = await call(`POST /api/v1/instances/${id}/groups/join`, join, { "x-api-key": key });
+    const joined = await request(`POST /api/v1/instances/${id}/groups/join`, join, { "x-api-key": key });
     expect(joined.body.code).toBe("NOT_FOUND");
     const { data } = await alpha.one.client.getGroup({ id: alpha.one.id, jid: group, refresh: true });
     expect(data).toMatchObject({ name: MARKER, locked: false });
@@ -292,13 +292,13 @@ async function askOfAlpha({ id, key }: Instance, name: string, route: Route): Pr
   const names = { phone: alpha.one.phone, group, message: sent, code: invite };
   const hasBody = !/^(GET|DELETE) /.test(route.http);
   const refresh = route.http.startsWith("GET ") && /groups|contacts/.test(route.http) ? "?refresh=true" : "";
-  const answers: RawHttpResponse[] = [];
+  const responses: RawHttpResponse[] = [];
   for (const jid of [group, `${alpha.two.phone}@s.whatsapp.net`, `${CUSTOMER}@s.whatsapp.net`]) {
     const address = addressOf(route, { id, jid, messageId: sent, mediaId: message, provider: "n8n" });
     const body = hasBody ? { ...universal(names, jid), ...BODIES[name]?.(names) } : undefined;
-    answers.push(await call(address + refresh, body, { "x-api-key": key }));
+    responses.push(await request(address + refresh, body, { "x-api-key": key }));
   }
-  return answers;
+  return responses;
 }
 
 function addressOf({ http }: Route, ids: Record<string, string | number>): string {
@@ -330,8 +330,8 @@ describe("the isolation between the tenants of the sandbox network", () => {
       for (const one of names) {
         const { id, key, phone } = await addInstance();
         if (name === "sandboxScan") await logOut(id, key);
-        const answer = await call(addressOf(route, { id }), body(one), { "x-api-key": key });
-        answers.push(says(answer, [one.phone, lidOf(one.phone), phone]));
+        const response = await request(addressOf(route, { id }), body(one), { "x-api-key": key });
+        answers.push(says(response, [one.phone, lidOf(one.phone), phone]));
       }
       if (answers[0] !== answers[1]) wrong.push(`${name}: ${answers.join(" / ")}`);
     }
@@ -346,9 +346,9 @@ describe("the isolation between the tenants of the sandbox network", () => {
     const leaks: string[] = [];
     // The second round reads what the first round stored.
     for (const [name, route] of [...askable, ...askable.filter(([, { http }]) => http.startsWith("GET "))]) {
-      for (const answer of await askOfAlpha(spy, name, route)) {
-        if (JSON.stringify(answer.body).includes(MARKER)) leaks.push(`${name} shows the marker`);
-        if (answer.status === 500) leaks.push(`${name}: ${says(answer, [])}`);
+      for (const response of await askOfAlpha(spy, name, route)) {
+        if (JSON.stringify(response.body).includes(MARKER)) leaks.push(`${name} shows the marker`);
+        if (response.status === 500) leaks.push(`${name}: ${says(response, [])}`);
       }
     }
     await spy.client.sandboxBan({ id: spy.id });
@@ -361,8 +361,10 @@ describe("the isolation between the tenants of the sandbox network", () => {
     const codes = new Set<string>();
     for (const [name, route] of sandboxRoutes.filter(([, { access }]) => access !== "public")) {
       const body = BODIES[name]?.({ phone: CUSTOMER, group, message });
-      const answer = await call(addressOf(route, { id: alpha.one.id }), body, { "x-api-key": beta.one.key });
-      codes.add(answer.body.code);
+      const response = await request(addressOf(route, { id: alpha.one.id }), body, {
+        "x-api-key": beta.one.key,
+      });
+      codes.add(response.body.code);
     }
     expect([...codes]).toEqual(["INSTANCE_FORBIDDEN"]);
     expect(await snapshot(alpha)).toBe(before);
@@ -370,7 +372,7 @@ describe("the isolation between the tenants of the sandbox network", () => {
 });
 
 async function logOut(id: number, key: string): Promise<void> {
-  await call(`POST /api/v1/instances/${id}/logout`, {}, { "x-api-key": key });
+  await request(`POST /api/v1/instances/${id}/logout`, {}, { "x-api-key": key });
   const client = createClient({ baseUrl: test.url, apiKey: key });
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.status === "disconnected");
 }

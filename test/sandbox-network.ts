@@ -30,10 +30,10 @@ export interface TestSandboxNetwork extends SandboxProcess {
 
 /** A sandbox network of this test's own, with short times; a given database is emptied and not dropped at the end. */
 export async function startSandboxNetwork({
-  store: given,
+  store: existing,
   ...timing
 }: Partial<SandboxTiming> & { store?: TestDatabase } = {}): Promise<TestSandboxNetwork> {
-  const store = given ?? (await createTestDatabase());
+  const store = existing ?? (await createTestDatabase());
   const { url } = store;
   const processes: SandboxProcess[] = [];
   const startProcess = () => {
@@ -48,7 +48,7 @@ export async function startSandboxNetwork({
   };
   const stop = async () => {
     await Promise.all(processes.map((one) => one.kill()));
-    await (given ? emptyNetwork(given) : store.drop());
+    await (existing ? emptyNetwork(existing) : store.drop());
   };
   return { ...startProcess(), url, startProcess, stop };
 }

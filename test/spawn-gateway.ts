@@ -41,14 +41,14 @@ export function launchGateway(settings: Record<string, string>, command = "serve
     process.off("exit", endWithUs);
     return { code, signal };
   });
-  let said = "";
+  let output = "";
   const listening = new Promise<string>((resolve, reject) => {
-    const giveUp = (why: string) => reject(new Error(`The gateway ${why}. It said:\n${said}`));
+    const giveUp = (why: string) => reject(new Error(`The gateway ${why}. It said:\n${output}`));
     const timer = setTimeout(giveUp, START_WITHIN_MS, "was not up in time");
     for (const channel of [child.stdout, child.stderr]) {
       channel.setEncoding("utf8").on("data", (text: string) => {
-        said += text;
-        const url = said.match(/^Waygate listens on (http:\S+)/m)?.[1];
+        output += text;
+        const url = output.match(/^Waygate listens on (http:\S+)/m)?.[1];
         if (url) resolve(url);
       });
     }
@@ -60,7 +60,7 @@ export function launchGateway(settings: Record<string, string>, command = "serve
     pid: child.pid ?? 0,
     listening,
     exited,
-    output: () => said,
+    output: () => output,
     kill(signal = "SIGKILL") {
       child.kill(signal);
       return exited;

@@ -71,12 +71,12 @@ describe("the fake of Typebot's viewer", () => {
   afterAll(() => typebot.shut());
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
-    const answer = await fetch(`${typebot.url}/api/v1/${path}`, {
+    const response = await fetch(`${typebot.url}/api/v1/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-    return { status: answer.status, body: (await answer.json()) as Json };
+    return { status: response.status, body: (await response.json()) as Json };
   }
 
   const start = (bot: string, body: Json = {}) => post(`typebots/${bot}/startChat`, body);

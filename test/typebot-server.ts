@@ -84,7 +84,7 @@ export async function startTypebot(): Promise<TypebotServer> {
   let refused: { what: Exclude<Trouble, string>; butToken: string } | undefined;
   let latencyMs = 0;
 
-  function run(bot: string, from: number): { answer: Json; at: number; isOver: boolean } {
+  function run(bot: string, from: number): { response: Json; at: number; isOver: boolean } {
     const { flow } = bots.get(bot) ?? { flow: [] };
     const messages: Json[] = [];
     const clientSideActions: Json[] = [];
@@ -95,11 +95,11 @@ export async function startTypebot(): Promise<TypebotServer> {
         const last = messages.at(-1)?.id;
         clientSideActions.push({ ...step.action, ...(last !== undefined && { lastBubbleBlockId: last }) });
         if (step.action.expectsDedicatedReply)
-          return { answer: { messages, clientSideActions }, at: at + 1, isOver: false };
+          return { response: { messages, clientSideActions }, at: at + 1, isOver: false };
       } else
-        return { answer: { messages, input: step.input, clientSideActions, logs: [] }, at, isOver: false };
+        return { response: { messages, input: step.input, clientSideActions, logs: [] }, at, isOver: false };
     }
-    return { answer: { messages, clientSideActions, logs: [] }, at: flow.length, isOver: true };
+    return { response: { messages, clientSideActions, logs: [] }, at: flow.length, isOver: true };
   }
 
   function start(bot: string, body: Json): [number, Json] {
@@ -125,30 +125,30 @@ export async function startTypebot(): Promise<TypebotServer> {
     // The first words answer an input that nothing was said before.
     const consumed =
       step && "input" in step && text !== undefined && step.input.type === "text input" ? 1 : 0;
-    const { answer, at, isOver } = run(bot, consumed);
+    const { response, at, isOver } = run(bot, consumed);
     sessions.set(sessionId, { bot, at, restarts: isOver });
-    return [200, { ...head, ...(isOver ? {} : { resultId: randomBytes(12).toString("hex") }), ...answer }];
+    return [200, { ...head, ...(isOver ? {} : { resultId: randomBytes(12).toString("hex") }), ...response }];
   }
 
   function goOn(id: string, body: Json): [number, Json] {
     const session = sessions.get(id);
     if (!session) return notFound("Session not found.");
     if (session.restarts) {
-      const { answer, at, isOver } = run(session.bot, 0);
+      const { response, at, isOver } = run(session.bot, 0);
       sessions.set(id, { ...session, at, restarts: isOver });
-      return [200, answer];
+      return [200, response];
     }
     const step = bots.get(session.bot)?.flow[session.at];
     const isInput = step !== undefined && "input" in step;
     if (isInput && !isAccepted(step, body)) return [200, retry(step)];
     const from = isInput ? session.at + 1 : session.at;
-    const { answer, at, isOver } = run(session.bot, from);
+    const { response, at, isOver } = run(session.bot, from);
     if (isOver) sessions.delete(id);
     else session.at = at;
-    return [200, answer];
+    return [200, response];
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // One that was cut off on the way is no request.
     const raw = await text(request).catch(() => undefined);
     if (raw === undefined) return;
@@ -179,7 +179,7 @@ export async function startTypebot(): Promise<TypebotServer> {
     return id === undefined ? notFound("Not found") : goOn(id, body);
   }
 
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void handleRequest(request, response));
   let port = 0;
   const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
   await open();
@@ -223,13 +223,13 @@ function refuse(response: ServerResponse, { status, headers, body = "{}" }: Excl
 function write(
   response: ServerResponse,
   status: number,
-  said: string,
+  body: string,
   trouble: "lose_answer" | "break_off" | undefined,
 ): void {
   if (trouble === "lose_answer") return void response.destroy();
   response.writeHead(status, { "content-type": "application/json" });
-  if (trouble === undefined) response.end(said);
-  else response.write(said.slice(0, 10), () => response.destroy());
+  if (trouble === undefined) response.end(body);
+  else response.write(body.slice(0, 10), () => response.destroy());
 }
 
 type InputStep = Extract<FlowStep, { input: unknown }>;

@@ -45,8 +45,8 @@ export function setUpTypebotStory(env: Record<string, string> = {}): TypebotStor
   const ask = async (what: ReturnType<typeof sql<{ n: number }>>) =>
     (await what.execute(story.gateway.database.db)).rows[0]?.n ?? 0;
   const save = async (config = {}) => {
-    const given = { base_url: typebot.url, public_id: "shop", ...config };
-    await story.shop.client.saveIntegration({ ...at(), config: given });
+    const input = { base_url: typebot.url, public_id: "shop", ...config };
+    await story.shop.client.saveIntegration({ ...at(), config: input });
   };
   return {
     get story() {

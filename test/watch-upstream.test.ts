@@ -116,12 +116,12 @@ describe("The watch of other projects", () => {
       { "lib/code.js": "", "lib/pairing/code.js": "link_code" },
       ['"link_code" is new in lib/pairing/code.js, gone from lib/code.js', "The pairing code."],
     ],
-  ])("names %s, and its meaning", async (_what, files, said) => {
+  ])("names %s, and its meaning", async (_what, files, lines) => {
     await put("package.json", '{"version":"1.1.0"}');
     for (const [path, text] of Object.entries(files)) await put(path, text);
     const found = await compare();
     expect(found.code).toBe(1);
-    for (const part of ["recorded 1.0.0, given 1.1.0): 1 of", ...said]) expect(found.said).toContain(part);
+    for (const part of ["recorded 1.0.0, given 1.1.0): 1 of", ...lines]) expect(found.said).toContain(part);
   });
 
   test("accepts a recorded state as the new reference, and does not change other projects", async () => {
@@ -138,8 +138,8 @@ describe("The watch of other projects", () => {
     await put("pair.go", "cli.dispatch(RotateADVSecret{})");
     expect((await watch("--whatsmeow", checkout)).code).toBe(0);
     await put("pair.go", "nothing");
-    const { code, said } = await watch("--whatsmeow", checkout);
-    expect([code, said]).toEqual([1, expect.stringContaining('"RotateADVSecret" is gone')]);
+    const { code, said: output } = await watch("--whatsmeow", checkout);
+    expect([code, output]).toEqual([1, expect.stringContaining('"RotateADVSecret" is gone')]);
   });
 
   test("follows no links out of a checkout, and reads no packages within it", async () => {
@@ -208,9 +208,9 @@ describe("The watch of other projects", () => {
   ])("reports the error when %s, and writes nothing", async (_what, prepare, expected) => {
     const options = await prepare();
     const before = await readFile(list, "utf8");
-    const { code, said } = await watch(...options, "--record");
+    const { code, said: output } = await watch(...options, "--record");
     expect(code).toBe(2);
-    expect(said).toMatch(expected);
+    expect(output).toMatch(expected);
     expect(await readFile(list, "utf8")).toBe(before);
   });
 });

@@ -18,25 +18,25 @@ export interface WebClientServer {
 
 export async function startWebClientServer(revision: number): Promise<WebClientServer> {
   const requests: WebClientServer["requests"] = [];
-  const answers = new Map<string, ScriptedResponse>();
+  const responses = new Map<string, ScriptedResponse>();
   const server = createServer(({ url: path = "/", headers }, response) => {
     requests.push({ path, headers });
     const isBrowser = headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? "");
-    const how = answers.get(path);
+    const how = responses.get(path);
     if (!isBrowser || !how) response.writeHead(isBrowser ? 404 : 400).end("Sorry, something went wrong.");
     else how(response);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const publish = (now: number): void => {
-    answers.set("/sw.js", (response) => response.end(serviceWorkerOf(now)));
-    answers.set("/", (response) => response.end(pageOf(now)));
+    responses.set("/sw.js", (response) => response.end(serviceWorkerOf(now)));
+    responses.set("/", (response) => response.end(pageOf(now)));
   };
   publish(revision);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     publish,
-    respond: (path, how) => void answers.set(path, how),
+    respond: (path, how) => void responses.set(path, how),
     close: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));

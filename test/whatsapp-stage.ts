@@ -143,7 +143,11 @@ function contactOn(control: WhatsAppControl, number: string, phone: string): Con
     jid: phoneJid(number),
     number,
     async sendMessage(content, { group: isGroup } = {}) {
-      return (await control.sendMessage(number, isGroup ? await groupOf() : phone, toSaid(content))) as MessageId;
+      return (await control.sendMessage(
+        number,
+        isGroup ? await groupOf() : phone,
+        toSaid(content),
+      )) as MessageId;
     },
     editMessage: async (id, text) => void (await control.edit(number, phone, id, text)),
     deleteMessage: async (id) => void (await control.delete(number, phone, id)),

@@ -31,8 +31,8 @@ async function print(command: Promise<void>): Promise<string> {
 describe("account create", () => {
   it("prints a password that signs the user in", async () => {
     const email = "reseller@example.com";
-    const said = await print(runCreateAccountCommand(env, { name: "Shop", email, type: "reseller" }));
-    const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
+    const output = await print(runCreateAccountCommand(env, { name: "Shop", email, type: "reseller" }));
+    const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? "";
     const { data } = await test.anonymous.login({ email, password });
     expect(data.account).toMatchObject({ name: "Shop", account_type: "reseller" });
   });
@@ -40,19 +40,19 @@ describe("account create", () => {
   it.each([
     [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
-  ])("rejects %j and gives the reason", async (given, words) => {
-    await expect(runCreateAccountCommand(env, given)).rejects.toMatchObject({
+  ])("rejects %j and gives the reason", async (input, words) => {
+    await expect(runCreateAccountCommand(env, input)).rejects.toMatchObject({
       name: "StartError",
       message: expect.stringMatching(words),
     });
   });
 
   it("reports which setting is wrong, and reports a wrong secret key", async () => {
-    const given = { name: "x", email: "x@example.com", type: "client" };
-    await expect(runCreateAccountCommand({ DATABASE_URL: env.DATABASE_URL }, given)).rejects.toThrow(
+    const input = { name: "x", email: "x@example.com", type: "client" };
+    await expect(runCreateAccountCommand({ DATABASE_URL: env.DATABASE_URL }, input)).rejects.toThrow(
       "WAYGATE_SECRET_KEY is required",
     );
-    await expect(runCreateAccountCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
+    await expect(runCreateAccountCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, input)).rejects.toThrow(
       "not the one that the secrets in this database are encrypted with",
     );
   });
@@ -62,8 +62,8 @@ describe("account password", () => {
   it("prints a new password that signs the user in, and ends all earlier sign-ins", async () => {
     const email = "lost@example.com";
     await print(runCreateAccountCommand(env, { name: "Lost", email, type: "client" }));
-    const said = await print(runRecoverUserCommand(env, "LOST@example.com", {}));
-    const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
+    const output = await print(runRecoverUserCommand(env, "LOST@example.com", {}));
+    const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? "";
     expect((await test.anonymous.login({ email, password })).data.user.email).toBe(email);
     await print(runRecoverUserCommand(env, email, {}));
     await expect(test.anonymous.login({ email, password })).rejects.toMatchObject({
@@ -78,8 +78,8 @@ describe("account password", () => {
     const { message } = await runRecoverUserCommand(env, email, {}).catch((error) => error);
     const [first = ""] = message.match(/\d+/g) ?? [];
     expect(message).toMatch(/signs in to the accounts \d+, \d+\. Name one with --account-id\.$/);
-    const said = await print(runRecoverUserCommand(env, email, { accountId: first }));
-    expect(said).toContain(`Account: ${first}\n`);
+    const output = await print(runRecoverUserCommand(env, email, { accountId: first }));
+    expect(output).toContain(`Account: ${first}\n`);
     await expect(runRecoverUserCommand(env, "nobody@example.com", {})).rejects.toThrow("There is no user");
     await expect(runRecoverUserCommand(env, email, { accountId: "x" })).rejects.toThrow("must be a number");
   });
@@ -89,9 +89,9 @@ describe("audit verify", () => {
   it("reports an unchanged log, and names an entry that was changed later", async () => {
     const { db, pool } = test.database;
     await waitUntil(async () => (await db.selectFrom("audit_seal").selectAll().execute()).length > 0);
-    const said = await print(runVerifyAuditCommand(env, undefined));
-    expect(said).toMatch(/^The audit log is unchanged: \d+ entries verified/);
-    const head = /^Head: ([0-9a-f]{64})$/m.exec(said)?.[1];
+    const output = await print(runVerifyAuditCommand(env, undefined));
+    expect(output).toMatch(/^The audit log is unchanged: \d+ entries verified/);
+    const head = /^Head: ([0-9a-f]{64})$/m.exec(output)?.[1];
     await print(runVerifyAuditCommand(env, head));
     await expect(runVerifyAuditCommand(env, "0".repeat(64))).rejects.toThrow("has this --head");
     const change = (action: string) =>

@@ -5,16 +5,16 @@ beforeEach(() => vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => vi.useRealTimers());
 
 test("a progress printer reports long work every few seconds, and prints nothing for short work", () => {
-  const said: string[] = [];
-  const progress = startProgressPrinter((line) => said.push(line));
+  const lines: string[] = [];
+  const progress = startProgressPrinter((line) => lines.push(line));
   progress.advanceBy(500, "rows");
   vi.advanceTimersByTime(2_999);
   progress.advanceBy(500, "rows");
-  expect(said).toEqual([]);
+  expect(lines).toEqual([]);
   vi.advanceTimersByTime(1);
   progress.advanceBy(500, "rows");
   progress.advanceBy(500, "rows");
   vi.advanceTimersByTime(3_000);
   progress.advanceTo(7, "links");
-  expect(said).toEqual(["... 1500 rows", "... 7 links"]);
+  expect(lines).toEqual(["... 1500 rows", "... 7 links"]);
 });

@@ -160,8 +160,8 @@ function clientWith(options: Partial<ClientOptions> = {}) {
 }
 
 test("the client has a method per route that returns the whole typed body", async () => {
-  const answer = await clientWith().sendNote({ id: 5, text: "hi" }, { idempotencyKey: "k1" });
-  expect(answer).toEqual({ success: true, message: "OK", data: { id: 5, text: "hi", key: "k1" } });
+  const response = await clientWith().sendNote({ id: 5, text: "hi" }, { idempotencyKey: "k1" });
+  expect(response).toEqual({ success: true, message: "OK", data: { id: 5, text: "hi", key: "k1" } });
   const later = await clientWith().sendNote({ id: 5, text: "hi", later: true });
   expect(later).toEqual({ success: true, message: "OK", jobId: "7", data: { jobId: "7" } });
   expectTypeOf(later.data.text).toEqualTypeOf<string | undefined>();
@@ -210,8 +210,8 @@ test("the client sends only the credential that the route requires", async () =>
 });
 
 test("the client throws an error response with its code, status, details and request id", async () => {
-  const call = clientWith().sendNote({ id: 1, text: "no" }, { headers: { "x-request-id": "mine" } });
-  const error = await call.catch((thrown: unknown) => thrown);
+  const request = clientWith().sendNote({ id: 1, text: "no" }, { headers: { "x-request-id": "mine" } });
+  const error = await request.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(WaygateError);
   expect(error).toMatchObject({
     code: "RATE_LIMITED",

@@ -17,11 +17,11 @@ async function run(spec: string, passes: string[]): Promise<{ said: string; end:
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
+  let output = "";
   child.stdout.on("data", (data) => {
-    said += data;
+    output += data;
   });
-  return { end: await once(child, "close"), said };
+  return { end: await once(child, "close"), said: output };
 }
 
 test("the process dies at the nth pass of its fault point, as if by kill -9", async () => {

@@ -31,10 +31,10 @@ async function readBeat(): Promise<number> {
 test("a node sends heartbeats past the pooler, and returns 503 while the pooler is unavailable", async () => {
   cable.cut();
   const beat = await readBeat();
-  const answer = await fetch(`${gateway.url}/api/v1/instances`, {
+  const response = await fetch(`${gateway.url}/api/v1/instances`, {
     headers: { authorization: "Bearer wrong" },
   });
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
   const refused = await gateway.owner.listInstances().catch((error: unknown) => error);
   expect(refused).toMatchObject({ status: 503, code: "UNAVAILABLE" });
   await waitUntil(async () => (await readBeat()) > beat + 1);

@@ -26,21 +26,21 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   const send = async () => {
     const path = `/api/v1/instances/${id}/send-text`;
     const body = JSON.stringify({ number: SILENT, text: "Hello" });
-    const answer = await fetch(`${gateway.url}${path}`, {
+    const response = await fetch(`${gateway.url}${path}`, {
       method: "POST",
       headers,
       signal: leave.signal,
       body,
     });
-    return statuses.push(answer.status);
+    return statuses.push(response.status);
   };
-  const ask = () => fetch(`${gateway.url}/api/v1/instances/${id}/status`, { headers });
+  const request = () => fetch(`${gateway.url}/api/v1/instances/${id}/status`, { headers });
   await waitUntil(() => {
     if (!statuses.includes(503)) answers.push(send().catch(() => 0));
     return statuses.includes(503);
   });
   expect(new Set(statuses)).toEqual(new Set([503]));
-  const refused = await ask();
+  const refused = await request();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await refused.json()).toMatchObject({ success: false, code: "UNAVAILABLE" });
   // The results of the checks do not matter: on a slow machine the database may respond late.
@@ -56,7 +56,7 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   expect((await fetch(path, { method: "POST", body: "{}" })).status).toBe(503);
   leave.abort();
   await Promise.all(answers);
-  await waitUntil(async () => (await ask()).status === 200);
+  await waitUntil(async () => (await request()).status === 200);
   expect((await client.getInstanceStatus({ id })).data.connected).toBe(true);
 });
 

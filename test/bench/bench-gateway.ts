@@ -74,8 +74,8 @@ export async function startBenchGateway(
 
 async function waitForHealth(url: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null) {
-    const answer = await fetch(`${url}/health`).catch(() => undefined);
-    if (answer?.status === 200) return;
+    const response = await fetch(`${url}/health`).catch(() => undefined);
+    if (response?.status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`the gateway ended with ${child.exitCode}`);

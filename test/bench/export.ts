@@ -40,13 +40,13 @@ async function whileWatched<T>({ pid }: BenchGateway, work: () => Promise<T>) {
 
 /** Its length in bytes. */
 async function readExport({ url, token }: BenchGateway): Promise<number> {
-  const answer = await fetch(`${url}/api/data/export`, {
+  const response = await fetch(`${url}/api/data/export`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
   });
   let bytes = 0;
   let end = "";
-  for await (const piece of answer.body ?? []) {
+  for await (const piece of response.body ?? []) {
     bytes += piece.length;
     end = Buffer.from(piece).toString("latin1").slice(-2);
   }

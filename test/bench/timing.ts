@@ -18,9 +18,9 @@ export async function benchTiming(): Promise<void> {
     WAYGATE_UNKNOWN_RATE: "0",
   });
   const ask = (headers: Record<string, string>) => async () => {
-    const answer = await fetch(`${gateway.url}/api/admin/overview`, { headers });
-    if (answer.status !== 401) throw new Error(`a wrong secret was answered ${answer.status}`);
-    await answer.arrayBuffer();
+    const response = await fetch(`${gateway.url}/api/admin/overview`, { headers });
+    if (response.status !== 401) throw new Error(`a wrong secret was answered ${response.status}`);
+    await response.arrayBuffer();
   };
   const asAdmin = (admintoken: string) => ask({ admintoken });
   await compare(

@@ -124,8 +124,8 @@ function createSender(story: E2eStory, instance: PairedInstance) {
       const seen = new Set<string>();
       const until = performance.now() + ms;
       for (let n = 0; performance.now() < until; n++) {
-        const answer = await attempt(`${name}-${n % 40}`);
-        answers[answer] = (answers[answer] ?? 0) + 1;
+        const response = await attempt(`${name}-${n % 40}`);
+        answers[response] = (answers[response] ?? 0) + 1;
         for (const key of await readBlockers(story.gateway.url)) seen.add(key);
         await delay(50);
       }

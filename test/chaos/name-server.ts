@@ -22,9 +22,9 @@ export async function startNameServer(address: string, zone: Zone): Promise<{ as
     const { name, type, end } = readQuestion(query);
     // A resolver asks for A and AAAA side by side; the A counts.
     if (type === TYPE.A) asked.set(name, (asked.get(name) ?? 0) + 1);
-    const answer = zone(name, Math.max(1, asked.get(name) ?? 1));
-    if (answer !== "silence")
-      socket.send(reply(query.subarray(0, end), type, answer), from.port, from.address);
+    const response = zone(name, Math.max(1, asked.get(name) ?? 1));
+    if (response !== "silence")
+      socket.send(reply(query.subarray(0, end), type, response), from.port, from.address);
   });
   socket.bind(53, address);
   await once(socket, "listening");
@@ -41,8 +41,8 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function reply(question: Buffer, type: number, answer: DnsResponse | undefined): Buffer {
-  const { addresses = [], alias } = answer ?? {};
+function reply(question: Buffer, type: number, response: DnsResponse | undefined): Buffer {
+  const { addresses = [], alias } = response ?? {};
   const wanted = addresses.filter((address) => isIPv6(address) === (type === TYPE.AAAA));
   const isKnown = type === TYPE.A || type === TYPE.AAAA;
   const records = [
@@ -52,7 +52,7 @@ function reply(question: Buffer, type: number, answer: DnsResponse | undefined):
     ),
   ];
   const head = Buffer.from(question);
-  head.writeUInt16BE(0x8180 | (answer === undefined ? NO_SUCH_NAME : 0), 2);
+  head.writeUInt16BE(0x8180 | (response === undefined ? NO_SUCH_NAME : 0), 2);
   head.writeUInt16BE(records.length, 6);
   head.writeUInt32BE(0, 8);
   return Buffer.concat([head, ...records]);

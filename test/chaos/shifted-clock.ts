@@ -7,9 +7,9 @@ const RealDate = Date;
 let shiftMs = 0;
 
 class ShiftedDate extends RealDate {
-  constructor(...given: unknown[]) {
-    if (given.length === 0) super(RealDate.now() + shiftMs);
-    else super(...(given as [number]));
+  constructor(...input: unknown[]) {
+    if (input.length === 0) super(RealDate.now() + shiftMs);
+    else super(...(input as [number]));
   }
 
   static override now(): number {

@@ -25,7 +25,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
   let key: Client;
   let campaign: number;
   let before: { totals: unknown; messages: number; events: number };
-  let said = "";
+  let output = "";
   const deaths: string[] = [];
 
   beforeAll(async () => {
@@ -53,16 +53,16 @@ describe("a gateway that is killed while it anonymises everything", () => {
   afterAll(() => story.end());
 
   /** Starts it with a fault at the nth batch, and waits for its exit, which may precede listening. */
-  async function die(nth: string, ask: () => Promise<unknown>): Promise<void> {
-    said += story.gateway.output();
+  async function die(nth: string, request: () => Promise<unknown>): Promise<void> {
+    output += story.gateway.output();
     await story.gateway.kill();
     const point = `privacy:after-batch:${nth}`;
     await story.dieAt(point, async () => {
       owner = await story.signIn().catch(() => owner);
-      await ask();
+      await request();
     });
     deaths.push(point);
-    said += story.gateway.output();
+    output += story.gateway.output();
   }
 
   async function talk(): Promise<void> {
@@ -200,7 +200,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
   });
 
   test("has written no contact to its log", () => {
-    const all = said + story.gateway.output();
+    const all = output + story.gateway.output();
     expect(all.length).toBeGreaterThan(1_000);
     expect([all.includes(MARK), all.includes(PEOPLE)]).toEqual([false, false]);
   });

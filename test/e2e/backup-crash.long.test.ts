@@ -25,9 +25,9 @@ describe("a gateway that is killed while it makes a backup", () => {
     let owner = await story.signIn();
     const starts: Record<string, string>[] = [{ WAYGATE_FAULT_POINT: BEFORE_RECORD }, {}];
     for (const next of starts) {
-      const asked = owner.createBackup().catch(() => undefined);
+      const pending = owner.createBackup().catch(() => undefined);
       expect(await story.gateway.exited).toEqual({ code: null, signal: "SIGKILL" });
-      await asked;
+      await pending;
       expect(await files()).toHaveLength(1);
       await story.start(next);
       owner = await story.signIn();

@@ -73,21 +73,21 @@ describe("an inbox whose gateway is killed", () => {
   ])("%s sends every reply of an agent as one message", async (_, point) => {
     const killed = await story.start({ WAYGATE_FAULT_POINT: point });
     await waitUntil(() => story.isConnected(instance));
-    const answers = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
+    const responses = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
     expect((await killed.exited).signal).toBe("SIGKILL");
     // No receipt resolves an unknown outcome, as if the phones were off.
     await story.rows("delete from sandbox.inbox where kind = 'status'");
     await story.start();
     // The agent sends all of them again, also those that the dying gateway accepted without a response.
     await chatwoot.settled();
-    for (const answer of answers) chatwoot.retry(answer);
-    await waitUntil(async () => (await arrived(point)).size >= answers.length, 60_000);
+    for (const answer of responses) chatwoot.retry(answer);
+    await waitUntil(async () => (await arrived(point)).size >= responses.length, 60_000);
     await chatwoot.settled();
     await story.drained();
     const messages = await arrived(point);
     // A send with an unknown outcome is repeated under its own id, which a phone shows once.
     expect(Object.fromEntries(messages)).toEqual(
-      Object.fromEntries(answers.map(({ content }) => [content, [expect.any(String)]])),
+      Object.fromEntries(responses.map(({ content }) => [content, [expect.any(String)]])),
     );
   });
 

@@ -63,7 +63,7 @@ describe("a gateway that starts for the first time without settings", () => {
       );
       const answers = stdout.trim().split("\n");
       expect(stderr).toBe("");
-      expect(answers.map((answer) => JSON.parse(answer))).toMatchObject([
+      expect(answers.map((response) => JSON.parse(response))).toMatchObject([
         { success: true, data: { name: "Sales" } },
         { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
         { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },

@@ -38,12 +38,12 @@ describe("a gateway that is killed between a provider's action and its own commi
     await story.drained();
     await story.gateway.kill();
     const { exited } = await begin({ WAYGATE_FAULT_POINT: point });
-    await say(from, ...said);
+    await receive(from, ...said);
     expect(await exited).toMatchObject({ signal: "SIGKILL" });
     await begin();
   }
 
-  async function say(from: string, ...said: (string | Said)[]): Promise<void> {
+  async function receive(from: string, ...said: (string | Said)[]): Promise<void> {
     for (const one of said)
       await story.clientOf(instance).sandboxReceive({
         id: instance.id,
@@ -64,7 +64,7 @@ describe("a gateway that is killed between a provider's action and its own commi
     return started;
   }
 
-  async function heard(by: string): Promise<string[]> {
+  async function receivedBy(by: string): Promise<string[]> {
     const rows = await story.rows<{ text: string }>(
       `select content ->> 'text' as text from sandbox.ledger where action = 'send' and chat = $1 order by id`,
       `${by}@s.whatsapp.net`,
@@ -78,9 +78,9 @@ describe("a gateway that is killed between a provider's action and its own commi
     await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "n8n", config });
     const ana = newPerson();
     await dieOver("n8n:after-response", ana, "hi");
-    await waitUntil(async () => (await heard(ana)).length > 0);
+    await waitUntil(async () => (await receivedBy(ana)).length > 0);
     await story.drained();
-    expect(await heard(ana)).toEqual(["hello"]);
+    expect(await receivedBy(ana)).toEqual(["hello"]);
     const ids = n8n.executions.map(({ headers }) => headers["x-waygate-event-id"]);
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
@@ -100,14 +100,14 @@ describe("a gateway that is killed between a provider's action and its own commi
     await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "typebot", config });
     const ana = newPerson();
     await dieOver("typebot:after-response", ana, "start");
-    await waitUntil(async () => (await heard(ana)).length === 1);
+    await waitUntil(async () => (await receivedBy(ana)).length === 1);
     expect(typebot.inputs()).toEqual(["start", "start"]);
     await dieOver("typebot:after-response", ana, "lost");
     await story.drained();
     expect(typebot.inputs()).toEqual(["start", "start", "lost"]);
     await story.clientOf(instance).sandboxReceive({ id: instance.id, from: ana, text: "next" });
-    await waitUntil(async () => (await heard(ana)).length === 2);
-    expect(await heard(ana)).toEqual(["one", "three"]);
+    await waitUntil(async () => (await receivedBy(ana)).length === 2);
+    expect(await receivedBy(ana)).toEqual(["one", "three"]);
     const { data } = await story.clientOf(instance).getIntegration({ id: instance.id, provider: "typebot" });
     expect(data.last_error).toMatch(/response was lost/);
   });
@@ -134,8 +134,8 @@ describe("a gateway that is killed between a provider's action and its own commi
     async function openFlow(): Promise<string> {
       const ana = newPerson();
       for (const [at, text] of ["hi", "Ana"].entries()) {
-        await say(ana, text);
-        await waitUntil(async () => (await heard(ana)).length === at + 1);
+        await receive(ana, text);
+        await waitUntil(async () => (await receivedBy(ana)).length === at + 1);
       }
       typebot.reset();
       return ana;
@@ -145,33 +145,33 @@ describe("a gateway that is killed between a provider's action and its own commi
 
     test("sends all of them once, when it was killed while it waited for more", async () => {
       const ana = await openFlow();
-      await say(ana, PICTURE, PICTURE);
+      await receive(ana, PICTURE, PICTURE);
       await waitUntil(async () => (await waiting()) === 2);
       await killAndStart();
-      await waitUntil(async () => (await heard(ana)).length === 3);
+      await waitUntil(async () => (await receivedBy(ana)).length === 3);
       await story.drained();
       expect(albums()).toEqual([2]);
-      expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "three"]);
+      expect(await receivedBy(ana)).toEqual(["one", "photos?\n\n📎", "three"]);
     });
 
     test("sends none again when it was killed during the response, and loses no later message", async () => {
       const ana = await openFlow();
       await dieOver("typebot:after-response", ana, PICTURE, PICTURE);
-      await say(ana, "next");
-      await waitUntil(async () => (await heard(ana)).length === 3);
+      await receive(ana, "next");
+      await waitUntil(async () => (await receivedBy(ana)).length === 3);
       await story.drained();
       expect(typebot.inputs()).toEqual([expect.stringContaining(", "), "next"]);
-      expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "four"]);
+      expect(await receivedBy(ana)).toEqual(["one", "photos?\n\n📎", "four"]);
     });
 
     test("repeats a start with the complete text, once", async () => {
       const ana = newPerson();
       typebot.reset();
       await dieOver("typebot:after-response", ana, "hello", "anybody there?");
-      await waitUntil(async () => (await heard(ana)).length === 1);
+      await waitUntil(async () => (await receivedBy(ana)).length === 1);
       await story.drained();
       expect(typebot.inputs()).toEqual(["hello\nanybody there?", "hello\nanybody there?"]);
-      expect(await heard(ana)).toEqual(["one"]);
+      expect(await receivedBy(ana)).toEqual(["one"]);
     });
 
     async function waiting(): Promise<number> {

@@ -23,7 +23,7 @@ test("a sync send with a lost acknowledgement keeps id and key over kill -9, and
   const { phone: number } = await on.network.control.addPerson({ phone: newPhone() });
   await on.network.control.fault({ fault: "ack_lost", to: number, times: 1 });
   const send = () => on.client().sendText({ id, number, text: "Once" }, { idempotencyKey: "killed" });
-  const asked = send().catch((error: unknown) => error);
+  const pending = send().catch((error: unknown) => error);
   const submitted = () =>
     on.story.rows<{ message_id: string }>(
       "select message_id from message where jid like $1 and submitted_at is not null",
@@ -34,7 +34,7 @@ test("a sync send with a lost acknowledgement keeps id and key over kill -9, and
     return row && (await on.network.control.arrivals(row.message_id)) === 1;
   });
   await on.story.gateway.kill("SIGKILL");
-  await asked;
+  await pending;
   await on.start();
   await on.online();
 

@@ -24,10 +24,10 @@ const AT_ONCE = 16;
 const RETRY_MS = 20;
 
 /** So many texts to so many people, told apart by their names. */
-export function planSends(name: string, count: number, people: number): PlannedSend[] {
+export function planSends(name: string, count: number, personCount: number): PlannedSend[] {
   return Array.from({ length: count }, (_, i) => ({
     text: `${name}-${i}`,
-    number: `55219${String(7_000_000 + (i % people) * 10).padStart(8, "0")}7`,
+    number: `55219${String(7_000_000 + (i % personCount) * 10).padStart(8, "0")}7`,
   }));
 }
 
@@ -72,9 +72,9 @@ export async function sendOnce(
   idempotencyKey?: string,
 ): Promise<AcknowledgedSend> {
   const input = { id: instance.id, ...planned, async: true };
-  const answer = await story.clientOf(instance).sendText(input, { idempotencyKey });
-  if (!answer.queued) throw new Error("an async send was answered like a sync one");
-  const { jobId, pendingMessageId, data } = answer;
+  const response = await story.clientOf(instance).sendText(input, { idempotencyKey });
+  if (!response.queued) throw new Error("an async send was answered like a sync one");
+  const { jobId, pendingMessageId, data } = response;
   return { ...planned, jobId, message_id: pendingMessageId, id: data.message.id };
 }
 

@@ -79,9 +79,9 @@ test("the health page and the doctor command name both faults", async () => {
   const doctor = launchGateway({ ...story.settings, ...BROKEN }, "doctor");
   const { code } = await doctor.exited;
   expect(code).toBe(1);
-  const said = doctor.output();
-  expect(said).toMatch(/^fail {2}Baileys: it cannot be loaded .*baileys is broken on purpose/m);
-  expect(said).toMatch(/^warn {2}sessions: .*credentials_unreadable \(1\), library_failed \(1\)/m);
+  const output = doctor.output();
+  expect(output).toMatch(/^fail {2}Baileys: it cannot be loaded .*baileys is broken on purpose/m);
+  expect(output).toMatch(/^warn {2}sessions: .*credentials_unreadable \(1\), library_failed \(1\)/m);
 });
 
 test("a restart with an intact Baileys, or a new pairing, ends the fault", async () => {

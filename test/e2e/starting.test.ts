@@ -31,8 +31,8 @@ describe("a gateway that cannot start", () => {
 
   test("reports that another gateway uses the data directory", async () => {
     const { WAYGATE_DATA_DIR = "" } = story.settings;
-    const said = await refusal({ WAYGATE_DATA_DIR });
-    expect(said).toMatch(
+    const output = await refusal({ WAYGATE_DATA_DIR });
+    expect(output).toMatch(
       /^The data directory \S+ is in use by process \d+ on \S+\. .*WAYGATE_DATA_DIR[^\n]*$/,
     );
   });
@@ -42,15 +42,15 @@ describe("a gateway that cannot start", () => {
     ["weak", "a".repeat(40), "WAYGATE_SECRET_KEY"],
     ["short", "x9k2", "WAYGATE_SECRET_KEY"],
   ])("reports that the secret key is %s", async (_, WAYGATE_SECRET_KEY, sentence) => {
-    const said = await refusal({ WAYGATE_SECRET_KEY });
-    expect(said).toContain(sentence);
-    expect(said.split("\n")).toHaveLength(2);
-    if (WAYGATE_SECRET_KEY !== "") expect(said).not.toContain(WAYGATE_SECRET_KEY);
+    const output = await refusal({ WAYGATE_SECRET_KEY });
+    expect(output).toContain(sentence);
+    expect(output.split("\n")).toHaveLength(2);
+    if (WAYGATE_SECRET_KEY !== "") expect(output).not.toContain(WAYGATE_SECRET_KEY);
   });
 
   test("reports that the secret key is not the one of the data", async () => {
-    const said = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
-    expect(said).toMatch(
+    const output = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
+    expect(output).toMatch(
       /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are encrypted with[^\n]*$/,
     );
   });
@@ -59,9 +59,9 @@ describe("a gateway that cannot start", () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
-    const said = await refusal({ WAYGATE_PORT: String(port) });
+    const output = await refusal({ WAYGATE_PORT: String(port) });
     server.close();
-    expect(said).toMatch(new RegExp(`^Port ${port} on 127.0.0.1 is in use [^\\n]*WAYGATE_PORT[^\\n]*$`));
+    expect(output).toMatch(new RegExp(`^Port ${port} on 127.0.0.1 is in use [^\\n]*WAYGATE_PORT[^\\n]*$`));
   });
 
   test.each([
@@ -77,15 +77,15 @@ describe("a gateway that cannot start", () => {
       /refused the connection: .*nobody.*\(3D000\)/,
     ],
   ])("reports that the database %s", async (_, change, sentence) => {
-    const said = await refusal({ DATABASE_URL: change(new URL(story.store.url)).href });
-    expect(said).toMatch(/^PostgreSQL at [^\n]*$/);
-    expect(said).toMatch(sentence);
+    const output = await refusal({ DATABASE_URL: change(new URL(story.store.url)).href });
+    expect(output).toMatch(/^PostgreSQL at [^\n]*$/);
+    expect(output).toMatch(sentence);
   });
 
   test("lists all errors in its settings at once, without a value", async () => {
-    const said = await refusal({ WAYGATE_PORT: "seven", WAYGATE_QUEUE: "redis", WAYGATE_TYPO: "yes" });
-    expect(said).toMatch(/WAYGATE_PORT.*\n.*WAYGATE_QUEUE.*\n.*WAYGATE_TYPO is not a setting/);
-    expect(said).not.toMatch(/seven|redis/);
+    const output = await refusal({ WAYGATE_PORT: "seven", WAYGATE_QUEUE: "redis", WAYGATE_TYPO: "yes" });
+    expect(output).toMatch(/WAYGATE_PORT.*\n.*WAYGATE_QUEUE.*\n.*WAYGATE_TYPO is not a setting/);
+    expect(output).not.toMatch(/seven|redis/);
   });
 
   test("does not disturb the running gateway", async () => {

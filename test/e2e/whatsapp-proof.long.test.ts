@@ -100,7 +100,8 @@ describe("messages between a gateway and WhatsApp", () => {
     const textsOf = (what: string, chat: number) =>
       numbers.filter((i) => i % CHATS === chat).map((i) => `${what}-${chat}-${i}`);
     const arriving = people.map(async (phone, chat) => {
-      for (const text of textsOf("many-in", chat)) await network.control.sendMessage(phone, instance.phone, text);
+      for (const text of textsOf("many-in", chat))
+        await network.control.sendMessage(phone, instance.phone, text);
     });
     const leaving = people.map((number, chat) =>
       // Sequentially: parallel requests have no order.

@@ -38,10 +38,10 @@ export function openMcpInspector(
   server: readonly string[],
   env: Readonly<Record<string, string>>,
 ): McpInspector {
-  const given = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  const input = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   return {
     async call(method, ...options) {
-      const args = [program, "--cli", ...given, "--method", method, ...options, "--", ...server];
+      const args = [program, "--cli", ...input, "--method", method, ...options, "--", ...server];
       const { stdout } = await run(process.execPath, args, {
         timeout: ANSWER_WITHIN_MS,
         maxBuffer: 16 * 1024 * 1024,

@@ -56,14 +56,14 @@ export async function openN8n(program: string): Promise<RealN8n> {
   let cookie = "";
 
   async function call(method: string, path: string, body?: object) {
-    const answer = await fetch(`${url}/rest${path}`, {
+    const response = await fetch(`${url}/rest${path}`, {
       method,
       headers: { cookie, "content-type": "application/json" },
       ...(body && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 300)}`);
-    const [set] = answer.headers.getSetCookie();
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+    const [set] = response.headers.getSetCookie();
     if (set) cookie = set.split(";", 1)[0] ?? "";
     // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
     return (JSON.parse(text) as { data: any }).data;
@@ -114,8 +114,8 @@ export async function openN8n(program: string): Promise<RealN8n> {
       const webhook = (nodes as WorkflowFile["nodes"]).find(({ type }) => type === "n8n-nodes-base.webhook");
       // An unknown method is refused in another way once the path is there.
       await waitUntil(async () => {
-        const answer = await fetch(`${url}/webhook/${webhook?.parameters.path}`, { method: "DELETE" });
-        return (await answer.text()).includes("not registered for DELETE");
+        const response = await fetch(`${url}/webhook/${webhook?.parameters.path}`, { method: "DELETE" });
+        return (await response.text()).includes("not registered for DELETE");
       });
     },
     async deactivate(id) {

@@ -59,12 +59,12 @@ async function runStep(
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const idle = await residentMb(stage.gateway.pid);
   const before = await readMeter(stage);
-  const said = await say(stage.database, await devicesOf(stage.database), { count, seconds });
+  const output = await say(stage.database, await devicesOf(stage.database), { count, seconds });
   const messages = Math.floor(count * MESSAGES_A_SECOND_EACH * seconds);
   const cost = costOfEach(before, await readMeter(stage), messages);
   const cut = await cutNetwork(stage.database, count);
   console.log(
-    `P5: ${count} sessions: all back ${startS.toFixed(1)} s after a start (goal: ${START_S}), ${((idle - alone) / count).toFixed(2)} MB resident each; ${said}; ${cost}`,
+    `P5: ${count} sessions: all back ${startS.toFixed(1)} s after a start (goal: ${START_S}), ${((idle - alone) / count).toFixed(2)} MB resident each; ${output}; ${cost}`,
   );
   console.log(
     `P5: after a cut of ${CUT_MS / 1000} s all are back in ${cut.backS.toFixed(1)} s, ${cut.mostASecond} logins in a second at most (limit: ${LOGINS_PER_SECOND})`,

@@ -77,13 +77,13 @@ async function runCase({ target, tenant, operation, nth }: Turn, figures: FuzzFi
   const [asked] = fc.sample(arbitrary, { numRuns: 1, seed: figures.seed + nth });
   if (!asked) return;
   const began = performance.now();
-  const answer = await ask(target.gateway.url, operation, asked, {
+  const response = await ask(target.gateway.url, operation, asked, {
     ...credentialsFor(operation, tenant, nth),
     "x-forwarded-for": `10.${(nth >> 16) & 255}.${(nth >> 8) & 255}.${nth & 255}`,
   });
   figures.slowest_ms = Math.max(figures.slowest_ms, Math.round(performance.now() - began));
-  figures.statuses[answer.status] = (figures.statuses[answer.status] ?? 0) + 1;
-  const wrong = classify(operation, answer);
+  figures.statuses[response.status] = (figures.statuses[response.status] ?? 0) + 1;
+  const wrong = classify(operation, response);
   if (wrong) figures.findings.push(`${operation.id}: ${wrong} for ${JSON.stringify(asked).slice(0, 2_000)}`);
 }
 

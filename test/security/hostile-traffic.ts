@@ -115,11 +115,11 @@ async function useAsCustomer({ url, key, instance }: Stage, figures: AttackFigur
   figures.longest_send_ms = Math.max(figures.longest_send_ms, sent.ms);
 }
 
-async function timed(ask: () => Promise<Response>): Promise<{ status: number; ms: number }> {
+async function timed(request: () => Promise<Response>): Promise<{ status: number; ms: number }> {
   const began = performance.now();
-  const answer = await ask();
-  await answer.arrayBuffer();
-  return { status: answer.status, ms: Math.round(performance.now() - began) };
+  const response = await request();
+  await response.arrayBuffer();
+  return { status: response.status, ms: Math.round(performance.now() - began) };
 }
 
 function count(statuses: Record<string, number>, status: number): void {

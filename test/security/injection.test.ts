@@ -31,7 +31,7 @@ const PERSON = "5511987651234";
 let gateway: TestGateway;
 let receiver: Receiver;
 let sales: TestInstance;
-let call: HttpRequester;
+let request: HttpRequester;
 let key: Record<string, string>;
 let bearer: Record<string, string>;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
   receiver = await startReceiver();
   sales = await gateway.connectInstance();
-  call = createHttpRequester(() => gateway.url);
+  request = createHttpRequester(() => gateway.url);
   key = { "x-api-key": sales.api_key };
   bearer = (await signIn(gateway.url)).headers;
 });
@@ -57,29 +57,29 @@ const poisoned = BREAKS.flatMap((end) => [
 test("no file name and no type with a line break adds a header to the response with the file", async () => {
   const base = `/api/v1/instances/${sales.id}`;
   const faults: string[] = [];
-  let given = 0;
+  let input = 0;
   for (const text of poisoned) {
     for (const fields of [
       { file_name: `${text}.pdf` },
       { file_name: "a.pdf", mime_type: `application/${text}` },
     ]) {
       const body = { number: PERSON, type: "document", base64: inBase64(SAMPLE.pdf), ...fields };
-      const sent = await call(`POST ${base}/send-media`, body, key);
+      const sent = await request(`POST ${base}/send-media`, body, key);
       if (sent.status === 400) continue;
       const { message_id } = sent.body.data ?? {};
       const { data } = await sales.client.listMessages({ id: sales.id, limit: 1 });
       const media = data.find((one) => one.message_id === message_id)?.media?.id;
-      const answer = await call(`GET ${base}/media/${media}`, undefined, key);
-      given += 1;
-      faults.push(...faultsOf(answer).map((fault) => `${JSON.stringify(fields)} ${fault}`));
+      const response = await request(`GET ${base}/media/${media}`, undefined, key);
+      input += 1;
+      faults.push(...faultsOf(response).map((fault) => `${JSON.stringify(fields)} ${fault}`));
     }
   }
   printFigures("Files with names and types that break lines", {
     tried: poisoned.length * 2,
-    given_out: given,
+    given_out: input,
   });
   expect(faults).toEqual([]);
-  expect(given).toBeGreaterThan(10);
+  expect(input).toBeGreaterThan(10);
 });
 
 function faultsOf({ status, headers }: RawHttpResponse): string[] {
@@ -105,12 +105,12 @@ test("no webhook header and no name with a line break adds a header to a deliver
       { name: "Shop", url, secret: `${text}${"s".repeat(32)}` },
     ];
     for (const input of inputs) {
-      const { status, body } = await call(`POST ${base}`, input, key);
+      const { status, body } = await request(`POST ${base}`, input, key);
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (status >= 500) faults.push(`${JSON.stringify(input)}: ${status}`);
       if (status >= 300) continue;
-      await call(`POST ${base}/${body.data.id}/test`, {}, key);
-      await call(`DELETE ${base}/${body.data.id}`, undefined, key);
+      await request(`POST ${base}/${body.data.id}/test`, {}, key);
+      await request(`DELETE ${base}/${body.data.id}`, undefined, key);
     }
   }
   printFigures("Webhooks with fields that break lines", { statuses, delivered: receiver.received.length });
@@ -121,8 +121,8 @@ test("no webhook header and no name with a line break adds a header to a deliver
 
 test("a request id of the client is returned only if it is plain", async () => {
   for (const odd of ["a b", "a\tb", "<script>", "a;b", "é", "x".repeat(129), "a,b", '"', "a%0d%0ab"]) {
-    const answer = await call("GET /health", undefined, { "x-request-id": odd });
-    expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
+    const response = await request("GET /health", undefined, { "x-request-id": odd });
+    expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
   }
   for (const end of ["\r", "\n", "\0"]) {
     const bytes = Buffer.from(
@@ -170,7 +170,7 @@ test("no cell of a downloaded table begins like a formula", async () => {
     { phone: `55119876510${10 + nth}`, variables: { a: `${one}HYPERLINK("http://x")` } },
   ]);
   for (const recipient of recipients) {
-    const added = await call(
+    const added = await request(
       `POST /api/campaigns/${campaign.id}/recipients`,
       { recipients: [recipient] },
       bearer,
@@ -179,7 +179,7 @@ test("no cell of a downloaded table begins like a formula", async () => {
     const [name] = Object.entries(recipient.variables).flat();
     const custom_fields = { [String(name).slice(0, 60)]: recipient.variables.a ?? name };
     const lead = { phone: recipient.phone, name, tags: [recipient.variables.a ?? "x"], custom_fields };
-    expect((await call("POST /api/leads", lead, bearer)).status).toBe(200);
+    expect((await request("POST /api/leads", lead, bearer)).status).toBe(200);
   }
   const leads = await gateway.owner.exportLeads();
   const report = await gateway.owner.getCampaignReport({ id: campaign.id, format: "csv" });

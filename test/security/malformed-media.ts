@@ -63,14 +63,14 @@ export async function sendMalformedMedia({ step }: { step: number }): Promise<Ma
 type Send = (file: MalformedFile) => Promise<RawHttpResponse>;
 
 async function openDoors({ url }: TestGateway, { id, api_key, client }: TestInstance) {
-  const call = createHttpRequester(() => url);
+  const request = createHttpRequester(() => url);
   const headers = { "x-api-key": api_key };
   const { data } = await client.createGroup({ id, name: GROUP, participants: [CONTACT] });
   const base = `/api/v1/instances/${id}`;
   const sends = SENT_AS.map((type): [string, Send] => [
     `send as ${type}`,
     ({ bytes, mime_type }) =>
-      call(
+      request(
         `POST ${base}/send-media`,
         { number: CONTACT, type, mime_type, base64: bytes.toString("base64") },
         headers,
@@ -79,17 +79,17 @@ async function openDoors({ url }: TestGateway, { id, api_key, client }: TestInst
   const others: [string, Send][] = [
     [
       "profile picture",
-      ({ bytes }) => call(`POST ${base}/profile/photo`, { base64: bytes.toString("base64") }, headers),
+      ({ bytes }) => request(`POST ${base}/profile/photo`, { base64: bytes.toString("base64") }, headers),
     ],
     [
       "group picture",
       ({ bytes }) =>
-        call(`POST ${base}/groups/settings`, { jid: data.jid, image: bytes.toString("base64") }, headers),
+        request(`POST ${base}/groups/settings`, { jid: data.jid, image: bytes.toString("base64") }, headers),
     ],
     [
       "incoming on the sandbox",
       ({ bytes, mime_type }) =>
-        call(
+        request(
           `POST ${base}/sandbox/receive`,
           { from: CONTACT, media: { base64: bytes.toString("base64"), mime_type } },
           headers,

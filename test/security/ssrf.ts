@@ -161,14 +161,14 @@ async function forge(
 ): Promise<void> {
   const { id } = field.operation;
   const tenant = await target.tenant();
-  const answer = await ask(target, tenant, field, { text, nth });
+  const response = await request(target, tenant, field, { text, nth });
   figures.requests += 1;
   if (field.isNamedForOne) figures.by_door[id] = (figures.by_door[id] ?? 0) + 1;
-  if (answer.status !== 400) figures.accepted += 1;
-  if (answer.status < 300) figures.used += await useSaved({ target, tenant, field, answer });
+  if (response.status !== 400) figures.accepted += 1;
+  if (response.status < 300) figures.used += await useSaved({ target, tenant, field, answer: response });
 }
 
-async function ask(
+async function request(
   { gateway }: FuzzTarget,
   tenant: FuzzTenant,
   field: AddressField,

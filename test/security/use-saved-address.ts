@@ -36,8 +36,8 @@ export async function useSaved(saved: SavedAddress): Promise<number> {
   return (await use?.(client, saved)) ?? 0;
 }
 
-async function useProxy(client: Client, { answer, tenant }: SavedAddress): Promise<number> {
-  const id = Number(answer.body.data?.id ?? tenant.proxied);
+async function useProxy(client: Client, { answer: response, tenant }: SavedAddress): Promise<number> {
+  const id = Number(response.body.data?.id ?? tenant.proxied);
   const isUsed = await succeeds(client.connectInstance({ id, wait_seconds: 3 }));
   if (id === tenant.proxied) await succeeds(client.logoutInstance({ id }));
   else await client.deleteInstance({ id });
@@ -55,9 +55,12 @@ async function useIntegration(client: Client, { tenant, field }: SavedAddress): 
 }
 
 /** Those of a new instance, or those that the tenant has: an instance that was made is removed again. */
-async function useWebhooks(client: Client, { answer, tenant, field }: SavedAddress): Promise<number> {
+async function useWebhooks(
+  client: Client,
+  { answer: response, tenant, field }: SavedAddress,
+): Promise<number> {
   const isNew = field.operation.path === "/api/v1/instances" || field.operation.path === "/instance/create";
-  const id = isNew ? Number(answer.body.data?.id) : tenant.instance;
+  const id = isNew ? Number(response.body.data?.id) : tenant.instance;
   let used = 0;
   for (const webhook of (await client.listWebhooks({ id })).data) {
     used += await succeeds(client.testWebhook({ id, webhookId: webhook.id }));
@@ -67,8 +70,8 @@ async function useWebhooks(client: Client, { answer, tenant, field }: SavedAddre
 }
 
 /** A refusal is no use of what was saved, but it may have been one of the network: it counts as none. */
-async function succeeds(call: Promise<unknown>): Promise<number> {
-  return call.then(
+async function succeeds(request: Promise<unknown>): Promise<number> {
+  return request.then(
     () => 1,
     () => 0,
   );

@@ -77,9 +77,9 @@ async function collectionResponse(
   const missing = patch ? [] : collection.patches.slice(Number(version));
   const patches = missing.map((one) => node("patch", {}, Buffer.from(one)));
   const content = missing.length > 0 ? [node("patches", {}, patches)] : [];
-  const answer = node("collection", { name, version: collection.patches.length }, content);
+  const response = node("collection", { name, version: collection.patches.length }, content);
   if (patch) notify(person, name, number);
-  return answer;
+  return response;
 }
 
 function snapshotAt(name: string, at: FileAddress): BinaryNode {

@@ -13,15 +13,15 @@ export function notifyOfDevice(
   change: "add" | "remove",
 ): void {
   const device = node("device", { jid: person.jid("pn", number), "key-index": number });
-  const said = node(change, { device_hash: randomBytes(4).toString("hex") }, [device]);
-  notify(network, person, "devices", said, number);
+  const content = node(change, { device_hash: randomBytes(4).toString("hex") }, [device]);
+  notify(network, person, "devices", content, number);
 }
 
 function notify(
   network: Network,
   person: ServerPerson,
   type: string,
-  said: BinaryNode,
+  content: BinaryNode,
   except?: number,
 ): void {
   const id = randomBytes(8).toString("hex");
@@ -30,7 +30,7 @@ function notify(
   for (const one of new Set([person, ...others])) {
     for (const companion of one.companions.values()) {
       if (one === person && companion.number === except) continue;
-      companion.deliver(node("notification", attrs, [said]));
+      companion.deliver(node("notification", attrs, [content]));
     }
   }
 }

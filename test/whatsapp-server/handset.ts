@@ -93,7 +93,7 @@ export class Handset {
   }
 
   deleteFiles(): void {
-    for (const kept of this.#messages.values()) kept.file = undefined;
+    for (const message of this.#messages.values()) message.file = undefined;
   }
 
   /** How often it has asked for a message again, this time included. */

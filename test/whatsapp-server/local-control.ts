@@ -179,9 +179,14 @@ export class LocalControl implements WhatsAppControl {
     reinstall(this.#network, this.#network.person(phone));
   }
 
-  sendMessage(from: string, to: string, content: SentContent | string, options: SayOptions = {}): Promise<string> {
-    const said: SentContent = typeof content === "string" ? { kind: "text", text: content } : content;
-    return talk.sendMessage(this.#network, from, to, said, options);
+  sendMessage(
+    from: string,
+    to: string,
+    content: SentContent | string,
+    options: SayOptions = {},
+  ): Promise<string> {
+    const sent: SentContent = typeof content === "string" ? { kind: "text", text: content } : content;
+    return talk.sendMessage(this.#network, from, to, sent, options);
   }
 
   edit(by: string, to: string, id: string, text: string, options: SayOptions = {}): Promise<string> {
@@ -229,8 +234,8 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async message(by: string, id: string): Promise<Record<string, unknown> | undefined> {
-    const kept = this.#network.person(by).handset.kept(id);
-    return kept && proto.Message.create(kept.message).toJSON();
+    const stored = this.#network.person(by).handset.kept(id);
+    return stored && proto.Message.create(stored.message).toJSON();
   }
 
   file(by: string, id: string): Promise<Uint8Array | undefined> {

@@ -19,18 +19,18 @@ export async function handleMediaRetry(
 ): Promise<void> {
   const { id = "" } = stanza.attrs;
   const rmr = child(stanza, "rmr")?.attrs;
-  const kept = keeper(network, id) ?? companion.person.handset.kept(id);
-  const mediaKey = kept && filePart(kept.message)?.part.mediaKey;
+  const stored = keeper(network, id) ?? companion.person.handset.kept(id);
+  const mediaKey = stored && filePart(stored.message)?.part.mediaKey;
   const attrs = { from: companion.person.jid("pn"), id, type: "mediaretry", t: seconds() };
   const rmrNode = node("rmr", { ...rmr });
-  if (!kept || !mediaKey) {
+  if (!stored || !mediaKey) {
     companion.deliver(node("notification", attrs, [node("error", { code: ResultType.NOT_FOUND }), rmrNode]));
     return;
   }
   const asked = opened(mediaKey, id, child(stanza, "encrypt"));
   if (proto.ServerErrorReceipt.decode(asked).stanzaId !== id) throw new Error("a retry for another message");
   const ordered = network.faults.take("media_retry_path", companion.person.phone);
-  const directPath = ordered?.path ?? (await uploadAgain(network, kept));
+  const directPath = ordered?.path ?? (await uploadAgain(network, stored));
   const answer = proto.MediaRetryNotification.encode({
     stanzaId: id,
     directPath,
@@ -42,15 +42,15 @@ export async function handleMediaRetry(
 /** The phone that wrote it still has the file. */
 const keeper = (network: Network, id: string): StoredMessage | undefined => {
   for (const person of network.people.values()) {
-    const kept = person.handset.kept(id);
-    if (kept?.file) return kept;
+    const stored = person.handset.kept(id);
+    if (stored?.file) return stored;
   }
   return undefined;
 };
 
-async function uploadAgain(network: Network, kept: StoredMessage): Promise<string | undefined> {
-  const found = filePart(kept.message);
-  const file = kept.file;
+async function uploadAgain(network: Network, stored: StoredMessage): Promise<string | undefined> {
+  const found = filePart(stored.message);
+  const file = stored.file;
   if (!found?.part.mediaKey || !file) return undefined;
   return network.media.storeAgain(file, found.type, found.part.mediaKey);
 }

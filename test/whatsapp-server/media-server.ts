@@ -18,7 +18,7 @@ export async function startMedia(network: Network): Promise<{ caFile: string; cl
   await writeFile(caFile, authority.pem);
   const right = authority.issue("127.0.0.1");
   const server: Server = createServer(right, (request, response) => {
-    answer(network, request, response).catch((error) => response.writeHead(500).end(String(error)));
+    handleRequest(network, request, response).catch((error) => response.writeHead(500).end(String(error)));
   });
   const wrong = makeAuthority("Somebody else").issue("127.0.0.1");
   server.on("connection", () => {
@@ -37,7 +37,11 @@ export async function startMedia(network: Network): Promise<{ caFile: string; cl
   };
 }
 
-async function answer(network: Network, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleRequest(
+  network: Network,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const upload = request.method === "POST";
   const fault = network.faults.take("media", undefined, (one) => (one.method === "upload") === upload);
   const { pathname, searchParams } = new URL(request.url ?? "/", "https://media");

@@ -28,9 +28,9 @@ describe("pairing and texts", () => {
         { type: "message", id, content: { kind: "text", text: "Oi, Ana" }, from: story.me.phone },
       ]),
     );
-    const answer = await story.control.sendMessage(story.ana.phone, story.me.phone, "Oi!");
+    const response = await story.control.sendMessage(story.ana.phone, story.me.phone, "Oi!");
     await eventually(() => expect(client.texts()).toContain("Oi!"));
-    const upsert = client.upserts.find((one) => one.message.key.id === answer);
+    const upsert = client.upserts.find((one) => one.message.key.id === response);
     expect(upsert).toMatchObject({ type: "notify", message: { key: { remoteJid: story.ana.lid } } });
     await eventually(async () => expect(await story.control.waiting(story.me.phone)).toBe(0));
   });

@@ -128,10 +128,10 @@ export class PasskeyCeremonies {
     const { attrs, content } = stanza;
     const tag = Array.isArray(content) ? content[0]?.tag : undefined;
     if (stanza.tag !== "iq" || attrs.xmlns !== "md" || tag === undefined) return false;
-    const answer = this.#answer(ceremony, stanza, tag);
-    if (!answer) return false;
-    candidate.connection.send(answer);
-    if (answer.attrs.type === "result") this.#afterwards(ceremony, tag);
+    const response = this.#answer(ceremony, stanza, tag);
+    if (!response) return false;
+    candidate.connection.send(response);
+    if (response.attrs.type === "result") this.#afterwards(ceremony, tag);
     return true;
   }
 

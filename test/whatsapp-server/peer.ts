@@ -23,9 +23,9 @@ export async function handlePeerRequest(
     return;
   }
   const found = (request?.placeholderMessageResendRequest ?? []).flatMap(({ messageKey }) => {
-    const kept = handset.kept(messageKey?.id ?? "");
-    return kept
-      ? [{ placeholderMessageResendResponse: { webMessageInfoBytes: infoOf(kept, messageKey) } }]
+    const stored = handset.kept(messageKey?.id ?? "");
+    return stored
+      ? [{ placeholderMessageResendResponse: { webMessageInfoBytes: infoOf(stored, messageKey) } }]
       : [];
   });
   if (found.length === 0) return;
@@ -39,10 +39,10 @@ export async function handlePeerRequest(
   });
 }
 
-const infoOf = (kept: StoredMessage, key: proto.IMessageKey | null | undefined): Uint8Array =>
+const infoOf = (stored: StoredMessage, key: proto.IMessageKey | null | undefined): Uint8Array =>
   proto.WebMessageInfo.encode({
-    key: { ...key, remoteJid: key?.remoteJid ?? addressJid(kept.to) },
-    message: kept.message,
-    messageTimestamp: seconds(kept.at),
-    pushName: kept.from.name,
+    key: { ...key, remoteJid: key?.remoteJid ?? addressJid(stored.to) },
+    message: stored.message,
+    messageTimestamp: seconds(stored.at),
+    pushName: stored.from.name,
   }).finish();

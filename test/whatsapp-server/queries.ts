@@ -48,8 +48,8 @@ export async function handleQuery(
       failure(iq, error.code, error.code === 429 ? "rate-overlimit" : "ordered by the test"),
     );
   const first = children(iq)[0];
-  const answer = await ANSWERS[xmlns]?.({ network, connection, companion, iq, first });
-  if (!answer) network.book.unhandled.push(describe(iq));
-  connection.send(answer ?? failure(iq, 501, "feature-not-implemented"));
+  const response = await ANSWERS[xmlns]?.({ network, connection, companion, iq, first });
+  if (!response) network.book.unhandled.push(describe(iq));
+  connection.send(response ?? failure(iq, 501, "feature-not-implemented"));
   if (xmlns === "passive" && first?.tag === "active") await becomeActive(network, connection, companion);
 }

@@ -24,7 +24,7 @@ export const groupQuery: QueryHandler = (query) => {
   const group = network.groups.get(to);
   if (!group) return failure(iq, 404, "item-not-found");
   if (!group.members.has(companion.person)) return failure(iq, 403, "forbidden");
-  return iq.attrs.type === "get" ? ask(query, group) : change(query, group);
+  return iq.attrs.type === "get" ? queryGroup(query, group) : change(query, group);
 };
 
 function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefined {
@@ -64,10 +64,10 @@ function leave(network: Network, person: ServerPerson, { attrs: { id = "" } }: B
 }
 
 /** Those who cannot be put into it stand in the answer too, each with the reason. */
-function create(network: Network, owner: ServerPerson, asked: BinaryNode): BinaryNode {
-  const group = network.addGroup(asked.attrs.subject ?? "", owner, "lid");
+function create(network: Network, owner: ServerPerson, requested: BinaryNode): BinaryNode {
+  const group = network.addGroup(requested.attrs.subject ?? "", owner, "lid");
   const refused: BinaryNode[] = [];
-  for (const { attrs } of childrenNamed(asked, "participant")) {
+  for (const { attrs } of childrenNamed(requested, "participant")) {
     const error = whyNot(network, group, "add", attrs.jid ?? "");
     const person = network.findPerson(attrs.jid);
     if (error !== undefined) refused.push(node("participant", { jid: attrs.jid, error }));
@@ -79,7 +79,7 @@ function create(network: Network, owner: ServerPerson, asked: BinaryNode): Binar
   return { ...said, content: [...children(said), ...refused] };
 }
 
-function ask({ iq, first }: Query, group: ServerGroup): BinaryNode | undefined {
+function queryGroup({ iq, first }: Query, group: ServerGroup): BinaryNode | undefined {
   switch (first?.tag) {
     case "query":
       return result(iq, [groupNode(group)]);
@@ -99,14 +99,14 @@ function change({ iq, first, network, companion }: Query, group: ServerGroup): B
     return failure(iq, 403, "forbidden");
   }
   if (first.tag === "invite") return result(iq, [node("invite", { code: group.renewInvite() })]);
-  const asked = childrenNamed(first, "participant").map(({ attrs: { jid = "" } }) => {
+  const requested = childrenNamed(first, "participant").map(({ attrs: { jid = "" } }) => {
     return { jid, error: whyNot(network, group, first.tag, jid) };
   });
-  const members = asked.flatMap(({ jid, error }) => (error === undefined ? [jid] : []));
+  const members = requested.flatMap(({ jid, error }) => (error === undefined ? [jid] : []));
   const wanted = changeOf(first, members);
   if (!wanted) return undefined;
-  if (asked.length === 0 || members.length > 0) changeGroup(network, group, person, wanted);
-  const outcomes = asked.map(({ jid, error }) => outcomeOf(network, group, jid, error));
+  if (requested.length === 0 || members.length > 0) changeGroup(network, group, person, wanted);
+  const outcomes = requested.map(({ jid, error }) => outcomeOf(network, group, jid, error));
   return result(iq, [node(first.tag, {}, outcomes)]);
 }
 
@@ -129,8 +129,8 @@ function outcomeOf(network: Network, group: ServerGroup, jid: string, error: num
   return error === undefined ? said : { ...said, attrs: { ...said.attrs, error: String(error) } };
 }
 
-function changeOf(asked: BinaryNode, members: string[]): ServerGroupChange | undefined {
-  const { tag } = asked;
+function changeOf(requested: BinaryNode, members: string[]): ServerGroupChange | undefined {
+  const { tag } = requested;
   switch (tag) {
     case "add":
     case "remove":
@@ -138,29 +138,29 @@ function changeOf(asked: BinaryNode, members: string[]): ServerGroupChange | und
     case "demote":
       return { change: tag, members };
     case "subject":
-      return { change: "subject", subject: bytes(asked).toString("utf8") };
+      return { change: "subject", subject: bytes(requested).toString("utf8") };
     case "description":
-      return { change: "description", description: childBytes(asked, "body").toString("utf8") };
+      return { change: "description", description: childBytes(requested, "body").toString("utf8") };
     case "announcement":
     case "not_announcement":
     case "locked":
     case "unlocked":
       return { change: tag };
     default:
-      return rareChangeOf(asked);
+      return rareChangeOf(requested);
   }
 }
 
-function rareChangeOf(asked: BinaryNode): ServerGroupChange | undefined {
-  switch (asked.tag) {
+function rareChangeOf(requested: BinaryNode): ServerGroupChange | undefined {
+  switch (requested.tag) {
     case "ephemeral":
-      return { change: "ephemeral", seconds: Number(asked.attrs.expiration ?? 0) };
+      return { change: "ephemeral", seconds: Number(requested.attrs.expiration ?? 0) };
     case "not_ephemeral":
       return { change: "ephemeral", seconds: 0 };
     case "member_add_mode":
-      return { change: "member_add_mode", everybody: bytes(asked).toString() === "all_member_add" };
+      return { change: "member_add_mode", everybody: bytes(requested).toString() === "all_member_add" };
     case "membership_approval_mode":
-      return { change: "approval", on: child(asked, "group_join")?.attrs.state === "on" };
+      return { change: "approval", on: child(requested, "group_join")?.attrs.state === "on" };
     default:
       return undefined;
   }

@@ -17,37 +17,37 @@ import type { QueryHandler } from "./queries.ts";
 /** Who somebody is: devices, LID, whether there is such a number, what the status says. */
 export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {
   if (first?.tag !== "usync") return undefined;
-  const asked = children(child(first, "query")).map((one) => one.tag);
+  const requested = children(child(first, "query")).map((one) => one.tag);
   const fault = network.faults.take("usync_error", companion.person.phone, ({ part }) =>
-    asked.includes(part),
+    requested.includes(part),
   );
-  const users = childrenNamed(child(first, "list"), "user").map((user) => userNode(network, user, asked));
+  const users = childrenNamed(child(first, "list"), "user").map((user) => userNode(network, user, requested));
   return result(iq, [
     node("usync", first.attrs, [
       node(
         "result",
         {},
-        asked.map((tag) => node(tag, {}, tag === fault?.part ? [errorNode(fault)] : undefined)),
+        requested.map((tag) => node(tag, {}, tag === fault?.part ? [errorNode(fault)] : undefined)),
       ),
       node("list", {}, fault ? [] : users),
     ]),
   ]);
 };
 
-function userNode(network: Network, user: BinaryNode, asked: string[]): BinaryNode {
+function userNode(network: Network, user: BinaryNode, requested: string[]): BinaryNode {
   const phone = bytes(child(user, "contact")).toString("utf8").replace(/\D/g, "");
   const person = user.attrs.jid ? network.findPerson(user.attrs.jid) : network.findByNumber(phone);
   const jid = user.attrs.jid ?? `${person?.phone ?? phone}@s.whatsapp.net`;
-  const parts = asked.flatMap((tag) => part(tag, person, user) ?? []);
+  const parts = requested.flatMap((tag) => part(tag, person, user) ?? []);
   return node("user", { jid }, parts);
 }
 
 const errorNode = ({ code, backoff }: { code: number; backoff?: number }): BinaryNode =>
   node("error", { code, text: code === 429 ? "rate-overlimit" : "ordered by the test", backoff });
 
-function part(tag: string, person: ServerPerson | undefined, asked: BinaryNode): BinaryNode | undefined {
+function part(tag: string, person: ServerPerson | undefined, requested: BinaryNode): BinaryNode | undefined {
   if (tag === "contact") {
-    return node("contact", { type: person ? "in" : "out" }, childBytes(asked, "contact"));
+    return node("contact", { type: person ? "in" : "out" }, childBytes(requested, "contact"));
   }
   if (!person) return undefined;
   switch (tag) {

@@ -16,12 +16,12 @@ type Socket = ReturnType<typeof makeWASocket>;
 type Update = Partial<BaileysEventMap["connection.update"]>;
 
 function memoryKeys(): SignalKeyStore {
-  const kept = new Map<string, unknown>();
+  const stored = new Map<string, unknown>();
   return {
     async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
       const found: Record<string, SignalDataTypeMap[Type]> = {};
       for (const id of ids) {
-        const value = kept.get(`${type} ${id}`);
+        const value = stored.get(`${type} ${id}`);
         if (value === undefined) continue;
         found[id] = (
           type === "sender-key" ? repaired(value as Uint8Array) : value
@@ -32,8 +32,8 @@ function memoryKeys(): SignalKeyStore {
     async set(data) {
       for (const [type, values] of Object.entries(data)) {
         for (const [id, value] of Object.entries(values ?? {})) {
-          if (value === null) kept.delete(`${type} ${id}`);
-          else kept.set(`${type} ${id}`, value);
+          if (value === null) stored.delete(`${type} ${id}`);
+          else stored.set(`${type} ${id}`, value);
         }
       }
     },

@@ -29,7 +29,7 @@ export function speak(
   options: Spoken = {},
 ): Promise<string> {
   const { id = newMessageId(), at = Date.now(), attrs, peer, file } = options;
-  const kept: StoredMessage = {
+  const stored: StoredMessage = {
     id,
     from: handset.person,
     to,
@@ -40,8 +40,8 @@ export function speak(
     file,
   };
   return handset.inTurn(async () => {
-    if (!peer) handset.store(kept);
-    const envelopes = await sealAll(handset, kept, options);
+    if (!peer) handset.store(stored);
+    const envelopes = await sealAll(handset, stored, options);
     for (const [device, envelope] of envelopes) route(network, envelope, device);
     return id;
   });
@@ -49,18 +49,18 @@ export function speak(
 
 async function sealAll(
   handset: Handset,
-  kept: StoredMessage,
+  stored: StoredMessage,
   options: Spoken,
 ): Promise<[Device, Envelope][]> {
-  const { to, message } = kept;
+  const { to, message } = stored;
   const group = to.kind === "group" ? await sealForGroup(handset, to.group.jid, message) : undefined;
   const sealed: [Device, Envelope][] = [];
   for (const device of options.peer ? [options.peer] : audience(handset, to)) {
     const enc = group
       ? await group(device)
-      : [await sealFor(handset, device, personal(handset, device, kept, options.peer))];
+      : [await sealFor(handset, device, personal(handset, device, stored, options.peer))];
     if (options.corrupt && device !== device.person.handset) corrupt(enc);
-    sealed.push([device, { ...kept, from: handset, enc, ...(options.peer && { peer: true }) }]);
+    sealed.push([device, { ...stored, from: handset, enc, ...(options.peer && { peer: true }) }]);
   }
   return sealed;
 }
@@ -71,8 +71,8 @@ const audience = (handset: Handset, to: Address): Device[] => {
 };
 
 /** The own devices get it in a wrapper that says where it went. */
-function personal(handset: Handset, device: Device, kept: StoredMessage, peer?: Device): proto.IMessage {
-  const { to, message } = kept;
+function personal(handset: Handset, device: Device, stored: StoredMessage, peer?: Device): proto.IMessage {
+  const { to, message } = stored;
   if (peer || device.person !== handset.person || to.kind === "group") return message;
   return { deviceSentMessage: { destinationJid: addressJid(to), message } };
 }
@@ -126,13 +126,13 @@ export function speakAgain(
   retry: { count: number; bundle?: Bundle },
 ): Promise<void> {
   return handset.inTurn(async () => {
-    const kept = handset.kept(id);
-    if (!kept || kept.from !== handset.person) return;
+    const stored = handset.kept(id);
+    if (!stored || stored.from !== handset.person) return;
     const address = signalAddress(device.person.lid, device.number);
     await handset.signal.meet(address, retry.bundle ?? (await device.bundle()));
-    const message = await withGroupKey(handset, kept, personal(handset, device, kept));
+    const message = await withGroupKey(handset, stored, personal(handset, device, stored));
     const enc = encNode(await handset.signal.seal(address, encodeWAMessage(message)), message, retry.count);
-    route(network, { ...kept, from: handset, enc: [enc] }, device);
+    route(network, { ...stored, from: handset, enc: [enc] }, device);
   });
 }
 

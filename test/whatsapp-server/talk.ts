@@ -56,12 +56,12 @@ function contextFor(
   const writer = network.person(from);
   const context: proto.IContextInfo = mentions ? { mentionedJid: mentions } : {};
   if (!quoted) return context;
-  const kept = writer.handset.kept(quoted.id);
+  const stored = writer.handset.kept(quoted.id);
   return {
     ...context,
     stanzaId: quoted.id,
     participant: quotedWriter(network, writer, to, quoted),
-    quotedMessage: kept?.message ?? { conversation: quoted.text ?? "" },
+    quotedMessage: stored?.message ?? { conversation: quoted.text ?? "" },
   };
 }
 
@@ -81,9 +81,9 @@ function quotedWriter(
 /** The key of a message from the point of view of the one who acts on it. */
 function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
   const person = network.person(by);
-  const kept: StoredMessage | undefined = person.handset.kept(id);
-  const fromMe = kept ? kept.from === person : to.kind === "person";
-  const participant = to.kind === "group" ? (kept?.from ?? person).jid(to.group.addressing) : undefined;
+  const stored: StoredMessage | undefined = person.handset.kept(id);
+  const fromMe = stored ? stored.from === person : to.kind === "person";
+  const participant = to.kind === "group" ? (stored?.from ?? person).jid(to.group.addressing) : undefined;
   return { remoteJid: addressJid(to), fromMe, id, ...(participant && { participant }) };
 }
 
@@ -136,9 +136,9 @@ export function react(
 export function read(network: Network, by: string, ids: string[], type: "read" | "played"): void {
   const { handset } = network.person(by);
   for (const id of ids) {
-    const kept = handset.kept(id);
-    if (!kept) throw new Error(`${by} has no message ${id}`);
-    sendReceipt({ by: handset, of: kept.from, chat: kept.to, ids: [id], type });
+    const stored = handset.kept(id);
+    if (!stored) throw new Error(`${by} has no message ${id}`);
+    sendReceipt({ by: handset, of: stored.from, chat: stored.to, ids: [id], type });
   }
 }
 
@@ -158,14 +158,14 @@ export function hangUp(network: Network, by: string, to: string, id: string): vo
 
 export async function requestRetryOf(network: Network, by: string, id: string): Promise<void> {
   const { handset } = network.person(by);
-  const kept = handset.kept(id);
-  if (!kept?.device) throw new Error(`${by} has no message ${id}`);
-  await requestRetry(handset, { id, from: kept.device, to: kept.to, at: kept.at });
+  const stored = handset.kept(id);
+  if (!stored?.device) throw new Error(`${by} has no message ${id}`);
+  await requestRetry(handset, { id, from: stored.device, to: stored.to, at: stored.at });
 }
 
 export async function file(network: Network, by: string, id: string): Promise<Uint8Array | undefined> {
-  const kept = network.person(by).handset.kept(id);
-  const found = kept && filePart(kept.message);
+  const stored = network.person(by).handset.kept(id);
+  const found = stored && filePart(stored.message);
   return found && network.media.open(found.part, found.type);
 }
 

@@ -206,8 +206,8 @@ describe("signing in", () => {
 
   it("runs many password checks up to the limit, and rejects the rest with Retry-After", async () => {
     const { email } = await makeAccount();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
-    const statuses = answers.map(({ status }) => status);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => login(email)));
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
     expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
   });
@@ -291,7 +291,8 @@ describe("a sign-in session", () => {
 
 describe("changing the password", () => {
   const NEW = "gravel trombone oyster lamp";
-  const change = (token: string, body: object) => served.request("POST /api/auth/password", body, bearer(token));
+  const change = (token: string, body: object) =>
+    served.request("POST /api/auth/password", body, bearer(token));
 
   it("ends every token of the user, returns a new token, and only the new password signs in", async () => {
     const { email } = await makeAccount();
@@ -458,9 +459,9 @@ describe("a sign-in that is more than ten minutes old", () => {
     expect([wrong.status, wrong.body.code]).toEqual([401, "INVALID_CREDENTIALS"]);
     expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(403);
 
-    expect((await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status).toBe(
-      200,
-    );
+    expect(
+      (await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status,
+    ).toBe(200);
     expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(200);
   });
 

@@ -53,7 +53,7 @@ describe("the metrics token", () => {
 
 describe("a token in the path", () => {
   const path = { ...at("public"), pathToken: true } as const;
-  const given = { credential: undefined, ip: "192.0.2.9", pathToken: { instanceId: 1, token: "right" } };
+  const input = { credential: undefined, ip: "192.0.2.9", pathToken: { instanceId: 1, token: "right" } };
   const control = (asked: number[], isKnown: boolean) =>
     createAuthorise({
       db: test.database.db,
@@ -69,7 +69,7 @@ describe("a token in the path", () => {
     const asked: number[] = [];
     const { authorise } = control(asked, false);
     const guess = () =>
-      authorise(path, { ...given, pathToken: { instanceId: 7, token: "guess" }, responseHeaders: {} });
+      authorise(path, { ...input, pathToken: { instanceId: 7, token: "guess" }, responseHeaders: {} });
     for (let n = 0; n < 2; n++) await expect(guess()).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
     for (let n = 0; n < 5; n++) await expect(guess()).rejects.toMatchObject({ code: "RATE_LIMITED" });
     expect(asked).toEqual([7, 7]);
@@ -78,11 +78,11 @@ describe("a token in the path", () => {
   it("uses no allowance if it is correct, even from an address that has guessed too often", async () => {
     const { authorise, countUnauthenticated } = control([], true);
     for (let n = 0; n < 10; n++) {
-      expect(await authorise(path, { ...given, responseHeaders: {} })).toEqual({ kind: "public" });
+      expect(await authorise(path, { ...input, responseHeaders: {} })).toEqual({ kind: "public" });
     }
-    for (let n = 0; n < 2; n++) countUnauthenticated(given.ip);
-    expect(() => countUnauthenticated(given.ip)).toThrow(/Too many requests/);
-    expect(await authorise(path, { ...given, responseHeaders: {} })).toEqual({ kind: "public" });
+    for (let n = 0; n < 2; n++) countUnauthenticated(input.ip);
+    expect(() => countUnauthenticated(input.ip)).toThrow(/Too many requests/);
+    expect(await authorise(path, { ...input, responseHeaders: {} })).toEqual({ kind: "public" });
   });
 });
 

@@ -95,11 +95,11 @@ describe("users", () => {
     const email = `admin${made++}@example.com`;
     const { data } = await client.createUser({ name: "Bia", email, password: PASSWORD, role: "admin" });
     const other = await clientOf(email);
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       other.updateUser({ id: user_id, role: "agent" }),
       client.updateUser({ id: data.id, role: "agent" }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(responses.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
   it("with a role above administrator are created and changed by a super_admin only", async () => {
@@ -222,7 +222,7 @@ describe("accounts", () => {
     );
     const calls = shops.flatMap((shop) => shop.calls);
     const countRefused = async () => {
-      const asked = await Promise.all(calls.map((ask) => ask().catch(({ code }) => code)));
+      const asked = await Promise.all(calls.map((request) => request().catch(({ code }) => code)));
       return asked.filter((answer) => answer === "ACCOUNT_RESTRICTED").length;
     };
     expect(await countRefused()).toBe(0);
@@ -324,12 +324,12 @@ describe("a reseller", () => {
       account_type: "reseller",
       plan_id: plan.id,
     });
-    const asked = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from({ length: 4 }, () =>
         client.createAccount({ name: "Shop", email: `customer${made++}@example.com` }),
       ),
     );
-    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     const full = { code: "QUOTA_EXCEEDED", details: { quota: "max_accounts", limit: 2, used: 2, left: 0 } };
     const input = { name: "Shop", email: `customer${made++}@example.com` };
     expect(await refusal(client.createAccount(input))).toEqual(full);
@@ -450,10 +450,10 @@ describe("plans", () => {
   });
 
   it("reject an unknown feature, with the names of the known ones", async () => {
-    const call = createHttpRequester(() => test.url);
+    const request = createHttpRequester(() => test.url);
     const { headers: bearer } = await signIn(test.url);
     const body = { name: "Typo", features: { media_retention: 7 } };
-    const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);
+    const { status, body: refused } = await request("POST /api/admin/plans", body, bearer);
     expect({ status, error: refused.error }).toMatchObject({ status: 400 });
     expect(JSON.stringify(refused)).toContain(
       "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days, max_message_retention_days, max_campaign_retention_days, max_lead_retention_days, max_event_retention_days, max_log_retention_days.",
@@ -475,10 +475,10 @@ describe("plans", () => {
   it("limit the instances of an account, however many requests run at once", async () => {
     const plan = await makePlan({ max_instances: 2 });
     const { client } = await makeAccount(test.owner, { plan_id: plan.id });
-    const asked = await Promise.allSettled(
+    const pending = await Promise.allSettled(
       Array.from({ length: 5 }, () => client.createInstance({ name: "Sales", network: "sandbox" })),
     );
-    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    expect(pending.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     expect(await refusal(client.createInstance({ name: "Sales" }))).toEqual({
       code: "QUOTA_EXCEEDED",
       details: { quota: "max_instances", limit: 2, used: 2, left: 0 },

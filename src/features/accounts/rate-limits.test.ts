@@ -12,12 +12,12 @@ import type { PlanRates } from "./rate-limits.ts";
 const UNKNOWN_RATE = 30;
 
 let gateway: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let shops = 0;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: String(UNKNOWN_RATE) });
-  call = createHttpRequester(() => gateway.url);
+  request = createHttpRequester(() => gateway.url);
 });
 afterAll(() => gateway.stop());
 
@@ -35,7 +35,7 @@ async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   const email = `${name.replace(" ", "")}@example.com`;
   const made = await createAccount(db, { name, account_type: "client", email, password: PASSWORD });
   const { headers: user } = await signIn(gateway.url, { email });
-  const created = await call(
+  const created = await request(
     "POST /instance/create",
     { name, network: "sandbox", account_id: made.account_id },
     { admintoken: ADMIN_TOKEN },
@@ -49,19 +49,19 @@ async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   return { user, plan, id: created.body.data.id, key: { "x-api-key": created.body.token } };
 }
 
-const statuses = (answers: RawHttpResponse[]) => answers.map(({ status }) => status);
-async function times<T>(n: number, ask: () => Promise<T>): Promise<T[]> {
+const statuses = (responses: RawHttpResponse[]) => responses.map(({ status }) => status);
+async function times<T>(n: number, request: () => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
-  for (let i = 0; i < n; i++) answers.push(await ask());
+  for (let i = 0; i < n; i++) answers.push(await request());
   return answers;
 }
 
 describe("a plan with a rate limit", () => {
   test("rejects excess requests of the account, and reports when to retry", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 3 });
-    const answers = await times(4, () => call("GET /api/auth/me", undefined, shop.user));
-    expect(statuses(answers)).toEqual([200, 200, 200, 429]);
-    const [first, , , last] = answers;
+    const responses = await times(4, () => request("GET /api/auth/me", undefined, shop.user));
+    expect(statuses(responses)).toEqual([200, 200, 200, 429]);
+    const [first, , , last] = responses;
     expect(first?.headers.get("ratelimit-policy")).toBe('"account";q=3;w=60');
     expect(first?.headers.get("ratelimit")).toBe('"account";r=2;t=20');
     expect(first?.headers.get("x-ratelimit-limit")).toBe("3");
@@ -81,60 +81,60 @@ describe("a plan with a rate limit", () => {
     const other = await openShop({ api_rate_limit_per_minute: 2 });
     const path = `GET /api/v1/instances/${shop.id}`;
     const mine = [
-      await call(path, undefined, shop.user),
-      await call(path, undefined, shop.key),
-      await call(path, undefined, shop.user),
+      await request(path, undefined, shop.user),
+      await request(path, undefined, shop.key),
+      await request(path, undefined, shop.user),
     ];
     expect(statuses(mine)).toEqual([200, 200, 429]);
-    expect((await call("GET /api/auth/me", undefined, other.user)).status).toBe(200);
+    expect((await request("GET /api/auth/me", undefined, other.user)).status).toBe(200);
   });
 
   test("counts requests for an instance by its key and by users", async () => {
     const shop = await openShop({ instance_rate_limit_per_minute: 2 });
     const path = `GET /api/v1/instances/${shop.id}`;
-    const answers = [
-      await call("GET /instance/all", undefined, shop.key),
-      await call(path, undefined, shop.user),
-      await call(path, undefined, shop.key),
-      await call("GET /api/auth/me", undefined, shop.user),
+    const responses = [
+      await request("GET /instance/all", undefined, shop.key),
+      await request(path, undefined, shop.user),
+      await request(path, undefined, shop.key),
+      await request("GET /api/auth/me", undefined, shop.user),
     ];
-    expect(statuses(answers)).toEqual([200, 200, 429, 200]);
+    expect(statuses(responses)).toEqual([200, 200, 429, 200]);
   });
 
   test("counts messages separately, and a file as five requests", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 2, instance_rate_limit_per_minute: 9 });
     const send = (what: string) =>
-      call(
+      request(
         `POST /api/v1/instances/${shop.id}/send-${what}`,
         { number: "5511900000007", text: "Hi" },
         shop.key,
       );
-    const answers = await times(3, () => send("text"));
+    const responses = await times(3, () => send("text"));
     // The instance never connected, so nothing goes out; the requests still count.
-    expect(statuses(answers)).toEqual([409, 409, 429]);
-    expect(answers[2]?.body.details.policy).toBe("messages");
+    expect(statuses(responses)).toEqual([409, 409, 429]);
+    expect(responses[2]?.body.details.policy).toBe("messages");
     expect(
-      (await call(`GET /api/v1/instances/${shop.id}`, undefined, shop.key)).headers.get("ratelimit"),
+      (await request(`GET /api/v1/instances/${shop.id}`, undefined, shop.key)).headers.get("ratelimit"),
     ).toMatch(/^"instance";r=6;/);
     const media = await openShop({ instance_rate_limit_per_minute: 9 });
-    const file = await call(`POST /api/v1/instances/${media.id}/send-media`, {}, media.key);
+    const file = await request(`POST /api/v1/instances/${media.id}/send-media`, {}, media.key);
     expect(file.headers.get("ratelimit")).toMatch(/^"instance";r=4;/);
   });
 
   test("names the allowance that is used up, not one that takes longer to refill", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 3, instance_rate_limit_per_minute: 4 });
     const path = `POST /api/v1/instances/${shop.id}/send-text`;
-    const answers = await times(4, () => call(path, { number: "5511900000007", text: "Hi" }, shop.key));
-    expect(statuses(answers)).toEqual([409, 409, 409, 429]);
-    expect(answers[3]?.body.details).toMatchObject({ policy: "messages", limit_per_minute: 3 });
-    expect(Number(answers[3]?.headers.get("retry-after"))).toBeLessThanOrEqual(20);
+    const responses = await times(4, () => request(path, { number: "5511900000007", text: "Hi" }, shop.key));
+    expect(statuses(responses)).toEqual([409, 409, 409, 429]);
+    expect(responses[3]?.body.details).toMatchObject({ policy: "messages", limit_per_minute: 3 });
+    expect(Number(responses[3]?.headers.get("retry-after"))).toBeLessThanOrEqual(20);
   });
 
   test("limits the rate of an instance, for requests by key and by sign-in", async () => {
     const shop = await openShop({ message_rate_limit_per_minute: 5 });
     const path = `/api/v1/instances/${shop.id}`;
     const set = (messages_per_minute: number | null) =>
-      call(`PATCH ${path}`, { settings: { messages_per_minute } }, shop.user);
+      request(`PATCH ${path}`, { settings: { messages_per_minute } }, shop.user);
     const above = await set(6);
     expect(above.status).toBe(400);
     expect(JSON.stringify(above.body)).toContain("is more than the plan allows (5)");
@@ -146,7 +146,7 @@ describe("a plan with a rate limit", () => {
         .poll(
           async () => {
             const message = { number: "5511900000007", text: "Hi" };
-            const { status, headers } = await call(`POST ${path}/send-text`, message, caller);
+            const { status, headers } = await request(`POST ${path}/send-text`, message, caller);
             return [status, headers.get("ratelimit-policy")];
           },
           { timeout: 20_000 },
@@ -158,7 +158,7 @@ describe("a plan with a rate limit", () => {
 
   test("takes effect within seconds after a change", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 100 });
-    await call("GET /api/auth/me", undefined, shop.user);
+    await request("GET /api/auth/me", undefined, shop.user);
     const { db } = gateway.database;
     await db
       .updateTable("plan")
@@ -166,7 +166,7 @@ describe("a plan with a rate limit", () => {
       .where("id", "=", shop.plan)
       .execute();
     await waitUntil(async () => {
-      const { headers } = await call("GET /api/auth/me", undefined, shop.user);
+      const { headers } = await request("GET /api/auth/me", undefined, shop.user);
       return headers.get("ratelimit") === null;
     });
   });
@@ -174,7 +174,7 @@ describe("a plan with a rate limit", () => {
 
 test("a plan without limits adds no rate limit header", async () => {
   const shop = await openShop({});
-  const { headers } = await call(`GET /api/v1/instances/${shop.id}`, undefined, shop.key);
+  const { headers } = await request(`GET /api/v1/instances/${shop.id}`, undefined, shop.key);
   expect([...headers.keys()].filter((name) => name.includes("ratelimit"))).toEqual([]);
 });
 
@@ -184,10 +184,10 @@ test("an address without a valid credential is slowed down, except on health rou
   const guesses: RawHttpResponse[] = [];
   // While the requests run, part of the allowance is refilled.
   while (guesses.length < 10 * UNKNOWN_RATE && guesses.at(-1)?.status !== 429)
-    guesses.push(await call("GET /instance/all", undefined, wrong));
+    guesses.push(await request("GET /instance/all", undefined, wrong));
   expect(statuses(guesses).at(-1)).toBe(429);
   expect(guesses.at(-1)?.headers.get("retry-after")).toMatch(/^\d+$/);
-  await expect.poll(async () => (await call("GET /")).status).toBe(429);
-  expect((await call("GET /health")).status).toBe(200);
-  expect((await call("GET /instance/all", undefined, shop.key)).status).toBe(200);
+  await expect.poll(async () => (await request("GET /")).status).toBe(429);
+  expect((await request("GET /health")).status).toBe(200);
+  expect((await request("GET /instance/all", undefined, shop.key)).status).toBe(200);
 });

@@ -128,8 +128,8 @@ describe("a backup", () => {
     const download = (headers: Record<string, string>, which = id) =>
       fetch(`${gateway.url}/api/admin/backups/${encodeURIComponent(which)}/download`, { headers });
     expect((await download({ "x-api-key": shop.api_key })).status).toBe(401);
-    const answer = await download({ admintoken: ADMIN_TOKEN });
-    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    const response = await download({ admintoken: ADMIN_TOKEN });
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
     expect((await download({ admintoken: ADMIN_TOKEN }, "../../secret-key")).status).toBe(404);
     const { data: audit } = await gateway.owner.listLogs({ type: "audit", action: "backup.*" });
     expect(audit).toMatchObject([

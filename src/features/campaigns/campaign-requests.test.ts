@@ -58,12 +58,12 @@ describe("a campaign request in which every value is wrong", () => {
     ["a map", () => ["POST /api/leads", { custom_fields: manyFields(80_000) }]],
   ])("is refused at the price of %s, not of its descriptions", async (_, request) => {
     const [http, body] = request(await createCampaign());
-    let answer: Awaited<ReturnType<HttpRequester>> | undefined;
+    let response: Awaited<ReturnType<HttpRequester>> | undefined;
     const cpuMs = await cpuMsOf(async () => {
-      answer = await call(http, body);
+      response = await call(http, body);
     });
-    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
-    expect(JSON.stringify(answer?.body).length).toBeLessThan(8_192);
+    expect(response).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(JSON.stringify(response?.body).length).toBeLessThan(8_192);
     expect(cpuMs).toBeLessThan(1_000);
   });
 });
@@ -209,8 +209,8 @@ describe("a campaign request", () => {
       "GET /api/campaigns/1/report",
     ]) {
       const body = http.startsWith("GET") ? undefined : {};
-      const answer = await call(http, body, { authorization: `Bearer ${token}` });
-      expect([http, answer.status, answer.body.code]).toEqual([http, 403, "PLAN_FEATURE_DISABLED"]);
+      const response = await call(http, body, { authorization: `Bearer ${token}` });
+      expect([http, response.status, response.body.code]).toEqual([http, 403, "PLAN_FEATURE_DISABLED"]);
     }
   });
 });

@@ -19,14 +19,14 @@ changeSandboxTiming({ slowAckMs: 9_000 });
 let gateway: TestGateway;
 let shop: TestInstance;
 let owner: Client;
-let call: HttpRequester;
+let request: HttpRequester;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
   const { headers } = await signIn(gateway.url);
-  call = (http, body) => createHttpRequester(() => gateway.url)(http, body, headers);
+  request = (http, body) => createHttpRequester(() => gateway.url)(http, body, headers);
 });
 afterAll(() => gateway.stop());
 
@@ -181,12 +181,12 @@ describe("campaign recipients", () => {
       { phone: d, text: "Leo: fine" },
     ]);
     const [e = ""] = newPhones(1);
-    const answer = await fetch(`${gateway.url}/api/campaigns/${id}/recipients`, {
+    const response = await fetch(`${gateway.url}/api/campaigns/${id}/recipients`, {
       method: "POST",
       headers: { "content-type": "text/csv", authorization: await bearer() },
       body: `phone\n${e}\n`,
     });
-    expect(await answer.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
+    expect(await response.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
   });
 
   test("who have opted out, or have not agreed, are skipped and shown with the reason", async () => {
@@ -533,8 +533,8 @@ test.each([
 ])("a campaign with %s is rejected", async (_, input, status) => {
   const valid = { name: "Bad", instance_id: shop.id, message_template: "Hi" };
   const before = (await rows("select 1 from campaign")).length;
-  const answer = await call("POST /api/campaigns", { ...valid, ...input });
-  expect(answer.status).toBe(status);
+  const response = await request("POST /api/campaigns", { ...valid, ...input });
+  expect(response.status).toBe(status);
   expect((await rows("select 1 from campaign")).length).toBe(before);
 });
 

@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-let people = 0;
+let personCount = 0;
 
 /** A Brazilian mobile that the sandbox knows only without the ninth digit, in both formats. */
 function newPerson(): { long: string; short: string } {
-  people += 1;
-  const rest = `8${String(people).padStart(3, "0")}0007`;
+  personCount += 1;
+  const rest = `8${String(personCount).padStart(3, "0")}0007`;
   return { long: `55519${rest}`, short: `5551${rest}` };
 }
 
@@ -178,9 +178,9 @@ test("an opt-out by LID also applies to the phone once it is known", async () =>
   const { short } = newPerson();
   await shop.client.sandboxContact({ id: shop.id, from: short, known: "lid" });
   await shop.client.sandboxReceive({ id: shop.id, from: short, text: "SAIR" });
-  const said = "select jid from message where direction = 'inbound' and content->>'text' = 'SAIR'";
-  await waitUntil(async () => (await rows(said)).length > 0);
-  const [{ jid } = { jid: "" }] = await rows<{ jid: string }>(said);
+  const query = "select jid from message where direction = 'inbound' and content->>'text' = 'SAIR'";
+  await waitUntil(async () => (await rows(query)).length > 0);
+  const [{ jid } = { jid: "" }] = await rows<{ jid: string }>(query);
   expect(jid).toMatch(/@lid$/);
   await rows("update contact set phone = $1, jid = $1 || '@s.whatsapp.net' where lid = $2", short, jid);
   const id = await createCampaign();

@@ -32,11 +32,11 @@ async function otherAccount(): Promise<TestInstance & { owner: Client }> {
   return { id: data.id, api_key: data.api_key, webhook_secret: "", phone: "", client, owner };
 }
 
-let people = 0;
+let personCount = 0;
 
 function newPhone(): string {
-  people += 1;
-  return `5531${20_001_000 + people}`;
+  personCount += 1;
+  return `5531${20_001_000 + personCount}`;
 }
 
 async function receive(instance: TestInstance, from: string, text: string): Promise<string> {
@@ -53,12 +53,12 @@ async function receive(instance: TestInstance, from: string, text: string): Prom
 }
 
 async function messagesOf(instance: TestInstance, jid: string) {
-  const call = instance.client.listChatMessages({ id: instance.id, jid });
-  return call.then(({ data }) => data).catch(() => []);
+  const request = instance.client.listChatMessages({ id: instance.id, jid });
+  return request.then(({ data }) => data).catch(() => []);
 }
 
-const refusal = (call: Promise<unknown>) =>
-  call.then(
+const refusal = (request: Promise<unknown>) =>
+  request.then(
     () => undefined,
     (error: unknown) => (error instanceof WaygateError ? [error.status, error.code] : error),
   );
@@ -177,8 +177,8 @@ describe("the messages of a chat", () => {
     const bia = newPhone();
     if (input.jid === "") await receive(sales, bia, "Hello");
     const jid = input.jid === "" ? bia : input.jid;
-    const call = sales.client.listChatMessages({ id: sales.id, ...input, jid } as never);
-    expect(await refusal(call)).toEqual(refused);
+    const request = sales.client.listChatMessages({ id: sales.id, ...input, jid } as never);
+    expect(await refusal(request)).toEqual(refused);
   });
 });
 
@@ -243,12 +243,12 @@ describe("the chat lists of an account", () => {
   });
 
   test("return the same for an instance of another account and for an unknown instance", async () => {
-    const call = createHttpRequester(() => gateway.url);
+    const request = createHttpRequester(() => gateway.url);
     const { headers } = await signIn(gateway.url);
     const bodies = [];
     for (const path of ["conversations", "messages"]) {
       for (const id of [stranger.id, 999_999]) {
-        const { status, body } = await call(`GET /api/v1/${path}?instance_id=${id}`, undefined, headers);
+        const { status, body } = await request(`GET /api/v1/${path}?instance_id=${id}`, undefined, headers);
         expect(status).toBe(404);
         bodies.push({ ...body, request_id: "" });
       }
@@ -313,14 +313,14 @@ describe("the state of a chat", () => {
   ])("is not changed by %s", async (_, input) => {
     const bia = newPhone();
     await receive(sales, bia, "Hello");
-    const call = sales.client.setChatState({ id: sales.id, number: bia, ...input } as never);
-    expect(await refusal(call)).toEqual([400, "VALIDATION_ERROR"]);
+    const request = sales.client.setChatState({ id: sales.id, number: bia, ...input } as never);
+    expect(await refusal(request)).toEqual([400, "VALIDATION_ERROR"]);
     expect(await chatOf(bia)).toMatchObject({ archived: false, pinned: false, muted: false });
   });
 
   test("cannot be changed without a chat or without a connection", async () => {
-    const call = sales.client.setChatState({ id: sales.id, number: newPhone(), action: "pin" });
-    expect(await refusal(call)).toEqual([404, "NOT_FOUND"]);
+    const request = sales.client.setChatState({ id: sales.id, number: newPhone(), action: "pin" });
+    expect(await refusal(request)).toEqual([404, "NOT_FOUND"]);
     const away = await gateway.createInstance();
     const other = away.client.setChatState({ id: away.id, jid: "120363000000000001@g.us", action: "pin" });
     expect(await refusal(other)).toEqual([409, "INSTANCE_NOT_CONNECTED"]);

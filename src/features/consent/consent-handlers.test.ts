@@ -5,13 +5,13 @@ import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 
 let test: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let shop: Client;
 let other: { client: Client; user_id: number };
 
 beforeAll(async () => {
   test = await startTestGateway();
-  call = createHttpRequester(() => test.url);
+  request = createHttpRequester(() => test.url);
   shop = (await makeTenant("shop")).client;
   other = await makeTenant("other");
 });
@@ -27,8 +27,8 @@ const NEWS = { purpose: "news", consent_type: "opt_in", granted: true };
 
 describe("consent", () => {
   it("applies to the account if no subject is named, and its withdrawal is a separate record", async () => {
-    const given = await shop.recordConsent({ ...NEWS, text_version: "3", channel: "web" });
-    expect(given.data).toMatchObject({
+    const input = await shop.recordConsent({ ...NEWS, text_version: "3", channel: "web" });
+    expect(input.data).toMatchObject({
       ...NEWS,
       userId: null,
       phone: null,
@@ -39,7 +39,7 @@ describe("consent", () => {
     const { data } = await shop.listConsent({ userId: "me" });
     expect(data.map(({ consentId, granted, current }) => [consentId, granted, current])).toEqual([
       [revoked.data.consentId, false, true],
-      [given.data.consentId, true, false],
+      [input.data.consentId, true, false],
     ]);
     const change = test.database.pool.query("update consent set granted = true");
     await expect(change).rejects.toThrow("append-only");
@@ -83,8 +83,8 @@ describe("consent", () => {
   it("of a user of another account gets the same response as that of an unknown user", async () => {
     const { headers } = await signIn(test.url, { email: "boss@shop.example" });
     const says = async (http: string, body?: unknown) => {
-      const answer = await call(http, body, headers);
-      return `${answer.status} ${JSON.stringify({ ...answer.body, request_id: "" })}`;
+      const response = await request(http, body, headers);
+      return `${response.status} ${JSON.stringify({ ...response.body, request_id: "" })}`;
     };
     const there = await says(`GET /api/data/consent/${other.user_id}`);
     expect(there).toContain("NOT_FOUND");
@@ -94,9 +94,9 @@ describe("consent", () => {
       [{ userId: other.user_id }, { userId: 999_999_999 }],
       [{ lead_id: lead }, { lead_id: 999_999_999 }],
     ]) {
-      const answer = await says("POST /api/data/consent", { ...NEWS, ...mine });
-      expect(answer).toContain("NOT_FOUND");
-      expect(answer).toBe(await says("POST /api/data/consent", { ...NEWS, ...nobody }));
+      const response = await says("POST /api/data/consent", { ...NEWS, ...mine });
+      expect(response).toContain("NOT_FOUND");
+      expect(response).toBe(await says("POST /api/data/consent", { ...NEWS, ...nobody }));
     }
   });
 
@@ -109,8 +109,8 @@ describe("consent", () => {
     [{ ...NEWS, phone: "5511987652012", userId: 1 }, "userId"],
   ])("is rejected with the wrong field: %j", async (body, field) => {
     const { headers } = await signIn(test.url, { email: "boss@other.example" });
-    const answer = await call("POST /api/data/consent", body, headers);
-    expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
-    expect(answer.body.details.fields[0].field).toBe(field);
+    const response = await request("POST /api/data/consent", body, headers);
+    expect([response.status, response.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(response.body.details.fields[0].field).toBe(field);
   });
 });

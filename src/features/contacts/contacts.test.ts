@@ -10,12 +10,12 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
-let people = 0;
+let personCount = 0;
 
 /** A contact that has never written. */
 function newPerson() {
-  people += 1;
-  const phone = `5521${10_001_000 + people}`;
+  personCount += 1;
+  const phone = `5521${10_001_000 + personCount}`;
   return { phone, jid: `${phone}@s.whatsapp.net` };
 }
 
@@ -27,8 +27,8 @@ async function receive(from: string, text = "Hello") {
   return (await story.event("message.received", data.message_id)).data;
 }
 
-const refusal = (call: Promise<unknown>) =>
-  call.then(
+const refusal = (request: Promise<unknown>) =>
+  request.then(
     () => undefined,
     (error: unknown) => (error instanceof WaygateError ? [error.status, error.code] : error),
   );

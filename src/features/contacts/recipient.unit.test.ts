@@ -11,8 +11,8 @@ test.each([
   ["120363025246125486@g.us", "120363025246125486@g.us"],
   ["5511999990001-1600000000@g.us", "5511999990001-1600000000@g.us"],
   ["251234567890123@lid", "251234567890123@lid"],
-])("the recipient %s becomes %s", (given, jid) => {
-  expect(resolveRecipient({ number: given }).jid).toBe(jid);
+])("the recipient %s becomes %s", (input, jid) => {
+  expect(resolveRecipient({ number: input }).jid).toBe(jid);
 });
 
 test("the recipient's jid overrides number, and number overrides phone", () => {

@@ -235,14 +235,14 @@ describe("an inbound message", () => {
 });
 
 describe("a lead that has only a LID", () => {
-  let people = 0;
+  let personCount = 0;
 
   /** A lead that has only a LID, and its phone. */
   async function addNameless(
     row: string,
   ): Promise<{ id: number; phone: string; learn: () => Promise<void> }> {
-    people += 1;
-    const [lid, phone] = [`9${String(people).padStart(14, "0")}@lid`, newPhone()];
+    personCount += 1;
+    const [lid, phone] = [`9${String(personCount).padStart(14, "0")}@lid`, newPhone()];
     const [{ id } = {}] = await rows(
       `insert into lead (account_id, lid, ${row.split("=")[0]}) values (1, '${lid}', ${row.split("=")[1]}) returning id`,
     );

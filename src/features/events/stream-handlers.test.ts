@@ -58,10 +58,10 @@ async function read(
   begin: (call: { headers: Record<string, string>; signal: AbortSignal }) => Promise<StreamBody>,
   lastEventId: string | number | undefined,
 ): Promise<Reading> {
-  const given = new AbortController();
+  const input = new AbortController();
   const headers: Record<string, string> = {};
   if (lastEventId !== undefined) headers["last-event-id"] = String(lastEventId);
-  const { type, stream } = await begin({ headers, signal: given.signal });
+  const { type, stream } = await begin({ headers, signal: input.signal });
   expect(type).toMatch(/^text\/event-stream/);
   const frames: Frame[] = [];
   const comments: string[] = [];
@@ -75,7 +75,7 @@ async function read(
       return frames.slice(0, count);
     },
     async close() {
-      given.abort();
+      input.abort();
       await ended;
     },
   };
@@ -158,11 +158,11 @@ describe("the event stream of an instance", () => {
     ["instances", "events/stream", "abc"],
     ["instances", "events/stream", "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
   ])("%s/:id/%s rejects the Last-Event-ID %s, and reports the valid values", async (_, path, lastEventId) => {
-    const answer = await fetch(`${gateway.url}/api/v1/instances/${shop.id}/${path}`, {
+    const response = await fetch(`${gateway.url}/api/v1/instances/${shop.id}/${path}`, {
       headers: { "x-api-key": shop.api_key, "last-event-id": lastEventId },
     });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "Last-Event-ID", issue: expect.stringContaining("sequence") }] },
     });

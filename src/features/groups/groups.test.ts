@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
-const call = (http: string, body?: object) => {
+const request = (http: string, body?: object) => {
   const [method, path] = http.split(" ");
   return story.request(`${method} /api/v1/instances/${sales.id}/${path}`, body);
 };
@@ -153,15 +153,15 @@ describe("creating a group", () => {
     ["with a group for a person", { name: "A", participants: ["120363000000000001@g.us"] }, "participants.0"],
   ])("%s is rejected, and no group is created", async (_, body, field) => {
     const before = await asked("group_create");
-    const { status, body: answer } = await call("POST groups", body);
+    const { status, body: answer } = await request("POST groups", body);
     expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
     expect(await asked("group_create")).toBe(before);
   });
 
   test("accepts the field names of other products", async () => {
-    const { body } = await call("POST groups", { subject: "WAHA", participants: [{ id: `${ANA}@c.us` }] });
+    const { body } = await request("POST groups", { subject: "WAHA", participants: [{ id: `${ANA}@c.us` }] });
     expect(body.data).toMatchObject({ name: "WAHA", size: 2 });
-    const added = await call("POST groups/participants", {
+    const added = await request("POST groups/participants", {
       groupJid: body.data.jid,
       action: "add",
       participants: [friend.phone],
@@ -208,7 +208,7 @@ describe("members of a group", () => {
 
   test("can be changed by an admin only", async () => {
     const jid = await otherGroup();
-    const { status, body } = await call("POST groups/participants", {
+    const { status, body } = await request("POST groups/participants", {
       jid,
       action: "add",
       participants: [ANA],
@@ -225,8 +225,8 @@ describe("members of a group", () => {
   ])("cannot be changed with %s, and the error code is specific", async (_, change, status, code) => {
     const { jid } = await makeGroup();
     const asking = { jid, action: "add", participants: [ANA], ...change };
-    const answer = await call("POST groups/participants", asking);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    const response = await request("POST groups/participants", asking);
+    expect([response.status, response.body.code]).toEqual([status, code]);
   });
 });
 
@@ -251,7 +251,7 @@ describe("settings of a group", () => {
     ["a data URI", () => `data:image/png;base64,${PNG}`],
   ])("take an image by %s, as a square", async (_, image) => {
     const { jid } = await makeGroup();
-    const { body } = await call("POST groups/settings", { jid, image: image() });
+    const { body } = await request("POST groups/settings", { jid, image: image() });
     expect(body.data.applied).toEqual(["image"]);
     const { rows } = await story.gateway.database.pool.query(
       "select bytes from sandbox.picture p join sandbox.group_chat g on g.picture = p.id where g.jid = $1",
@@ -276,15 +276,15 @@ describe("settings of a group", () => {
     ["at an address inside", () => "http://169.254.169.254/a.png", 400, "VALIDATION_ERROR"],
   ])("with an image %s are refused whole", async (_, image, status, code) => {
     const { jid } = await makeGroup();
-    const answer = await call("POST groups/settings", { jid, name: "Half", image: image() });
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    if (status === 400) expect(answer.body.details.fields[0].field).toBe("image");
+    const response = await request("POST groups/settings", { jid, name: "Half", image: image() });
+    expect([response.status, response.body.code]).toEqual([status, code]);
+    if (status === 400) expect(response.body.details.fields[0].field).toBe("image");
     expect((await getGroup(jid)).name).toBe("Team");
   });
 
   test("are reported one by one if the network rejects them", async () => {
     const jid = await otherGroup();
-    const { body, status } = await call("POST groups/settings", { jid, name: "Ours", announce: true });
+    const { body, status } = await request("POST groups/settings", { jid, name: "Ours", announce: true });
     expect([status, body.message]).toEqual([200, "Some settings were refused"]);
     expect(body.data).toEqual({
       jid,
@@ -296,13 +296,13 @@ describe("settings of a group", () => {
 
   test("return one error with all of them if the network rejects all", async () => {
     const jid = await otherGroup();
-    const { body, status } = await call("POST groups/settings", { jid, locked: true, announce: true });
+    const { body, status } = await request("POST groups/settings", { jid, locked: true, announce: true });
     expect([status, body.code, body.details.applied]).toEqual([403, "FORBIDDEN", []]);
     expect(body.details.errors.map((one: { setting: string }) => one.setting)).toEqual([
       "announce",
       "locked",
     ]);
-    const nothing = await call("POST groups/settings", { jid });
+    const nothing = await request("POST groups/settings", { jid });
     expect([nothing.status, nothing.body.code]).toEqual([400, "VALIDATION_ERROR"]);
   });
 });
@@ -331,21 +331,21 @@ describe("group invitations", () => {
     ["that is unknown", "NoSuchInvitation123", 404, "NOT_FOUND"],
     ["that is none", "no", 400, "VALIDATION_ERROR"],
   ])("reject a code %s", async (_, code, status, expected) => {
-    const answer = await call("POST groups/join", { code });
-    expect([answer.status, answer.body.code]).toEqual([status, expected]);
+    const response = await request("POST groups/join", { code });
+    expect([response.status, response.body.code]).toEqual([status, expected]);
   });
 
   test("are not needed to leave a group, but membership is", async () => {
     const jid = await otherGroup();
-    await call("POST groups/leave", { jid });
+    await request("POST groups/leave", { jid });
     for (const group of [jid, "120363999999999999@g.us"]) {
-      const { body, status } = await call("POST groups/leave", { jid: group });
+      const { body, status } = await request("POST groups/leave", { jid: group });
       expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
     }
   });
 
   test("cannot be bypassed: a send to an unknown group fails", async () => {
-    const { body, status } = await call("POST send-text", { jid: "120363999999999999@g.us", text: "Hi" });
+    const { body, status } = await request("POST send-text", { jid: "120363999999999999@g.us", text: "Hi" });
     expect([status, body.code]).toEqual([502, "SEND_FAILED"]);
   });
 });

@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => story.stop());
 
 const db = () => story.gateway.database.db;
-let people = 0;
-const newNumber = () => `55116${7000 + people++}1111`;
+let personCount = 0;
+const newNumber = () => `55116${7000 + personCount++}1111`;
 
 describe("creating an instance with an Idempotency-Key", () => {
   const create = (key: string, body: object) => {
@@ -44,10 +44,10 @@ describe("creating an instance with an Idempotency-Key", () => {
   });
 
   test("creates one instance for ten requests at once", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => create("at-once", { name: "At once" })),
     );
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.data.api_key}`)).size).toBe(1);
+    expect(new Set(responses.map(({ status, body }) => `${status} ${body.data.api_key}`)).size).toBe(1);
     expect(await named("At once")).toBe(1);
   });
 

@@ -13,9 +13,9 @@ afterAll(() => gateway.stop());
 type Headers = Record<string, string>;
 
 async function create(user: Headers, body: object = {}) {
-  const answer = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
-  expect(answer.body).toMatchObject({ success: true });
-  const { data } = answer.body;
+  const response = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
+  expect(response.body).toMatchObject({ success: true });
+  const { data } = response.body;
   return { ...data, key: { "x-api-key": data.api_key } as Headers };
 }
 
@@ -56,9 +56,9 @@ describe("creating an instance", () => {
     { webhookUrl: "https://hook.example/in" },
     { webhook: "https://hook.example/in" },
     { webhook: { url: "https://hook.example/in" } },
-  ])("creates the first webhook, active and with the instance's secret, for %j", async (given) => {
+  ])("creates the first webhook, active and with the instance's secret, for %j", async (input) => {
     const { user } = await gateway.account();
-    const made = await create(user, given);
+    const made = await create(user, input);
     expect(made.default_webhook).toMatchObject({
       instance_id: made.id,
       url: "https://hook.example/in",
@@ -161,11 +161,11 @@ describe("creating an instance", () => {
       .returning("id")
       .executeTakeFirstOrThrow();
     await db.updateTable("account").set({ plan_id }).where("id", "=", account_id).execute();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => gateway.call("POST /api/v1/instances", { name: "x" }, user)),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (const { status, body } of responses.filter((response) => response.status !== 200)) {
       const details = { quota: "max_instances", limit: 3, used: 3, left: 0 };
       expect([status, body.code, body.details]).toEqual([403, "QUOTA_EXCEEDED", details]);
     }

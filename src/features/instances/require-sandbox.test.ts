@@ -8,7 +8,7 @@ import { contract } from "../../contract.ts";
 const LOGIN = { email: "boss@shop.example", password: PASSWORD };
 
 let test: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 let owned: TestInstance;
 /** An instance of a client account, created while the account could use the sandbox. */
 let shops: { id: number; key: string };
@@ -17,7 +17,7 @@ let queued: string;
 
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_SANDBOX: "on" });
-  call = createHttpRequester(() => test.url);
+  request = createHttpRequester(() => test.url);
   owned = await test.connectInstance();
   await test.owner.createAccount({ name: "Shop", ...LOGIN, user_name: "Boss" });
   const { data } = await (await shop()).createInstance({ name: "Shop", network: "sandbox" });
@@ -54,7 +54,7 @@ async function answersOf({ id, key }: { id: number; key: string }): Promise<stri
   const codes = new Set<string>();
   for (const { http, access } of Object.values(contract)) {
     if (!http.includes("/sandbox/") || access === "public") continue;
-    codes.add((await call(http.replace(":id", String(id)), body, { "x-api-key": key })).body.code);
+    codes.add((await request(http.replace(":id", String(id)), body, { "x-api-key": key })).body.code);
   }
   return [...codes];
 }
@@ -94,7 +94,7 @@ describe("a sandbox that only the owner's account may use", () => {
     const { id, api_key } = owned;
     await waitUntil(() => isConnected({ id, key: api_key }));
     const receive = { from: "5511987651234", text: "Hello" };
-    const { body } = await call(`POST /api/v1/instances/${id}/sandbox/receive`, receive, {
+    const { body } = await request(`POST /api/v1/instances/${id}/sandbox/receive`, receive, {
       "x-api-key": api_key,
     });
     expect(body.success).toBe(true);

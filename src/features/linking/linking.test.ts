@@ -13,11 +13,11 @@ const OPTIONS = { challenge: "9WVUYm9AsQ", timeout: 600_000, rpId: "whatsapp.com
 const NOBODY = "A".repeat(43);
 
 let gateway: TestGateway;
-let call: HttpRequester;
+let request: HttpRequester;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  call = createHttpRequester(() => gateway.url);
+  request = createHttpRequester(() => gateway.url);
 });
 afterAll(() => gateway.stop());
 
@@ -57,7 +57,7 @@ async function linkOf(shop: TestInstance): Promise<string> {
 }
 
 const ask = async (token: string, path: string, body: object = {}) => {
-  const { status, body: answer } = await call(`POST /link/${token}/${path}` as never, body);
+  const { status, body: answer } = await request(`POST /link/${token}/${path}` as never, body);
   return { status, code: answer.code, data: answer.data };
 };
 const open = async (token: string): Promise<string> => (await ask(token, "open")).data.browser;
@@ -146,7 +146,7 @@ describe("the passkey of an instance", () => {
     const shop = await pairing();
     await comesTo(shop.id, { options: OPTIONS });
     const path = `POST /api/v1/instances/${shop.id}/passkey/assertion` as const;
-    const { status, body: answer } = await call(path, body, keyOf(shop));
+    const { status, body: answer } = await request(path, body, keyOf(shop));
     expect([status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect((await shop.client.getPasskey({ id: shop.id })).data.state).toBe("required");
   });
@@ -155,7 +155,7 @@ describe("the passkey of an instance", () => {
 describe("the passkey routes of WAHA's clients", () => {
   const get = async (shop: TestInstance, session: string, what: string) => {
     const path = `GET /api/${session}/auth/passkey/${what}` as never;
-    return call(path, undefined, keyOf(shop));
+    return request(path, undefined, keyOf(shop));
   };
 
   it("return challenge and code unchanged, and 422 if there is none", async () => {
@@ -174,7 +174,7 @@ describe("the passkey routes of WAHA's clients", () => {
   it("find no session of another key, and accept nothing while no passkey is requested", async () => {
     const [shop, other] = [await pairing(), await pairing()];
     expect((await get(shop, String(other.id), "challenge")).body.code).toBe("NOT_FOUND");
-    const confirm = await call("POST /api/default/auth/passkey/confirm" as never, {}, keyOf(shop));
+    const confirm = await request("POST /api/default/auth/passkey/confirm" as never, {}, keyOf(shop));
     expect([confirm.status, confirm.body.code]).toEqual([409, "CONFLICT"]);
   });
 });

@@ -123,9 +123,9 @@ describe("a received file", () => {
       file_name: "offer.pdf",
     });
     fetchWith(async () => "gone");
-    const answer = await get(data.media.url);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await get(data.media.url);
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/pdf",
       "content-disposition": "attachment; filename=offer.pdf",
       "content-security-policy": "sandbox; default-src 'none'",
@@ -141,9 +141,9 @@ describe("a received file", () => {
     const bytes = randomBytes(10_000);
     const { id, sha256 } = await resolved(await receive(bytes));
     const range = async (asked: string, more = {}) => {
-      const answer = await get(pathOf(id), { range: asked, ...more });
-      const got = Buffer.from(await answer.arrayBuffer());
-      return [answer.status, answer.headers.get("content-range"), got] as const;
+      const response = await get(pathOf(id), { range: asked, ...more });
+      const got = Buffer.from(await response.arrayBuffer());
+      return [response.status, response.headers.get("content-range"), got] as const;
     };
     expect(await range("bytes=10-19")).toEqual([206, "bytes 10-19/10000", bytes.subarray(10, 20)]);
     expect(await range("bytes=9990-")).toEqual([206, "bytes 9990-9999/10000", bytes.subarray(9990)]);
@@ -181,10 +181,10 @@ describe("a received file", () => {
     ["a type that breaks a header", SAMPLE.text, "text/plain\r\nx-evil: 1", "application/octet-stream"],
   ])("is served with the type of its content: %s", async (_, bytes, mime_type, shown) => {
     const { id } = await resolved(await receive(bytes, { mime_type }));
-    const answer = await get(pathOf(id));
-    expect(answer.headers.get("content-type")).toBe(shown);
+    const response = await get(pathOf(id));
+    expect(response.headers.get("content-type")).toBe(shown);
     const isPicture = shown === "image/gif";
-    expect(answer.headers.get("content-disposition")).toMatch(isPicture ? /^inline/ : /^attachment/);
+    expect(response.headers.get("content-disposition")).toMatch(isPicture ? /^inline/ : /^attachment/);
   });
 
   test("that could not be fetched is retried, and does not block the files behind it", async () => {
@@ -305,8 +305,8 @@ describe("a sent file", () => {
     await waitUntil(async () => (await story.rows()).files === 0);
     const download = await client.downloadMedia({ id, message_id: ids[1] ?? "" });
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
-    const answer = await get(pathOf(media[0]?.id ?? ""));
-    expect(answer.headers.get("content-disposition")).toBe("inline; filename=a.png");
+    const response = await get(pathOf(media[0]?.id ?? ""));
+    expect(response.headers.get("content-disposition")).toBe("inline; filename=a.png");
   });
 
   test("is served whole if it moves into the store during the download", async () => {
@@ -341,7 +341,7 @@ describe("a stored file", () => {
   test("that was altered aborts the download", async () => {
     const { id, blob } = await resolved(await receive(randomBytes(200_000)));
     await writeFile(await blobPath(blob), randomBytes(200_000));
-    await expect(get(pathOf(id)).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    await expect(get(pathOf(id)).then((response) => response.arrayBuffer())).rejects.toThrow();
     await truncate(await blobPath(blob), 10);
     expect((await get(pathOf(id))).status).toBe(500);
   });
@@ -459,7 +459,7 @@ describe("a stored file", () => {
     const node = story.gateway.gateway.engine.node.id;
     const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
     await sweepFiles({ db: db(), store, node });
-    const answer = await get(pathOf(again.id));
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
+    const response = await get(pathOf(again.id));
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
   });
 });

@@ -31,9 +31,9 @@ const post = (route: string, body: Body) =>
 /** The message in the log after an async send with this body. */
 async function queue(route: string, body: Body) {
   const path = route === "send" ? "POST /api/v1/send" : `POST /api/v1/instances/${story.sales.id}/${route}`;
-  const answer = await story.request(path, { async: true, ...body });
-  expect(answer.body).toMatchObject({ success: true, queued: true });
-  const { id } = answer.body.data.message;
+  const response = await story.request(path, { async: true, ...body });
+  expect(response.body).toMatchObject({ success: true, queued: true });
+  const { id } = response.body.data.message;
   const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: String(id) });
   return data;
 }
@@ -140,12 +140,12 @@ describe("media", () => {
     form.append("caption", "Today");
     form.append("async", "true");
     form.append(name, new Blob([Uint8Array.from(SAMPLE.png)], { type: "image/png" }), "photo.png");
-    const answer = await fetch(`${story.gateway.url}/api/v1/instances/${story.sales.id}/send-media`, {
+    const response = await fetch(`${story.gateway.url}/api/v1/instances/${story.sales.id}/send-media`, {
       method: "POST",
       headers: { "x-api-key": story.sales.api_key },
       body: form,
     });
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
   });
 
   test.each([
@@ -159,9 +159,9 @@ describe("media", () => {
     [{ fileName: "a.png" }, { file_name: "a.png" }],
     [{ filename: "a.png" }, { file_name: "a.png" }],
     [{ docName: "a.png" }, { file_name: "a.png" }],
-  ])("accept %j", async (given, expected) => {
+  ])("accept %j", async (input, expected) => {
     for (const route of ["send-media", "send"]) {
-      expect((await queue(route, { number: PHONE, base64: PNG, ...given })).media).toMatchObject(expected);
+      expect((await queue(route, { number: PHONE, base64: PNG, ...input })).media).toMatchObject(expected);
     }
   });
 
@@ -177,9 +177,9 @@ describe("media", () => {
 
   test.each([[{ ptt: true }], [{ type: "ptt" }], [{ type: "audio", ptt: true }]])(
     "are sent as a voice note with %j",
-    async (given) => {
+    async (input) => {
       for (const route of ["send-media", "send"]) {
-        expect((await queue(route, { number: PHONE, base64: inBase64(SAMPLE.opus), ...given })).type).toBe(
+        expect((await queue(route, { number: PHONE, base64: inBase64(SAMPLE.opus), ...input })).type).toBe(
           "ptt",
         );
       }
@@ -196,16 +196,16 @@ describe("a contact card", () => {
     [{ contact_name: "Ana", contact_phone: "+55 11 97777-2222" }],
     [{ contact: card }],
     [{ vcard: "BEGIN:VCARD\nVERSION:4.0\nFN:Ana\nTEL;VALUE=uri:tel:+55-11-97777-2222\nEND:VCARD" }],
-  ])("may be given as %j", async (given) => {
+  ])("may be given as %j", async (input) => {
     for (const route of ["send-contact", "send"]) {
-      const message = await queue(route, { number: PHONE, ...given });
+      const message = await queue(route, { number: PHONE, ...input });
       expect([message.jid, message.contacts]).toEqual([JID, [{ ...card, vcard: null }]]);
     }
   });
 
   test("needs a recipient besides `phone`", async () => {
-    const answer = await post("send-contact", card);
-    expect(answer.body).toMatchObject({
+    const response = await post("send-contact", card);
+    expect(response.body).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "number" }] },
     });

@@ -48,8 +48,8 @@ afterEach(async () => {
 type Body = Record<string, unknown>;
 
 const post = async (route: string, body: Body) => {
-  const answer = await story.request(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
-  return { status: answer.status, ...answer.body };
+  const response = await story.request(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
+  return { status: response.status, ...response.body };
 };
 
 /** Expects the same error for sync and async. */
@@ -255,7 +255,7 @@ describe("a file larger than the limit", () => {
 
   test("announced in a request of 2 GB is rejected before the body arrives", async () => {
     const { hostname, port } = new URL(story.gateway.url);
-    const answer = await new Promise<string>((resolve, reject) => {
+    const response = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => {
         socket.write(
           `POST /api/v1/instances/${story.sales.id}/send-media HTTP/1.1\r\nhost: x\r\nx-api-key: ${story.sales.api_key}\r\ncontent-type: application/json\r\ncontent-length: 2147483648\r\n\r\n{"number":`,
@@ -264,8 +264,8 @@ describe("a file larger than the limit", () => {
       socket.once("data", (data) => resolve(data.toString("utf8")) ?? socket.destroy());
       socket.once("error", reject);
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toContain("PAYLOAD_TOO_LARGE");
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toContain("PAYLOAD_TOO_LARGE");
   });
 });
 
@@ -292,13 +292,13 @@ describe("a file name", () => {
     ["invoice\u202Egnp.exe", "invoicegnp.exe"],
     [`${"x".repeat(249)}😀`, "x".repeat(200)],
     ["con.txt", "con.txt"],
-  ])("%j is sent as %j", async (given, shown) => {
+  ])("%j is sent as %j", async (input, shown) => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({
       id: sales.id,
       number: friend.phone,
       base64: png,
-      file_name: given,
+      file_name: input,
     });
     expect((await story.arrived(data.message_id ?? "")).media.file_name).toBe(shown);
     before = { ...before, messages: before.messages + 1 };
@@ -331,8 +331,8 @@ describe("a location", () => {
   ])("with %s %j is rejected", async (field, value) => {
     const place = { latitude: 1, longitude: 1, [field]: value };
     await expectRefusal("send-location", { number: PHONE, ...place }, invalid(field));
-    const answer = await story.request("POST /api/v1/send", { number: PHONE, type: "location", ...place });
-    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
+    const response = await story.request("POST /api/v1/send", { number: PHONE, type: "location", ...place });
+    expect(response.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 });
 
@@ -390,8 +390,8 @@ describe("a reply", () => {
 
   test("that names no message to reply to is rejected", async () => {
     await expectRefusal("send-reply", { number: PHONE, text: "Yes" }, invalid("message_id"));
-    const answer = await story.request("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
-    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR" });
+    const response = await story.request("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
+    expect(response.body).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });
 

@@ -47,14 +47,14 @@ async function isInDoubt(messageId: string): Promise<boolean> {
 
 describe("a sync send", () => {
   test("returns after the network's acknowledgement and fires a webhook event", async () => {
-    const answer = await sales.client.sendText({ id: sales.id, number: to("1234"), text: "Hello" });
-    expect(answer).toMatchObject({
+    const response = await sales.client.sendText({ id: sales.id, number: to("1234"), text: "Hello" });
+    expect(response).toMatchObject({
       success: true,
       message: "Message sent",
       data: { status: expect.stringMatching(/sent|delivered|read/), jid: `${to("1234")}@s.whatsapp.net` },
     });
-    expect(answer.data.providerMessageId).toBe(answer.data.message_id);
-    const [sent] = await outcomeOf(idOf(answer));
+    expect(response.data.providerMessageId).toBe(response.data.message_id);
+    const [sent] = await outcomeOf(idOf(response));
     expect(sent?.body).toMatchObject({
       event: "message.sent",
       version: "2",
@@ -63,7 +63,7 @@ describe("a sync send", () => {
       instance_id: `inst_${sales.id}`,
       instance: { id: sales.id, name: "Sales", phone: sales.phone },
       data: {
-        message: { id: answer.data.id, text: "Hello", direction: "outbound", from_me: true, origin: "api" },
+        message: { id: response.data.id, text: "Hello", direction: "outbound", from_me: true, origin: "api" },
         conversation: { jid: `${to("1234")}@s.whatsapp.net`, type: "contact" },
       },
     });
@@ -134,10 +134,10 @@ describe("an async send", () => {
   test.each([{ async: true }, { async_send: true }, { send_async: true }, { mode: "async" as const }])(
     "requested by %j is queued at once, and its outcome arrives as message.sent",
     async (flag) => {
-      const answer = await sales.client.sendText({ id: sales.id, number: friend, text: "Later", ...flag });
-      expect(answer).toMatchObject({ success: true, message: "Message queued", queued: true });
-      const { jobId, pendingMessageId } = answer as unknown as { jobId: string; pendingMessageId: string };
-      expect(answer.data).toMatchObject({
+      const response = await sales.client.sendText({ id: sales.id, number: friend, text: "Later", ...flag });
+      expect(response).toMatchObject({ success: true, message: "Message queued", queued: true });
+      const { jobId, pendingMessageId } = response as unknown as { jobId: string; pendingMessageId: string };
+      expect(response.data).toMatchObject({
         queued: true,
         jobId,
         pendingMessageId,
@@ -149,8 +149,13 @@ describe("an async send", () => {
   );
 
   test("that fails permanently ends in one message.failed with the reason", async () => {
-    const answer = await sales.client.sendText({ id: sales.id, number: to("0000"), text: "Hi", async: true });
-    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    const response = await sales.client.sendText({
+      id: sales.id,
+      number: to("0000"),
+      text: "Hi",
+      async: true,
+    });
+    const { pendingMessageId } = response as unknown as { pendingMessageId: string };
     const [failed] = await outcomeOf(pendingMessageId);
     expect(failed?.body).toMatchObject({
       event: "message.failed",
@@ -214,7 +219,7 @@ describe("a repeated request", () => {
         { idempotencyKey: "order-2" },
       );
     const answers = await Promise.all(Array.from({ length: 10 }, send));
-    const jobs = new Set(answers.map((answer) => (answer as unknown as { jobId: string }).jobId));
+    const jobs = new Set(answers.map((response) => (response as unknown as { jobId: string }).jobId));
     expect(jobs.size).toBe(1);
   });
 
@@ -281,8 +286,8 @@ describe("an instance that loses its connection", () => {
     const shop = await gateway.connectInstance({ webhook_url: receiver.url });
     receiver.trust(shop.webhook_secret);
     await shop.client.sandboxDrop({ id: shop.id });
-    const answer = await shop.client.sendText({ id: shop.id, number: friend, text: "Held", async: true });
-    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    const response = await shop.client.sendText({ id: shop.id, number: friend, text: "Held", async: true });
+    const { pendingMessageId } = response as unknown as { pendingMessageId: string };
     const [sent] = await outcomeOf(pendingMessageId);
     expect(sent?.body.event).toBe("message.sent");
   });
@@ -301,8 +306,13 @@ describe("an instance that loses its connection", () => {
       .where("id", "=", shop.id)
       .executeTakeFirstOrThrow();
     gateway.gateway.engine.limitToGroups(lane.lane, ["control"]);
-    const answer = await shop.client.sendText({ id: shop.id, number: friend, text: "Too late", async: true });
-    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    const response = await shop.client.sendText({
+      id: shop.id,
+      number: friend,
+      text: "Too late",
+      async: true,
+    });
+    const { pendingMessageId } = response as unknown as { pendingMessageId: string };
     await gateway.advance(15 * 60_000 + 1000);
     const [failed] = await outcomeOf(pendingMessageId);
     expect(failed?.body).toMatchObject({
@@ -391,23 +401,23 @@ describe("a request with invalid input", () => {
     ["recipient", friend],
     ["Phone", friend],
   ])("may name the recipient in the field %s", async (name, value) => {
-    const answer = await sales.client.sendText({
+    const response = await sales.client.sendText({
       id: sales.id,
       [name]: value,
       text: "Hi",
       async: true,
     } as never);
-    expect(answer.success).toBe(true);
+    expect(response.success).toBe(true);
   });
 
   test.each(["message", "body", "Body"])("may contain the text in the field %s", async (name) => {
-    const answer = await sales.client.sendText({
+    const response = await sales.client.sendText({
       id: sales.id,
       number: friend,
       [name]: "Hi",
       async: true,
     } as never);
-    expect(answer.success).toBe(true);
+    expect(response.success).toBe(true);
   });
 });
 

@@ -215,11 +215,11 @@ describe("anonymisation", () => {
   it("requires one of its scopes, and changes nothing without one", async () => {
     const tenant = await makeTenant();
     for (const body of [{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }]) {
-      const answer = await call("POST /api/data/anonymize", body, {
+      const response = await call("POST /api/data/anonymize", body, {
         authorization: `Bearer ${tenant.token}`,
       });
-      expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
-      expect(answer.body.details.fields).toMatchObject([{ field: "scope" }]);
+      expect([response.status, response.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+      expect(response.body.details.fields).toMatchObject([{ field: "scope" }]);
     }
     expect((await tenant.client.listDataRequests()).data).toEqual([]);
   });

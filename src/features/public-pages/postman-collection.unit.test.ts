@@ -74,8 +74,8 @@ describe("a route accepts its example body of the Postman collection", () => {
     const path = Object.fromEntries(
       url.variable.map(({ key, value }) => [key, value.startsWith("{{") ? "1" : value]),
     );
-    const given = JSON.parse(body?.raw ?? "{}");
-    expect(() => readInput(route, { path, query: {}, body: given })).not.toThrow();
+    const input = JSON.parse(body?.raw ?? "{}");
+    expect(() => readInput(route, { path, query: {}, body: input })).not.toThrow();
   });
 });
 

@@ -122,8 +122,8 @@ test("a missing page returns a page to a browser, and JSON to a program", async 
     const html = await page.text();
     expect(html).toContain("There is no such page");
     expect(html).toMatch(/<a class="skip".*<header>.*<footer>/s);
-    const answer = await fetch(`${url}${path}`);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    const response = await fetch(`${url}${path}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
       404,
       "application/json; charset=utf-8",
     ]);

@@ -75,16 +75,16 @@ test.each(["pending", "retrying", "parked"])(
 test("a pending event is retained at most for the longest schedule of retries", async () => {
   const { db } = store.database;
   // 30 days, and 20 attempts one hour apart with each delay doubled by the receiver.
-  const said: string[] = [];
-  const log = createLog("warn", { write: (line: string) => void said.push(line) });
+  const lines: string[] = [];
+  const log = createLog("warn", { write: (line: string) => void lines.push(line) });
   const hourly = { ...MONTH, retryScheduleMs: [DAY / 24], log };
   await recorded(33, "retrying");
   const waiting = await recorded(31, "retrying");
   await dropOldPartitions(db, hourly);
   expect(await kept()).toEqual([waiting]);
-  expect(said).toEqual([expect.stringContaining("pending deliveries were dropped")]);
+  expect(lines).toEqual([expect.stringContaining("pending deliveries were dropped")]);
   await dropOldPartitions(db, hourly);
-  expect(said).toHaveLength(1);
+  expect(lines).toHaveLength(1);
 });
 
 test("pending deliveries in the default partition are retained too", async () => {

@@ -17,11 +17,11 @@ afterAll(() => gateway.stop());
 
 const db = () => gateway.database.db;
 const expireMessages = (defaultMs: number) => applyRetention(db(), MESSAGE_RETENTION, defaultMs);
-let people = 0;
+let personCount = 0;
 
 /** The id of a message sent this many days ago. */
 async function sent(daysAgo: number, media?: object): Promise<string> {
-  const to = { id: shop.id, number: `55118${7000 + people++}2222` };
+  const to = { id: shop.id, number: `55118${7000 + personCount++}2222` };
   const { data } = media
     ? await shop.client.sendMedia({ ...to, ...media, caption: "Zebra" })
     : await shop.client.sendText({ ...to, text: "Zebra" });
@@ -89,7 +89,7 @@ test("a send without an outcome is not deleted", async () => {
 });
 
 test("messages are listed by the track_id of their send, through an index", async () => {
-  const number = `55118${7000 + people++}2222`;
+  const number = `55118${7000 + personCount++}2222`;
   const mine = await shop.client.sendText({ id: shop.id, number, text: "One", track_id: "order-7" });
   await shop.client.sendText({ id: shop.id, number, text: "Two", track_id: "order-8" });
   const { data } = await shop.client.listMessages({ id: shop.id, track_id: "order-7" });

@@ -350,8 +350,8 @@ describe("a sandbox error", () => {
   test("is returned for every event at an instance whose pairing the network has deleted", async () => {
     await pair();
     await listener.session.logout();
-    const answers = [await post("receive", { from: FRIEND, text: "x" }), await post("drop")];
-    expect(answers.map(({ body }) => body.code)).toEqual([
+    const responses = [await post("receive", { from: FRIEND, text: "x" }), await post("drop")];
+    expect(responses.map(({ body }) => body.code)).toEqual([
       "INSTANCE_NOT_CONNECTED",
       "INSTANCE_NOT_CONNECTED",
     ]);
@@ -392,9 +392,9 @@ describe("a sandbox error", () => {
     ["a phone that is none", "scan", { phone: "12" }, "phone"],
   ])("is returned for %s", async (_, what, body, said) => {
     if (what !== "scan") await pair();
-    const answer = await post(what, body);
-    expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
-    expect(answer.body.message).toContain(said);
+    const response = await post(what, body);
+    expect([response.status, response.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(response.body.message).toContain(said);
   });
 
   test("reports a file that cannot be fetched", async () => {

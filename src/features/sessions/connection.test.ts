@@ -21,8 +21,8 @@ let phones = 0;
 const newPhone = () => `55119${String(10_000_000 + 10 * phones++ + 7)}`;
 
 async function create(body: object = {}): Promise<number> {
-  const answer = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
-  return answer.body.data.id;
+  const response = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
+  return response.body.data.id;
 }
 
 // Waits for a QR or a connection are long enough for a slow machine.
@@ -237,8 +237,8 @@ describe("connecting an instance", () => {
 
   it("many times at once opens one session", async () => {
     const id = await create();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(id, "connect")));
-    expect(new Set(answers.map(({ body }) => body.data.qr_code)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => post(id, "connect")));
+    expect(new Set(responses.map(({ body }) => body.data.qr_code)).size).toBe(1);
   });
 });
 

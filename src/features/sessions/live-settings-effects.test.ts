@@ -26,8 +26,8 @@ afterEach(async () => {
   });
 });
 
-let people = 0;
-const newNumber = () => `55118${7000 + people++}1111`;
+let personCount = 0;
+const newNumber = () => `55118${7000 + personCount++}1111`;
 const GROUP = "120363000000000001@g.us";
 
 async function messagesIn(chat: string) {
@@ -190,8 +190,8 @@ describe("the delay between sends", () => {
   test("lets sync sends overtake other chats, and the lowest priority run at every tenth send", async () => {
     await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_000_000 });
     const queue = async (number: string) => {
-      const answer = await story.sales.client.sendText({ ...sales(), number, text: "Hi", async: true });
-      return (answer as unknown as { pendingMessageId: string }).pendingMessageId;
+      const response = await story.sales.client.sendText({ ...sales(), number, text: "Hi", async: true });
+      return (response as unknown as { pendingMessageId: string }).pendingMessageId;
     };
     await story.outcome(await queue(newNumber()));
     const others: string[] = [];

@@ -69,7 +69,7 @@ const scan = (shop: Shop, qr: string | null) => network.control.scan(shop.phone,
 const connected = (shop: Shop) => waitUntil(async () => (await shop.status()).connected);
 
 describe("a pairing code that WhatsApp rejects", () => {
-  const ask = ({ id, phone, headers }: Shop) =>
+  const request = ({ id, phone, headers }: Shop) =>
     raw(`POST /api/v1/instances/${id}/connect`, { phone, ...WAIT }, headers);
 
   test("for some hours returns 429 and Retry-After, is in the status, and does not block a QR", async () => {
@@ -77,7 +77,7 @@ describe("a pairing code that WhatsApp rejects", () => {
     const { client, id, phone } = shop;
     const fault = { fault: "code_refused", code: 429, text: "rate-overlimit", phone } as const;
     await network.control.fault(fault);
-    const { status, body, headers } = await ask(shop);
+    const { status, body, headers } = await request(shop);
     expect([status, body.code]).toEqual([429, "RATE_LIMITED"]);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(3_600);
     const { pairing_error, ...shown } = await shop.status();
@@ -101,7 +101,7 @@ describe("a pairing code that WhatsApp rejects", () => {
   test("because of the number returns an error of the caller with the field", async () => {
     const shop = await openShop();
     await network.control.fault({ fault: "code_refused", code: 400, text: "bad-request", phone: shop.phone });
-    const { status, body } = await ask(shop);
+    const { status, body } = await request(shop);
     expect([status, body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(body.details).toMatchObject({
       fields: [{ field: "phone" }],
@@ -112,7 +112,7 @@ describe("a pairing code that WhatsApp rejects", () => {
   test("permanently recommends the QR", async () => {
     const shop = await openShop();
     await network.control.fault({ fault: "code_refused", code: 403, text: "forbidden", phone: shop.phone });
-    const { status, body } = await ask(shop);
+    const { status, body } = await request(shop);
     expect([status, body.code]).toEqual([502, "CONNECT_FAILED"]);
     expect(body.details.pairing_error).toMatchObject({
       code: "code_forbidden",

@@ -268,10 +268,12 @@ describe("custom headers", () => {
   });
 
   test("never contain a value with NUL or a name such as __proto__", async () => {
-    const call = createHttpRequester(() => story.gateway.url);
+    const request = createHttpRequester(() => story.gateway.url);
     const headers = JSON.parse('{"__proto__":"1","constructor":"2","X-A":"1\\u00002"}');
     const body = { url: story.receiver.url, events: ["message.received"], headers };
-    await call(`POST /api/v1/instances/${story.shop.id}/webhooks`, body, { "x-api-key": story.shop.api_key });
+    await request(`POST /api/v1/instances/${story.shop.id}/webhooks`, body, {
+      "x-api-key": story.shop.api_key,
+    });
     await receive("Odd");
     const [item] = await story.receiver.waitFor(textIs("Odd"));
     expect(item?.headers).toMatchObject({ constructor: "2", "x-a": "12" });

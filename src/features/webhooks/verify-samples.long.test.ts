@@ -105,10 +105,10 @@ async function ask(language: keyof typeof PROGRAMS, cases: Signed[]): Promise<st
   const { run, file, begin = (sample) => sample, end } = PROGRAMS[language];
   const [command, ...options] = run;
   const program = join(folder, file);
-  const given = join(folder, `${language}.json`);
+  const input = join(folder, `${language}.json`);
   await writeFile(program, `${begin(sampleOf(language))}${end}\n`);
-  await writeFile(given, JSON.stringify(cases));
-  const { stdout } = await promisify(execFile)(command, [...options, program, given]);
+  await writeFile(input, JSON.stringify(cases));
+  const { stdout } = await promisify(execFile)(command, [...options, program, input]);
   return stdout.trim().split("\n");
 }
 
@@ -160,7 +160,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
       const raw = got?.raw ?? Buffer.alloc(0);
       const good = { secret, headers, body: raw.toString("base64"), now: Math.floor(Date.now() / 1000) };
       const changed = Buffer.concat([raw, Buffer.from(" ")]).toString("base64");
-      const said = await ask(language, [
+      const lines = await ask(language, [
         good,
         { ...good, body: changed },
         { ...good, now: good.now + 400 },
@@ -170,7 +170,7 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
         { ...good, headers: { ...headers, "webhook-signature": `v1,AAAA ${headers["webhook-signature"]}` } },
         ...oddVectors(),
       ]);
-      expect(said).toEqual(["yes", "no", "no", "no", "no", "yes", ...oddVectors().map(() => "yes")]);
+      expect(lines).toEqual(["yes", "no", "no", "no", "no", "yes", ...oddVectors().map(() => "yes")]);
     },
     PATIENCE_MS,
   );

@@ -87,9 +87,9 @@ describe("a webhook in the format of another gateway", () => {
   test("keeps its token bound to its origin, also for the default webhook", async () => {
     const { id, client } = story.shop;
     const elsewhere = await story.startReceiver();
-    const given = { format: "uazapi", format_token: TOKEN } as const;
-    const webhook = await story.addWebhook(given);
-    await client.updateDefaultWebhook({ id, url: story.receiver.url, ...given });
+    const input = { format: "uazapi", format_token: TOKEN } as const;
+    const webhook = await story.addWebhook(input);
+    await client.updateDefaultWebhook({ id, url: story.receiver.url, ...input });
     const issue = "must be sent again when the address changes; send null for none";
     const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "format_token", issue }] } };
     for (const change of [{ url: elsewhere.url }, { url: elsewhere.url, format_token: "****" }]) {

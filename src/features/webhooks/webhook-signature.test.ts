@@ -98,8 +98,8 @@ describe("the published signature vectors", () => {
   const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
   test.skipIf(!hasPython)("are verified in Python with the program from docs/reference/events", () => {
-    const said = execFileSync("python3", [`${FOLDER}verify.py`, FILE], { encoding: "utf8" });
-    expect(said).toBe(`${CASES.length} vectors hold\n`);
+    const output = execFileSync("python3", [`${FOLDER}verify.py`, FILE], { encoding: "utf8" });
+    expect(output).toBe(`${CASES.length} vectors hold\n`);
   });
 
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
@@ -108,8 +108,8 @@ describe("the published signature vectors", () => {
     for (const vector of makeVectors()) {
       const body = vector.body.repeat(vector.times);
       const options = ["dgst", "-sha256", "-hmac", vector.secret, "-r"];
-      const said = execFileSync("openssl", options, { input: body, encoding: "utf8" });
-      expect(`sha256=${said.split(" ")[0]}`).toBe(vector["x-waygate-signature"]);
+      const output = execFileSync("openssl", options, { input: body, encoding: "utf8" });
+      expect(`sha256=${output.split(" ")[0]}`).toBe(vector["x-waygate-signature"]);
     }
   });
 });

@@ -295,8 +295,8 @@ describe("events", () => {
     await say("Again");
     const [item] = await receiver.waitFor(textIs("Again"));
     await waitUntil(async () => (await logs()).length === 1);
-    const answer = await shop.client.retryEvent({ id: shop.id, eventId: item?.body.event_id });
-    expect(answer.data).toEqual({ event_id: item?.body.event_id, webhook_ids: [webhook.id] });
+    const response = await shop.client.retryEvent({ id: shop.id, eventId: item?.body.event_id });
+    expect(response.data).toEqual({ event_id: item?.body.event_id, webhook_ids: [webhook.id] });
     const [first, second] = await receiver.waitFor(textIs("Again"), 2);
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true);
     await waitUntil(async () => (await logs()).some((log) => log.trigger === "manual" && log.success));

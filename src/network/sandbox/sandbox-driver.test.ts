@@ -111,15 +111,15 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
   }
 }
 
-let people = 0;
+let personCount = 0;
 
 function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
   const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
     (await pool.query<Row>(sql, values)).rows;
   return {
     async addPerson({ about, picture, refusesGroups } = {}) {
-      people += 1;
-      const number = `55119${String(60_000 + people).padStart(4, "0")}${refusesGroups ? "0006" : "1234"}`;
+      personCount += 1;
+      const number = `55119${String(60_000 + personCount).padStart(4, "0")}${refusesGroups ? "0006" : "1234"}`;
       const picture_url = picture && "https://pictures.example/1.jpg";
       await control.setPerson(PHONE, number, { about, picture_url });
       return { number, jid: phoneJid(number) };
@@ -161,14 +161,14 @@ function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
 
 type Ask = <Row extends object>(sql: string, ...values: unknown[]) => Promise<Row[]>;
 
-async function viewGroup(ask: Ask, jid: Jid): Promise<NetworkGroupView> {
-  const [group] = await ask<NetworkGroupView>(
+async function viewGroup(request: Ask, jid: Jid): Promise<NetworkGroupView> {
+  const [group] = await request<NetworkGroupView>(
     `select subject, description, announce, locked, invite, picture is not null as has_picture
      from sandbox.group_chat where jid = $1`,
     jid,
   );
   if (!group) throw new Error(`There is no group ${jid}.`);
-  const members = await ask<{ phone: string; admin: string | null }>(
+  const members = await request<{ phone: string; admin: string | null }>(
     "select phone, admin from sandbox.group_member where group_jid = $1",
     jid,
   );

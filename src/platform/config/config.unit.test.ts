@@ -85,8 +85,8 @@ describe("readConfig", () => {
     expect(["https://gate.test", "http://10.0.0.4:3000", "http://waygate.local"].map(sandboxAt)).toEqual(
       Array(3).fill("owner"),
     );
-    const given = { WAYGATE_BASE_URL: "https://gate.test", WAYGATE_SANDBOX: "on" };
-    expect(readConfig(given).sandbox).toBe("on");
+    const input = { WAYGATE_BASE_URL: "https://gate.test", WAYGATE_SANDBOX: "on" };
+    expect(readConfig(input).sandbox).toBe("on");
     expect(readConfig({ WAYGATE_SANDBOX: "off" }).sandbox).toBe("off");
   });
 

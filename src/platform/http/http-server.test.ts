@@ -235,7 +235,7 @@ afterAll(async () => {
 
 const KEY = { "x-api-key": "wg_good" };
 
-async function ask(path: string, options: RequestInit = {}) {
+async function request(path: string, options: RequestInit = {}) {
   const response = await fetch(`${url}${path}`, options);
   const text = await response.text();
   const type = response.headers.get("content-type") ?? "";
@@ -249,7 +249,7 @@ async function ask(path: string, options: RequestInit = {}) {
 
 function post(path: string, body: unknown, headers: Record<string, string> = KEY) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return ask(path, {
+  return request(path, {
     method: "POST",
     body: text,
     headers: { "content-type": "application/json", ...headers },
@@ -259,12 +259,12 @@ function post(path: string, body: unknown, headers: Record<string, string> = KEY
 function onSocket(bytes: string, to = url): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(to).port), "127.0.0.1", () => socket.write(bytes));
-    let answer = "";
+    let response = "";
     socket.on("data", (chunk) => {
-      answer += chunk;
+      response += chunk;
     });
     socket.on("error", reject);
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(response));
   });
 }
 
@@ -278,7 +278,7 @@ function deferred<T>() {
 
 describe("HTTP responses", () => {
   test("contain data in the envelope, and no field that the contract does not name", async () => {
-    const { status, body } = await ask("/pets/7", { headers: KEY });
+    const { status, body } = await request("/pets/7", { headers: KEY });
     expect(status).toBe(200);
     expect(body).toEqual({ success: true, message: "Pet", data: { id: 7, name: "Rex" } });
   });
@@ -301,7 +301,7 @@ describe("HTTP responses", () => {
   });
 
   test("that violate the contract become INTERNAL: logged completely, shown without detail", async () => {
-    const { status, body } = await ask("/pets/8", { headers: KEY });
+    const { status, body } = await request("/pets/8", { headers: KEY });
     expect(status).toBe(500);
     expect(body).toMatchObject({
       success: false,
@@ -314,7 +314,7 @@ describe("HTTP responses", () => {
   });
 
   test("with undeclared fields fail when the output is strict, and lose the fields otherwise", async () => {
-    expect((await ask("/pets/9", { headers: KEY })).status).toBe(500);
+    expect((await request("/pets/9", { headers: KEY })).status).toBe(500);
     const lax = await createHttpServer({
       contract,
       handlers,
@@ -323,8 +323,8 @@ describe("HTTP responses", () => {
       strictOutput: false,
       bodyLimitBytes: 1000,
     });
-    const answer = await lax.inject({ url: "/pets/9", headers: KEY });
-    expect(answer.json()).toEqual({ success: true, message: "Pet", data: { id: 9, name: "Nine" } });
+    const response = await lax.inject({ url: "/pets/9", headers: KEY });
+    expect(response.json()).toEqual({ success: true, message: "Pet", data: { id: 9, name: "Nine" } });
     await lax.close();
   });
 
@@ -332,24 +332,24 @@ describe("HTTP responses", () => {
     const bytes = await fetch(`${url}/photo`);
     expect(bytes.headers.get("content-type")).toBe("image/png");
     expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([0x89, 0x50, 0, 0xff]);
-    const page = await ask("/photo?as=text");
+    const page = await request("/photo?as=text");
     expect([page.status, page.text, page.headers.get("content-security-policy")]).toEqual([
       202,
       "<p>",
       "none",
     ]);
-    const stream = await ask("/photo?as=stream");
+    const stream = await request("/photo?as=stream");
     expect([stream.text, stream.headers.get("x-content-type-options")]).toEqual(["one two", "nosniff"]);
   });
 
   test("of bare routes have no envelope and may set another status, with named fields only", async () => {
-    const { status, body } = await ask("/status");
+    const { status, body } = await request("/status");
     expect(status).toBe(503);
     expect(body).toEqual({ ok: false, who: "public false" });
   });
 
   test("to HEAD equal those to GET without the body", async () => {
-    const { status, text } = await ask("/pets/7", { method: "HEAD", headers: KEY });
+    const { status, text } = await request("/pets/7", { method: "HEAD", headers: KEY });
     expect([status, text]).toEqual([200, ""]);
   });
 });
@@ -358,11 +358,11 @@ describe("request input", () => {
   test("from path, body and query is one flat object, in which the path takes precedence", async () => {
     const named = await post("/pets/7?name=query", { id: "3EB0", name: "Body" });
     expect(named.body.data).toMatchObject({ id: 7, name: "Body" });
-    const removed = await ask("/pets/7?why=old", { method: "DELETE", headers: KEY });
+    const removed = await request("/pets/7?why=old", { method: "DELETE", headers: KEY });
     expect(removed.body.data).toEqual({ id: 7, why: "old" });
     const body = JSON.stringify({ why: "said so", id: 5 });
     const headers = { ...KEY, "content-type": "application/json" };
-    const told = await ask("/pets/7?why=old", { method: "DELETE", headers, body });
+    const told = await request("/pets/7?why=old", { method: "DELETE", headers, body });
     expect(told.body.data).toEqual({ id: 7, why: "said so" });
   });
 
@@ -376,8 +376,8 @@ describe("request input", () => {
       { id: 7, message_id: "3EB0" },
     ],
     [{ name: "x", key: { id: "3EB1" } }, { message_id: "3EB1" }],
-  ])("accepts the aliases of %j", async (given, expected) => {
-    expect((await post("/pets/7", given)).body.data).toMatchObject(expected);
+  ])("accepts the aliases of %j", async (input, expected) => {
+    expect((await post("/pets/7", input)).body.data).toMatchObject(expected);
   });
 
   test("without a body is an empty object", async () => {
@@ -386,7 +386,7 @@ describe("request input", () => {
       { ...KEY, "content-type": "application/json" },
       { ...KEY, "content-type": "text/plain" },
     ]) {
-      const { status, body } = await ask("/pets/7", { method: "POST", headers });
+      const { status, body } = await request("/pets/7", { method: "POST", headers });
       expect(status).toBe(400);
       expect(body.details).toEqual({ fields: [{ field: "name", issue: "is required" }] });
     }
@@ -420,9 +420,9 @@ describe("request input", () => {
     ["infinite number", '{"name":1e400}', 400, "VALIDATION_ERROR"],
     ["too much", JSON.stringify({ name: "x".repeat(100_001) }), 413, "PAYLOAD_TOO_LARGE"],
   ])("is refused for %s", async (_what, text, status, code) => {
-    const answer = await post("/pets/7", text);
-    expect(answer.body).toMatchObject({ success: false, code });
-    expect(answer.status).toBe(status);
+    const response = await post("/pets/7", text);
+    expect(response.body).toMatchObject({ success: false, code });
+    expect(response.status).toBe(status);
   });
 
   test("may be larger on a route for files, and is limited further on a public route", async () => {
@@ -447,7 +447,7 @@ describe("request input", () => {
   test("is refused when its bytes are not UTF-8", async () => {
     const body = Buffer.from([0x7b, 0x22, 0x6e, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
     const headers = { ...KEY, "content-type": "application/json" };
-    expect((await ask("/pets/7", { method: "POST", headers, body })).body.code).toBe("VALIDATION_ERROR");
+    expect((await request("/pets/7", { method: "POST", headers, body })).body.code).toBe("VALIDATION_ERROR");
   });
 
   test.each([
@@ -470,7 +470,7 @@ describe("request input", () => {
     form.append("tags", '["a","b"]');
     form.append("id", "9");
     form.append("__proto__", "x");
-    const { status, body } = await ask("/pets/7/portrait", { method: "POST", headers: KEY, body: form });
+    const { status, body } = await request("/pets/7/portrait", { method: "POST", headers: KEY, body: form });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ id: 7, caption: "true", framed: true, width: 12.5, tags: ["a", "b"] });
     expect(body.data).toMatchObject({ name: "rex.png", type: "image/png", text: "\u00c2\u0089PNG" });
@@ -481,10 +481,10 @@ describe("request input", () => {
     const file = new Blob(["x"]);
     const form = new FormData();
     form.append("file", file, "a");
-    const unwanted = await ask("/pets/7", { method: "POST", headers: KEY, body: form });
+    const unwanted = await request("/pets/7", { method: "POST", headers: KEY, body: form });
     expect([unwanted.status, unwanted.body.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
     form.append("other", file, "b");
-    const twice = await ask("/pets/7/portrait", { method: "POST", headers: KEY, body: form });
+    const twice = await request("/pets/7/portrait", { method: "POST", headers: KEY, body: form });
     expect(twice.body).toMatchObject({
       code: "VALIDATION_ERROR",
       message: "The body contains more than one file. Send one file per request.",
@@ -496,7 +496,7 @@ describe("request input", () => {
     const wrong = new FormData();
     wrong.append("width", "wide");
     wrong.append("tags", "[");
-    const { body } = await ask("/pets/7/portrait", { method: "POST", headers: KEY, body: wrong });
+    const { body } = await request("/pets/7/portrait", { method: "POST", headers: KEY, body: wrong });
     expect(body.details.fields.map(({ field }: { field: string }) => field)).toEqual(["width", "tags"]);
   });
 
@@ -504,19 +504,19 @@ describe("request input", () => {
     ["abc", "abc"],
     ['"abc"', "abc"],
     ["x".repeat(255), "x".repeat(255)],
-  ])("has the same Idempotency-Key with and without quotes", async (given, key) => {
-    const { body } = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": given });
+  ])("has the same Idempotency-Key with and without quotes", async (input, key) => {
+    const { body } = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": input });
     expect(body.data.key).toBe(key);
   });
 
   test.each(["", "two words", "x".repeat(256), "\u00e9", '""'.padEnd(300, "x")])(
     "is refused with a malformed Idempotency-Key: %j",
-    async (given) => {
+    async (input) => {
       const before = namings;
-      const answer = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": given });
-      expect([answer.status, answer.body.details.fields[0].field]).toEqual([400, "Idempotency-Key"]);
+      const response = await post("/pets/7", { name: "x" }, { ...KEY, "idempotency-key": input });
+      expect([response.status, response.body.details.fields[0].field]).toEqual([400, "Idempotency-Key"]);
       expect(namings).toBe(before);
-      expect((await ask("/pets/7", { headers: { ...KEY, "idempotency-key": given } })).status).toBe(200);
+      expect((await request("/pets/7", { headers: { ...KEY, "idempotency-key": input } })).status).toBe(200);
     },
   );
 });
@@ -531,12 +531,12 @@ describe("credentials", () => {
     [{ "x-auth-token": "jwt" }],
     [{ authorization: "Bearer jwt" }],
   ])("are read from %j", async (headers) => {
-    expect((await ask("/pets/7", { headers })).status).toBe(200);
+    expect((await request("/pets/7", { headers })).status).toBe(200);
   });
 
   test("are refused when one request has two different ones", async () => {
     const headers = { "x-api-key": "wg_good", authorization: "Bearer jwt" };
-    const { status, body } = await ask("/pets/7", { headers });
+    const { status, body } = await request("/pets/7", { headers });
     expect([status, body.code]).toEqual([400, "VALIDATION_ERROR"]);
     const twice = await onSocket(
       "GET /pets/7 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer wg_good\r\nauthorization: Bearer jwt\r\nconnection: close\r\n\r\n",
@@ -547,7 +547,7 @@ describe("credentials", () => {
   test.each(["token=x", "apikey=x", "API_KEY=x", "access_token=x", "admintoken=x", `q=wg_${"a".repeat(43)}`])(
     "in the query string are refused: %s",
     async (query) => {
-      const { status, text } = await ask(`/pets/7?${query}`, { headers: KEY });
+      const { status, text } = await request(`/pets/7?${query}`, { headers: KEY });
       expect(status).toBe(400);
       expect(text).not.toContain("a".repeat(43));
     },
@@ -574,18 +574,18 @@ describe("credentials", () => {
       "/pets/%00",
       `/pets/${"9".repeat(40)}`,
     ]) {
-      const { status, body } = await ask(path, { headers: { ...KEY, "x-request-id": "same" } });
+      const { status, body } = await request(path, { headers: { ...KEY, "x-request-id": "same" } });
       answers.push({ status, body });
     }
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(new Set(answers.map((response) => JSON.stringify(response))).size).toBe(1);
     expect(answers[0]?.body.code).toBe("INSTANCE_FORBIDDEN");
   });
 
   test("of the operator are recognised on a public route, and a wrong token is ignored there", async () => {
-    const known = await ask("/status", { headers: { admintoken: "the-admin-token" } });
+    const known = await request("/status", { headers: { admintoken: "the-admin-token" } });
     expect(known.body.who).toBe("admin false");
-    expect((await ask("/status", { headers: { admintoken: "guess" } })).body.who).toBe("public false");
-    expect((await ask("/status", { headers: KEY })).body.who).toBe("public false");
+    expect((await request("/status", { headers: { admintoken: "guess" } })).body.who).toBe("public false");
+    expect((await request("/status", { headers: KEY })).body.who).toBe("public false");
   });
 
   test("are checked with the peer's address, or with the one that a trusted proxy reports", async () => {
@@ -610,8 +610,8 @@ describe("credentials", () => {
   });
 
   test("may add headers to any response through their access check", async () => {
-    expect((await ask("/pets/7", { headers: KEY })).headers.get("x-ratelimit-remaining")).toBe("41");
-    expect((await ask("/pets/7")).headers.get("x-ratelimit-remaining")).toBe("41");
+    expect((await request("/pets/7", { headers: KEY })).headers.get("x-ratelimit-remaining")).toBe("41");
+    expect((await request("/pets/7")).headers.get("x-ratelimit-remaining")).toBe("41");
   });
 });
 
@@ -656,40 +656,40 @@ describe("error responses", () => {
     ["lock", 503, "UNAVAILABLE"],
     ["disk", 507, "STORAGE_FULL"],
   ])("of the kind %s show no detail", async (how, status, code) => {
-    const answer = await post("/raise", { how });
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.text).not.toMatch(/secret|ECONN|extend|timeout|stack/);
+    const response = await post("/raise", { how });
+    expect([response.status, response.body.code]).toEqual([status, code]);
+    expect(response.text).not.toMatch(/secret|ECONN|extend|timeout|stack/);
   });
 
   test("for an unavailable database before authentication use the format of the body", async () => {
     const away = { "x-api-key": "wg_away" };
     const codes = [];
     for (const body of [{ name: "later" }, { name: "now" }, { name: 5 }]) {
-      const answer = await post("/pets/7", body, away);
-      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
-      codes.push(answer.body.code);
+      const response = await post("/pets/7", body, away);
+      expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+      codes.push(response.body.code);
     }
     expect(codes).toEqual(["QUEUE_UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
-    expect((await ask("/pets/7", { headers: away })).body.code).toBe("UNAVAILABLE");
+    expect((await request("/pets/7", { headers: away })).body.code).toBe("UNAVAILABLE");
   });
 
   test("are 404 for an unknown route and 405 with Allow for a wrong method, with no credential", async () => {
     const unknown = await post("/nowhere", "{", {});
     expect([unknown.status, unknown.body.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
-    const wrong = await ask("/pets/7/", { method: "PUT", body: "{" });
+    const wrong = await request("/pets/7/", { method: "PUT", body: "{" });
     expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([
       405,
       "METHOD_NOT_ALLOWED",
       "GET, POST, DELETE, HEAD",
     ]);
-    expect((await ask("/raise", { method: "OPTIONS" })).status).toBe(405);
+    expect((await request("/raise", { method: "OPTIONS" })).status).toBe(405);
   });
 
   test("have the envelope for an address that is no URL and for a part that is too long", async () => {
-    const broken = await ask("/pets/%zz", { headers: KEY });
+    const broken = await request("/pets/%zz", { headers: KEY });
     expect([broken.status, broken.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(broken.headers.get("x-request-id")).toBe(broken.body.request_id);
-    const long = await ask(`/pets/${"9".repeat(2000)}`, { headers: KEY });
+    const long = await request(`/pets/${"9".repeat(2000)}`, { headers: KEY });
     expect([long.status, long.body.code]).toEqual([400, "VALIDATION_ERROR"]);
   });
 
@@ -724,16 +724,16 @@ describe("error responses", () => {
 describe("every request", () => {
   test("has an id: the client's own when it is well formed, else a new one", async () => {
     expect(
-      (await ask("/status", { headers: { "x-request-id": "my-id_1" } })).headers.get("x-request-id"),
+      (await request("/status", { headers: { "x-request-id": "my-id_1" } })).headers.get("x-request-id"),
     ).toBe("my-id_1");
-    for (const given of ["two words", "x".repeat(129), "<script>"]) {
-      const { headers } = await ask("/status", { headers: { "x-request-id": given } });
+    for (const input of ["two words", "x".repeat(129), "<script>"]) {
+      const { headers } = await request("/status", { headers: { "x-request-id": input } });
       expect(headers.get("x-request-id")).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/);
     }
   });
 
   test("gets the security headers and no permission for other origins", async () => {
-    const { headers } = await ask("/status", { headers: { origin: "https://evil.example" } });
+    const { headers } = await request("/status", { headers: { origin: "https://evil.example" } });
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(headers.get("cache-control")).toBe("no-store");
@@ -788,9 +788,11 @@ describe("every request", () => {
   });
 
   test("is counted in the metrics, which only the metrics token opens", async () => {
-    expect((await ask("/metrics")).status).toBe(401);
-    expect((await ask("/metrics", { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
-    const { status, text } = await ask("/metrics", { headers: { authorization: "Bearer metrics-token" } });
+    expect((await request("/metrics")).status).toBe(401);
+    expect((await request("/metrics", { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
+    const { status, text } = await request("/metrics", {
+      headers: { authorization: "Bearer metrics-token" },
+    });
     expect(status).toBe(200);
     expect(text).toMatch(
       /waygate_http_request_seconds_count\{method="GET",route="\/pets\/:id",status="200"\} \d+/,
@@ -838,8 +840,8 @@ describe("a server that shuts down", () => {
     const closed = closing.close();
     await stream.text().catch(() => undefined);
     finish.resolve();
-    const answer = await pending;
-    expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+    const response = await pending;
+    expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
     await closed;
     await expect(fetch(`${at.url}/status`)).rejects.toThrow();
   });
@@ -866,10 +868,10 @@ describe("a server that shuts down", () => {
     });
     const at = await one.listen("127.0.0.1", 0);
     const caller = new AbortController();
-    const asked = fetch(`${at.url}/pets/1`, { headers: KEY, signal: caller.signal });
+    const pending = fetch(`${at.url}/pets/1`, { headers: KEY, signal: caller.signal });
     await started.promise;
     caller.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(pending).rejects.toThrow();
     await gone.promise;
     await one.close();
   });

@@ -59,10 +59,10 @@ test("work that is cancelled while it waits never starts, and uses no slot", asy
   const { began, start } = open(1, 1);
   const first = start("a1", 1);
   const aborter = new AbortController();
-  const given = start("a2", 1, aborter.signal);
+  const input = start("a2", 1, aborter.signal);
   start("a3", 1);
   aborter.abort(new Error("too late"));
-  await expect(given.done).rejects.toThrow("too late");
+  await expect(input.done).rejects.toThrow("too late");
   await expect(start("a4", 1, aborter.signal).done).rejects.toThrow("too late");
   await first.finish();
   expect(began).toEqual(["a1", "a3"]);

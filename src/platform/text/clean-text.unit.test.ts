@@ -93,11 +93,11 @@ describe("cleanJson", () => {
   });
 
   it("does not change dates, buffers and its input", () => {
-    const given = { at: new Date(0), bytes: Buffer.from("x"), text: "a\0" };
-    const clean = cleanJson(given);
-    expect(clean.at).toBe(given.at);
-    expect(clean.bytes).toBe(given.bytes);
-    expect(given.text).toBe("a\0");
+    const input = { at: new Date(0), bytes: Buffer.from("x"), text: "a\0" };
+    const clean = cleanJson(input);
+    expect(clean.at).toBe(input.at);
+    expect(clean.bytes).toBe(input.bytes);
+    expect(input.text).toBe("a\0");
   });
 
   it("refuses a value nested beyond 100 levels, however deep, as a bad request", () => {

@@ -31,8 +31,8 @@ export const f1: ChaosRow = {
     await story.drained();
     await story.gateway.kill();
     const sending: Promise<AcknowledgedSend[]>[] = [];
-    const send = (name: string, count: number, people: number) => {
-      sending.push(sendAll(story, instance, planSends(name, count, people)));
+    const send = (name: string, count: number, personCount: number) => {
+      sending.push(sendAll(story, instance, planSends(name, count, personCount)));
     };
     for (const point of POINTS) {
       await story.dieAt(`${point}:${random.between(3, 12)}`, () => send(point, 40, 5));

@@ -80,7 +80,7 @@ async function watch(
   });
   for (let good = 0; good < 20; ) {
     const began = performance.now();
-    const { status, code } = await ask(url, api_key);
+    const { status, code } = await request(url, api_key);
     outage.slowestSeconds = Math.max(outage.slowestSeconds, (performance.now() - began) / 1000);
     if (status === 200) {
       if (good === 0 && began > backAt) outage.backSeconds = (performance.now() - backAt) / 1000;
@@ -95,7 +95,7 @@ async function watch(
   return outage;
 }
 
-async function ask(url: string, apiKey: string): Promise<{ status: number; code?: string }> {
+async function request(url: string, apiKey: string): Promise<{ status: number; code?: string }> {
   const response = await fetch(url, { headers: { "x-api-key": apiKey } });
   const body = (await response.json()) as { code?: string; error?: { code?: string } };
   return { status: response.status, code: body.error?.code ?? body.code };

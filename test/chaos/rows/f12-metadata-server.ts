@@ -123,9 +123,9 @@ async function furtherDoorsOf(story: E2eStory, { client, id }: Endpoint): Promis
   };
 }
 
-async function knock<Answer>(call: Promise<Answer>, isTaken: (answer: Answer) => boolean = () => true) {
+async function knock<Answer>(request: Promise<Answer>, isTaken: (answer: Answer) => boolean = () => true) {
   try {
-    return isTaken(await call) ? "passed" : "refused";
+    return isTaken(await request) ? "passed" : "refused";
   } catch (error) {
     if (error instanceof WaygateError && error.status < 500) return "refused";
     if (error instanceof WaygateError && error.code === "MEDIA_DOWNLOAD_FAILED") return "refused";

@@ -55,14 +55,14 @@ export const f16: ChaosRow = {
       if (isLarge && !(await readBlockers(story.gateway.url)).includes("clock_skew")) skewed.push(name);
       clock.set(0);
     }
-    const said = await steady.stop();
+    const lines = await steady.stop();
     const arrived = () => new Set(story.receiver.received.map(({ body }) => body?.data?.message?.text));
-    await waitUntil(() => said.every((text) => arrived().has(text)), 60_000).catch(() => {});
-    const lost = said.filter((text) => !arrived().has(text)).length;
+    await waitUntil(() => lines.every((text) => arrived().has(text)), 60_000).catch(() => {});
+    const lost = lines.filter((text) => !arrived().has(text)).length;
     const reached = await readCampaigns(story, campaigns);
     const storms = Object.entries(rates).filter(([, tries]) => tries >= 2 * Math.max(calm, FAILING));
     return {
-      events: said.length,
+      events: lines.length,
       lost,
       unexpected: reached.twice,
       measured: {
@@ -120,12 +120,12 @@ async function triesIn({ receiver }: E2eStory, ms: number): Promise<number> {
 
 function keepSaying(story: E2eStory, instance: PairedInstance): { stop(): Promise<string[]> } {
   const client = story.clientOf(instance);
-  const said: string[] = [];
+  const lines: string[] = [];
   let isOver = false;
   const saying = (async () => {
     for (let n = 0; !isOver; n++) {
       await client.sandboxReceive({ id: instance.id, from: "5521966220005", text: `steady-${n}` });
-      said.push(`steady-${n}`);
+      lines.push(`steady-${n}`);
       await delay(STEADY_MS);
     }
   })();
@@ -133,7 +133,7 @@ function keepSaying(story: E2eStory, instance: PairedInstance): { stop(): Promis
     async stop() {
       isOver = true;
       await saying;
-      return said;
+      return lines;
     },
   };
 }

@@ -105,14 +105,14 @@ async function refuse(
   });
   const started = gateway.listening.then(() => gateway.kill());
   const { code } = await Promise.race([gateway.exited, started.catch(() => gateway.exited)]);
-  const said = gateway.output().trim();
-  const lines = said.split("\n").filter((line) => !line.startsWith("Waygate cannot start"));
+  const output = gateway.output().trim();
+  const lines = output.split("\n").filter((line) => !line.startsWith("Waygate cannot start"));
   const values = Object.values(settings).filter((value) => value.length > 8);
   const wrong = [
     code !== 1 && `it ended with ${code}`,
-    !says.test(said) && `it said: ${said.slice(0, 200)}`,
+    !says.test(output) && `it said: ${output.slice(0, 200)}`,
     lines.length !== 1 && `it said ${lines.length} lines`,
-    values.some((value) => said.includes(value)) && "it repeated a secret",
+    values.some((value) => output.includes(value)) && "it repeated a secret",
   ];
   return wrong
     .filter((one) => one !== false)

@@ -118,17 +118,17 @@ function followEvents(
   { url }: SpawnedGateway,
   { id, api_key }: PairedInstance,
 ): () => string[] {
-  const given = new AbortController();
-  round.afterwards(() => given.abort());
-  let said = "";
+  const input = new AbortController();
+  round.afterwards(() => input.abort());
+  let output = "";
   const read = async (): Promise<void> => {
     // From the first event on.
     const headers = { "x-api-key": api_key, "last-event-id": "0" };
     const path = `/api/v1/instances/${id}/events/stream`;
-    const { body } = await fetch(`${url}${path}`, { headers, signal: given.signal });
+    const { body } = await fetch(`${url}${path}`, { headers, signal: input.signal });
     const decoder = new TextDecoder();
-    for await (const part of body ?? []) said += decoder.decode(part as Uint8Array, { stream: true });
+    for await (const part of body ?? []) output += decoder.decode(part as Uint8Array, { stream: true });
   };
   read().catch(() => {});
-  return () => [...said.matchAll(/"event_id":"([^"]+)"/g)].map(([, event]) => event ?? "");
+  return () => [...output.matchAll(/"event_id":"([^"]+)"/g)].map(([, event]) => event ?? "");
 }

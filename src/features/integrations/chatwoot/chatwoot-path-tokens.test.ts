@@ -83,8 +83,8 @@ describe("the webhook address of a Chatwoot inbox", () => {
 
   test("does not parse JSON if the signature of the body is wrong", async () => {
     expect(chatwoot.inbox.secret).toBeTruthy();
-    const answer = await post(path, "192.0.2.5", "this is not JSON");
-    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+    const response = await post(path, "192.0.2.5", "this is not JSON");
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
       401,
       "INVALID_CREDENTIALS",
     ]);

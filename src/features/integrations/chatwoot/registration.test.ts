@@ -149,7 +149,7 @@ test("a webhook needs the secret address and, if there is a secret, a fresh sign
   const wrong = await tell(body, { url: `${url.slice(0, -1)}!` });
   const nowhere = await tell(body, { url: url.replace(/chatwoot\/\d+/, "chatwoot/999999") });
   expect([wrong.status, nowhere.status]).toEqual([401, 401]);
-  const text = async (answer: Response) => (await answer.text()).replace(/req_\w+/g, "");
+  const text = async (response: Response) => (await response.text()).replace(/req_\w+/g, "");
   expect(await text(wrong)).toBe(await text(nowhere));
   expect((await tell(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
   expect((await tell('{"event": ')).status).toBe(400);

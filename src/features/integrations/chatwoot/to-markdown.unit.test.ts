@@ -10,8 +10,8 @@ describe("WhatsApp formatting converted to Markdown", () => {
     ["`*code*` and ```\n*more*\n```", "`*code*` and ```\n*more*\n```"],
     ["https://a.example/x*y*z?_q_=~1~ *b*", "https://a.example/x*y*z?_q_=~1~ **b**"],
     ["first\nsecond", "first\nsecond"],
-  ])("%j becomes %j", (given, wanted) => {
-    expect(toMarkdown(given)).toBe(wanted);
+  ])("%j becomes %j", (input, wanted) => {
+    expect(toMarkdown(input)).toBe(wanted);
   });
 });
 
@@ -32,8 +32,8 @@ describe("an agent's Markdown converted to WhatsApp formatting", () => {
     ["[[inner](https://a.example/x)]", "[inner (https://a.example/x)]"],
     ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
     ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
-  ])("%j becomes %j", (given, wanted) => {
-    expect(toWhatsAppMarkup(given)).toBe(wanted);
+  ])("%j becomes %j", (input, wanted) => {
+    expect(toWhatsAppMarkup(input)).toBe(wanted);
   });
 });
 

@@ -7,75 +7,75 @@ import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 const BEARER = { name: "Authorization", value: "Bearer right" };
 
 describe("n8n that rejects requests", () => {
-  const told = setUpN8nStory();
+  const fixture = setUpN8nStory();
 
   /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>
-    told.story.gateway.database.pool.query(
+    fixture.story.gateway.database.pool.query(
       "update integration set refused_since = now() - $1::interval where refused_since is not null",
       [interval],
     );
 
   test("receives the waiting events once the wrong token is replaced", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in", { auth: BEARER });
-    await told.save("in", { token: "wrong" });
+    await fixture.save("in", { token: "wrong" });
     for (const text of ["one", "two"]) await story.receive(newPerson(), text);
-    const refused = await told.status("auth_error");
+    const refused = await fixture.status("auth_error");
     expect(refused.last_error).toMatch(/Bearer.*Events wait for one day/);
     expect(refused.waiting).toBe(2);
-    await told.save("in", { token: "right" });
-    await told.executed(2);
-    expect(told.inputs().sort()).toEqual(["one", "two"]);
+    await fixture.save("in", { token: "right" });
+    await fixture.executed(2);
+    expect(fixture.inputs().sort()).toEqual(["one", "two"]);
   });
 
   test("pauses every chat, and the pause is visible until it ends", async () => {
-    const { story, n8n } = told;
-    await told.save("later");
+    const { story, n8n } = fixture;
+    await fixture.save("later");
     await story.receive(newPerson(), "first");
-    const inactive = await told.status("inactive");
+    const inactive = await fixture.status("inactive");
     expect(inactive.paused_until).toBeNull();
     await refusedFor("10 minutes");
     await story.gateway.advance(600_000);
-    await waitUntil(async () => (await told.read()).paused_until !== null);
-    const until = (await told.read()).paused_until ?? "";
+    await waitUntil(async () => (await fixture.read()).paused_until !== null);
+    const until = (await fixture.read()).paused_until ?? "";
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(4 * 60_000);
     n8n.activate("later");
     await story.receive(newPerson(), "second");
-    await told.save("later");
-    await told.executed(2);
-    expect(told.inputs().sort()).toEqual(["first", "second"]);
-    expect((await told.status("ok")).paused_until).toBeNull();
+    await fixture.save("later");
+    await fixture.executed(2);
+    expect(fixture.inputs().sort()).toEqual(["first", "second"]);
+    expect((await fixture.status("ok")).paused_until).toBeNull();
   });
 
   test("receives the waiting events as soon as a test call succeeds", async () => {
-    const { story, n8n } = told;
-    await told.save("after-test");
+    const { story, n8n } = fixture;
+    await fixture.save("after-test");
     await story.receive(newPerson(), "first");
-    await told.status("inactive");
+    await fixture.status("inactive");
     await refusedFor("10 minutes");
     await story.gateway.advance(600_000);
-    await waitUntil(async () => (await told.read()).paused_until !== null);
+    await waitUntil(async () => (await fixture.read()).paused_until !== null);
     await story.receive(newPerson(), "second");
     n8n.activate("after-test");
-    expect((await told.test()).success).toBe(true);
-    await told.executed(3);
-    expect(told.inputs().sort()).toEqual(["This is a test.", "first", "second"]);
-    expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
+    expect((await fixture.test()).success).toBe(true);
+    await fixture.executed(3);
+    expect(fixture.inputs().sort()).toEqual(["This is a test.", "first", "second"]);
+    expect(await fixture.read()).toMatchObject({ status: "ok", paused_until: null });
   });
 
   test("causes no pause when it rejects a test call", async () => {
-    const { story, n8n } = told;
-    await told.save("not-yet");
+    const { story, n8n } = fixture;
+    await fixture.save("not-yet");
     await story.receive(newPerson(), "first");
-    await told.status("inactive");
+    await fixture.status("inactive");
     await refusedFor("10 minutes");
-    expect((await told.test()).success).toBe(false);
-    expect(await told.read()).toMatchObject({ status: "inactive", paused_until: null });
+    expect((await fixture.test()).success).toBe(false);
+    expect(await fixture.read()).toMatchObject({ status: "inactive", paused_until: null });
     n8n.activate("not-yet");
     await story.receive(newPerson(), "second");
-    await told.executed(1);
-    expect(told.inputs()).toEqual(["second"]);
+    await fixture.executed(1);
+    expect(fixture.inputs()).toEqual(["second"]);
   });
 
   test.each([
@@ -88,20 +88,20 @@ describe("n8n that rejects requests", () => {
     [{ token: "a.b.c", auth: "jwt" }, /JWT Auth/],
     [{ token: "t", auth: "none" }, /requires authentication/],
   ])("gets an explanation of the required authorisation: %j", async (config, words) => {
-    told.n8n.activate("in", { auth: { name: "x-other", value: "secret" } });
-    await told.save("in", config);
-    expect((await told.test()).message).toMatch(words);
+    fixture.n8n.activate("in", { auth: { name: "x-other", value: "secret" } });
+    await fixture.save("in", config);
+    expect((await fixture.test()).message).toMatch(words);
   });
 
   test("also receives a signature with the previous secret while that secret is valid", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     const { id, client, webhook_secret } = story.shop;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
     const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
     await story.receive(newPerson(), "hi");
-    await told.executed(1);
+    await fixture.executed(1);
     const [execution] = n8n.executions;
     const sign = (secret: string) =>
       `sha256=${createHmac("sha256", secret)
@@ -114,101 +114,101 @@ describe("n8n that rejects requests", () => {
   });
 
   test("starts without errors when the integration is saved, even during a request", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     n8n.trouble({ status: 500 }, 100);
     for (let person = 0; person < 12; person++) await story.receive(newPerson(), `m${person}`);
-    await waitUntil(async () => (await told.read()).paused_until !== null);
+    await waitUntil(async () => (await fixture.read()).paused_until !== null);
     n8n.slow(1_500);
-    await told.save("in");
+    await fixture.save("in");
     // Eight requests have started and fail after the next save; later ones succeed.
     await waitUntil(() => n8n.pending === 8);
     n8n.reset();
-    await told.save("in");
+    await fixture.save("in");
     await waitUntil(() => n8n.pending === 0);
-    expect((await told.read()).paused_until).toBeNull();
-    await told.executed(12);
-    expect(new Set(told.inputs()).size).toBe(12);
+    expect((await fixture.read()).paused_until).toBeNull();
+    await fixture.executed(12);
+    expect(new Set(fixture.inputs()).size).toBe(12);
   });
 
   test("runs a workflow at most twice when its response comes too late", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in", { respond: "responseNode", output: { output: "late" } });
-    await told.save("in", { reply_mode: "response", timeout_ms: 1_000 });
+    await fixture.save("in", { reply_mode: "response", timeout_ms: 1_000 });
     n8n.trouble("never_answer", 100, (body) => body.chatInput === "slow");
     const ana = newPerson();
     await story.receive(ana, "slow");
     await waitUntil(async () => {
       await story.gateway.advance(60_000);
-      return (await told.read()).waiting === 0;
+      return (await fixture.read()).waiting === 0;
     });
-    expect(told.inputs()).toEqual(["slow", "slow"]);
-    const failing = await told.read();
+    expect(fixture.inputs()).toEqual(["slow", "slow"]);
+    const failing = await fixture.read();
     expect(failing.last_error).toMatch(/runs at most twice.*timeout_ms/);
     expect(failing.last_error_is_past).toBe(false);
     await story.receive(ana, "quick");
     expect(await story.receivedBy(ana, 1)).toEqual(["late"]);
-    await waitUntil(async () => (await told.read()).last_error_is_past);
-    expect(await told.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
+    await waitUntil(async () => (await fixture.read()).last_error_is_past);
+    expect(await fixture.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
   });
 
   test("runs a workflow at most twice and counts as available if a long request breaks off", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in", { respond: "responseNode", output: { output: "lost" } });
-    await told.save("in", { reply_mode: "response" });
+    await fixture.save("in", { reply_mode: "response" });
     n8n.trouble("lose_answer", 100);
     n8n.slow(5_100);
     await story.receive(newPerson(), "slow");
     await waitUntil(async () => {
       await story.gateway.advance(60_000);
-      return (await told.read()).waiting === 0;
+      return (await fixture.read()).waiting === 0;
     });
-    expect(told.inputs()).toEqual(["slow", "slow"]);
-    expect((await told.read()).last_error).toMatch(/runs at most twice.*time limit of a proxy/);
+    expect(fixture.inputs()).toEqual(["slow", "slow"]);
+    expect((await fixture.read()).last_error).toMatch(/runs at most twice.*time limit of a proxy/);
   });
 
   test("does not count as an inactive workflow if the workflow itself returns 404", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     n8n.trouble({ status: 404 }, 100);
     await story.receive(newPerson(), "hi");
-    const failing = await told.status("failing");
+    const failing = await fixture.status("failing");
     expect(failing).toMatchObject({
       last_error: "The integration responded with 404: trouble",
       paused_until: null,
     });
-    await waitUntil(async () => (await told.read()).waiting === 0);
+    await waitUntil(async () => (await fixture.read()).waiting === 0);
   });
 
   test("has no last error after the integration is saved", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     n8n.trouble({ status: 404 });
     await story.receive(newPerson(), "hi");
-    expect((await told.status("failing")).last_error).not.toBeNull();
-    const { data } = await told.save("in");
+    expect((await fixture.status("failing")).last_error).not.toBeNull();
+    const { data } = await fixture.save("in");
     expect(data).toMatchObject({ status: "unknown", last_error: null, last_error_at: null });
   });
 
   test("causes no warning about an empty response to a request made before the save", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in", { reply_mode: "response" });
+    await fixture.save("in", { reply_mode: "response" });
     n8n.slow(1_500);
     await story.receive(newPerson(), "hi");
     await waitUntil(() => n8n.pending === 1);
-    await told.save("in", { reply_mode: "response" });
-    await waitUntil(async () => (await told.read()).waiting === 0);
-    expect(await told.read()).toMatchObject({ status: "unknown", last_error: null });
+    await fixture.save("in", { reply_mode: "response" });
+    await waitUntil(async () => (await fixture.read()).waiting === 0);
+    expect(await fixture.read()).toMatchObject({ status: "unknown", last_error: null });
   });
 
   test("does not use up the attempts of an event while it is unavailable", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     n8n.trouble({ status: 503 }, 12);
     n8n.trouble({ status: 500 }, 2);
     await story.receive(newPerson(), "hi");
@@ -216,12 +216,12 @@ describe("n8n that rejects requests", () => {
       await story.gateway.advance(600_000);
       return n8n.executions.length > 0;
     });
-    expect(told.inputs()).toEqual(["hi"]);
+    expect(fixture.inputs()).toEqual(["hi"]);
     await waitUntil(async () => {
       const { rows } = await sql<{ n: number }>`select count(*)::int as n from job
         join lane on lane.id = job.lane where lane.kind = 'integration'`.execute(story.gateway.database.db);
       return rows[0]?.n === 0;
     });
-    expect(told.inputs()).toEqual(["hi"]);
+    expect(fixture.inputs()).toEqual(["hi"]);
   });
 });

@@ -100,8 +100,8 @@ describe("n8n", () => {
     await executed(1);
     const { chatInput, mediaUrl, mimetype } = n8n.executions[0]?.body ?? {};
     expect({ chatInput, mimetype }).toEqual({ chatInput: "Look", mimetype: "image/png" });
-    const answer = await fetch(`${story.gateway.url}${new URL(mediaUrl).pathname}`);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const response = await fetch(`${story.gateway.url}${new URL(mediaUrl).pathname}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/png"]);
   });
 
   test("files arrive in the event itself if configured, unless they are large or excluded", async () => {
@@ -169,8 +169,8 @@ describe("n8n", () => {
     await story.waitUntilIdle();
     expect(await story.receivedSoFar(bia)).toEqual([]);
     const { data } = await story.shop.client.listMessages({ id: story.shop.id, limit: 20 });
-    const answers = data.filter(({ jid, from_me }) => from_me && jid.startsWith(ana));
-    expect(answers.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
+    const responses = data.filter(({ jid, from_me }) => from_me && jid.startsWith(ana));
+    expect(responses.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
   });
 
   test("ten minutes without n8n lose and repeat no event, and each chat keeps its order", async () => {

@@ -65,8 +65,8 @@ describe("the response of a workflow", () => {
     ['{"output": "two\nlines"}', "text/html; charset=utf-8"],
     ['[{"output": "unfinished', "text/plain"],
     ["Hello", "application/problem+json"],
-  ])("%j is invalid JSON and is not sent", (said, type) => {
-    const { replies, problem } = read(Buffer.from(said), type);
+  ])("%j is invalid JSON and is not sent", (body, type) => {
+    const { replies, problem } = read(Buffer.from(body), type);
     expect(replies).toEqual([]);
     expect(problem).toMatch(/not valid JSON, so nothing was sent.*JSON\.stringify/);
   });
@@ -113,8 +113,8 @@ describe("the response of a workflow", () => {
     ["application/javascript", "a"],
     ["application/yaml", "a"],
     ["", '{"output": "a"}'],
-  ])("is a text and not a file if its type is %j", (type, said) => {
-    expect(read(Buffer.from(said), type).replies).toEqual([{ text: "a" }]);
+  ])("is a text and not a file if its type is %j", (type, body) => {
+    expect(read(Buffer.from(body), type).replies).toEqual([{ text: "a" }]);
   });
 
   test("can contain a file with its caption and a list of texts after it", () => {

@@ -8,12 +8,12 @@ const WRITERS = 30;
 const SOON_MS = 30_000;
 
 describe("n8n that restarts", () => {
-  const told = setUpN8nStory();
+  const fixture = setUpN8nStory();
 
   test("delays 30 people's messages; each gets one reply within 30 s of the restart", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in", { respond: "responseNode", output: { output: "here I am" } });
-    await told.save("in", { reply_mode: "response" });
+    await fixture.save("in", { reply_mode: "response" });
     const people = Array.from({ length: WRITERS }, () => newPerson());
     const writing = (async () => {
       for (const person of people) {
@@ -38,7 +38,11 @@ describe("n8n that restarts", () => {
     await story.waitUntilIdle();
     for (const person of people) expect(await story.receivedSoFar(person)).toEqual(["here I am"]);
     expect(n8n.executions).toHaveLength(WRITERS);
-    expect(await told.read()).toMatchObject({ status: "ok", last_error_is_past: true, paused_until: null });
+    expect(await fixture.read()).toMatchObject({
+      status: "ok",
+      last_error_is_past: true,
+      paused_until: null,
+    });
   });
 
   test.each([
@@ -46,38 +50,38 @@ describe("n8n that restarts", () => {
     ["no_workflows", /n8n is starting.*compare webhook_url.*Cannot POST/],
     ["no_database", /Database is not ready/],
   ] as const)("has accepted nothing while it responds as in the phase %s", async (phase, words) => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     n8n.boot(phase);
     await story.receive(newPerson(), "hi");
-    expect((await told.status("failing")).last_error).toMatch(words);
-    expect(await told.test()).toMatchObject({ success: false, message: expect.stringMatching(words) });
-    expect((await told.read()).waiting).toBe(1);
+    expect((await fixture.status("failing")).last_error).toMatch(words);
+    expect(await fixture.test()).toMatchObject({ success: false, message: expect.stringMatching(words) });
+    expect((await fixture.read()).waiting).toBe(1);
     n8n.boot(undefined);
-    await told.executed(1);
-    expect(told.inputs()).toEqual(["hi"]);
+    await fixture.executed(1);
+    expect(fixture.inputs()).toEqual(["hi"]);
   });
 
   test("is not mistaken for an inactive workflow after many other failures", async () => {
-    const { story, n8n } = told;
+    const { story, n8n } = fixture;
     n8n.activate("in");
-    await told.save("in");
+    await fixture.save("in");
     await n8n.shut();
     await story.receive(newPerson(), "first");
-    await told.status("failing");
+    await fixture.status("failing");
     for (let tries = 0; tries < 5; tries++) {
-      const { last_error_at } = await told.read();
+      const { last_error_at } = await fixture.read();
       await story.gateway.advance(600_000);
-      await waitUntil(async () => (await told.read()).last_error_at !== last_error_at);
+      await waitUntil(async () => (await fixture.read()).last_error_at !== last_error_at);
     }
     n8n.deactivate("in");
     await n8n.open();
     await story.gateway.advance(600_000);
-    await told.status("inactive");
-    expect((await told.read()).paused_until).toBeNull();
+    await fixture.status("inactive");
+    expect((await fixture.read()).paused_until).toBeNull();
     n8n.activate("in");
-    await told.executed(1);
-    expect(told.inputs()).toEqual(["first"]);
+    await fixture.executed(1);
+    expect(fixture.inputs()).toEqual(["first"]);
   });
 });

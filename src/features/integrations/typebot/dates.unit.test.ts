@@ -34,14 +34,14 @@ describe("a date", () => {
     ["el 10 de diciembre de 2027 a las 8:30 de la noche", undefined, "2027-12-10 20:30"],
     ["01/02/2027 ao meio-dia", undefined, "2027-2-1 12:00"],
     ["15/02/2027", "MM/dd/yyyy", "2027-2-15 12:00"],
-  ])("written as %j is read with the format %j as %s", (said, format, date) => {
-    expect(readByBot(told("date input", said, { format, hasTime: true }), format)[0]).toBe(date);
+  ])("written as %j is read with the format %j as %s", (reply, format, date) => {
+    expect(readByBot(told("date input", reply, { format, hasTime: true }), format)[0]).toBe(date);
   });
 
   test.each(["01/02/2027 a 05/02/2027", "de 01/02/2027 até 05/02/2027", "01/02/27-05/02/27"])(
     "range written as %j is read with both its start and its end",
-    (said) => {
-      const range = told("date input", said, { isRange: true });
+    (reply) => {
+      const range = told("date input", reply, { isRange: true });
       expect(readByBot(range)).toEqual(["2027-2-1 12:00", "2027-2-5 12:00"]);
     },
   );
@@ -54,8 +54,8 @@ describe("a date", () => {
     ["01/02/2027 – 05/02/2027", ["2027-2-1 12:00", "2027-2-5 12:00"]],
     ["01/02/2027 to 05/02/2027", ["2027-2-1 12:00", "2027-2-5 12:00"]],
     ["01/02/2027 15h30 até 05/02/2027 às 16h", ["2027-2-1 15:30", "2027-2-5 16:00"]],
-  ])("range written as %j is read as %j", (said, ends) => {
-    expect(readByBot(told("date input", said, { isRange: true }))).toEqual(ends);
+  ])("range written as %j is read as %j", (reply, ends) => {
+    expect(readByBot(told("date input", reply, { isRange: true }))).toEqual(ends);
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe("a date", () => {
     ["depois de amanhã", "in 2 days"],
     ["32/13/2026", "32/13/2026"],
     ["Next Friday", "Next Friday"],
-  ])("entered as %j is sent as %j", (said, date) => expect(told("date input", said, {})).toBe(date));
+  ])("entered as %j is sent as %j", (reply, date) => expect(told("date input", reply, {})).toBe(date));
 });
 
 describe("a time", () => {
@@ -95,9 +95,9 @@ describe("a time", () => {
     ["pode ser às 15h?", "15:00"],
     ["tanto faz", undefined],
     ["15h75", undefined],
-  ])("written as %j is read as %s", (said, time) => {
+  ])("written as %j is read as %s", (reply, time) => {
     expect(
-      parseDate(told("time input", said, {}))
+      parseDate(told("time input", reply, {}))
         ?.toTimeString()
         .slice(0, 5),
     ).toBe(time);
@@ -105,6 +105,6 @@ describe("a time", () => {
 
   test("that is impossible is passed to the bot unchanged", () => {
     const long = "às 15h ".repeat(100);
-    for (const said of ["Tanto faz", "25h61", long]) expect(told("time input", said, {})).toBe(said);
+    for (const reply of ["Tanto faz", "25h61", long]) expect(told("time input", reply, {})).toBe(reply);
   });
 });

@@ -103,14 +103,14 @@ describe("the recorded responses of a real Typebot viewer", () => {
     ["rating ok", "amanhã", { type: "text", text: "tomorrow" }],
     ["pic idx", "1", { type: "text", text: "A", metadata: { replyId: "q1" } }],
     ["num", "11 99999-0000", { type: "text", text: "11 99999-0000" }],
-  ])("make the gateway convert, after %s, the reply %j to the bot's form", (what, said, message) => {
-    expect(toBotInput(answerTo(what).input, words(said))).toEqual({ do: "send", message });
+  ])("make the gateway convert, after %s, the reply %j to the bot's form", (what, reply, message) => {
+    expect(toBotInput(answerTo(what).input, words(reply))).toEqual({ do: "send", message });
   });
 
   test("make the gateway reject a rating that is out of range", () => {
     const { input } = answerTo("rating bad");
-    for (const said of ["6", "2.5", "good"])
-      expect(toBotInput(input, words(said))).toEqual({ do: "refuse", why: "invalid" });
+    for (const reply of ["6", "2.5", "good"])
+      expect(toBotInput(input, words(reply))).toEqual({ do: "refuse", why: "invalid" });
   });
 
   test("let a file fill a file input or an open text input, and a voice note goes as audio", () => {

@@ -23,11 +23,11 @@ const FLOW: FlowStep[] = [
 ];
 
 describe("a bot that is unavailable", () => {
-  const told = setUpTypebotStory();
+  const fixture = setUpTypebotStory();
 
   /** Backdates the rejections by this interval. */
   const refusedFor = (interval: string) =>
-    told.story.gateway.database.pool.query(
+    fixture.story.gateway.database.pool.query(
       "update integration set refused_since = now() - $1::interval where refused_since is not null",
       [interval],
     );
@@ -36,10 +36,10 @@ describe("a bot that is unavailable", () => {
     ["an immediate 502", BAD_GATEWAY],
     ["a page with status 200", MAINTENANCE],
   ])("receives the text again after its proxy responded with %s during a restart", async (_, said) => {
-    const { story, typebot } = told;
-    await told.serve(FLOW);
+    const { story, typebot } = fixture;
+    await fixture.serve(FLOW);
     const [ana, bia] = [newPerson(), newPerson()];
-    await told.talk(ana, "hi", 1);
+    await fixture.talk(ana, "hi", 1);
     typebot.trouble(said, 4);
     await story.receive(ana, "first answer");
     await story.receive(bia, "hello");
@@ -49,13 +49,13 @@ describe("a bot that is unavailable", () => {
     });
     expect(await story.receivedSoFar(ana)).toEqual(["one", "two"]);
     expect([...typebot.sessions.values()].slice(-2).map(({ at }) => at)).toEqual([3, 1]);
-    expect((await told.read()).status).toBe("ok");
+    expect((await fixture.read()).status).toBe("ok");
   });
 
   test("is retried at least every 12 seconds, also by a flow that continues by itself", async () => {
-    const { story, typebot } = told;
+    const { story, typebot } = fixture;
     const wait = { type: "wait", wait: { secondsToWaitFor: 1 }, expectsDedicatedReply: true };
-    await told.serve([
+    await fixture.serve([
       bubble("a", "one"),
       { action: wait },
       bubble("b", "two"),
@@ -63,13 +63,13 @@ describe("a bot that is unavailable", () => {
       bubble("c", "three"),
     ]);
     const [ana, bia] = [newPerson(), newPerson()];
-    await told.talk(ana, "hi", 1);
+    await fixture.talk(ana, "hi", 1);
     await typebot.shut();
     await story.receive(bia, "hello");
     for (let tries = 1; tries <= 7; tries++) {
       await story.gateway.advance(600_000);
-      await told.failed(tries);
-      expect(await told.longestWaitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+      await fixture.failed(tries);
+      expect(await fixture.longestWaitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
     }
     await typebot.open();
     await waitUntil(async () => {
@@ -86,66 +86,66 @@ describe("a bot that is unavailable", () => {
     ["an answer", UNAUTHORISED],
     ["an answer", FORBIDDEN],
   ])("receives %s that it rejected with %j once the credentials are right", async (what, refusal) => {
-    const { story, typebot } = told;
-    await told.serve(FLOW, { api_token: "right" });
+    const { story, typebot } = fixture;
+    await fixture.serve(FLOW, { api_token: "right" });
     const ana = newPerson();
-    if (what === "an answer") await told.talk(ana, "hi", 1);
+    if (what === "an answer") await fixture.talk(ana, "hi", 1);
     typebot.reset();
     typebot.refuse(refusal, "right");
-    await told.save({ api_token: "wrong" });
+    await fixture.save({ api_token: "wrong" });
     for (const text of ["first", "second"]) await story.receive(ana, text);
-    await waitUntil(async () => (await told.read()).status === "auth_error");
+    await waitUntil(async () => (await fixture.read()).status === "auth_error");
     await story.gateway.advance(20 * 3_600_000);
-    await told.failed(0);
-    expect((await told.read()).waiting).toBe(2);
-    await told.save({ api_token: "right" });
+    await fixture.failed(0);
+    expect((await fixture.read()).waiting).toBe(2);
+    await fixture.save({ api_token: "right" });
     const heard = what === "an answer" ? ["one", "two", "three"] : ["one", "two"];
     expect(await story.receivedBy(ana, heard.length)).toEqual(heard);
     expect(typebot.inputs("right")).toEqual(["first", "second"]);
-    await waitUntil(async () => (await told.read()).status === "ok");
+    await waitUntil(async () => (await fixture.read()).status === "ok");
   });
 
   test("serves every chat once a test call succeeds, and a rejected test call pauses no chat", async () => {
-    const { story, typebot } = told;
-    await told.serve(FLOW, { api_token: "wrong" });
+    const { story, typebot } = fixture;
+    await fixture.serve(FLOW, { api_token: "wrong" });
     const [ana, bia] = [newPerson(), newPerson()];
     typebot.trouble(UNAUTHORISED, 100);
     await story.receive(ana, "hi");
-    await waitUntil(async () => (await told.read()).status === "auth_error");
+    await waitUntil(async () => (await fixture.read()).status === "auth_error");
     await refusedFor("10 minutes");
-    expect((await told.test()).success).toBe(false);
-    expect((await told.read()).paused_until).toBeNull();
+    expect((await fixture.test()).success).toBe(false);
+    expect((await fixture.read()).paused_until).toBeNull();
     await story.gateway.advance(600_000);
-    await waitUntil(async () => (await told.read()).paused_until !== null);
+    await waitUntil(async () => (await fixture.read()).paused_until !== null);
     await story.receive(bia, "hello");
     typebot.reset();
-    expect((await told.test()).success).toBe(true);
+    expect((await fixture.test()).success).toBe(true);
     expect(await story.receivedBy(ana, 1)).toEqual(["one"]);
     expect(await story.receivedBy(bia, 1)).toEqual(["one"]);
-    expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
+    expect(await fixture.read()).toMatchObject({ status: "ok", paused_until: null });
   });
 });
 
 describe("messages that are joined for the bot", () => {
-  const told = setUpTypebotStory();
+  const fixture = setUpTypebotStory();
   const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
 
   /** Brings Ana to an input of a flow that joins quick messages. */
   async function begin(flow = FLOW): Promise<string> {
     const ana = newPerson();
-    await told.serve(flow, { debounce_ms: 5_000 });
-    await told.story.receive(ana, "hi");
+    await fixture.serve(flow, { debounce_ms: 5_000 });
+    await fixture.story.receive(ana, "hi");
     await waitUntil(async () => {
-      await told.story.gateway.advance(4_000);
-      return (await told.story.receivedSoFar(ana)).length === 1;
+      await fixture.story.gateway.advance(4_000);
+      return (await fixture.story.receivedSoFar(ana)).length === 1;
     });
     return ana;
   }
 
   async function untilIdle(): Promise<void> {
     await waitUntil(async () => {
-      await told.story.gateway.advance(60_000);
-      return (await told.read()).waiting === 0;
+      await fixture.story.gateway.advance(60_000);
+      return (await fixture.read()).waiting === 0;
     });
   }
 
@@ -154,7 +154,7 @@ describe("messages that are joined for the bot", () => {
     ["was a 500", { status: 500 }],
     ["was a 404", { status: 404, body: NOT_FOUND }],
   ] as const)("are not sent to the bot a second time if the response %s", async (_, trouble) => {
-    const { story, typebot } = told;
+    const { story, typebot } = fixture;
     const ana = await begin();
     typebot.trouble(trouble, 1, /continueChat/);
     for (const text of ["first", "second"]) await story.receive(ana, text);
@@ -163,7 +163,7 @@ describe("messages that are joined for the bot", () => {
   });
 
   test("are sent once if the bot was unavailable", async () => {
-    const { story, typebot } = told;
+    const { story, typebot } = fixture;
     const ana = await begin();
     typebot.trouble({ status: 503 }, 2, /continueChat/);
     for (const text of ["first", "second"]) await story.receive(ana, text);
@@ -173,7 +173,7 @@ describe("messages that are joined for the bot", () => {
   });
 
   test("do not include messages written after a request with an unknown outcome", async () => {
-    const { story, typebot } = told;
+    const { story, typebot } = fixture;
     const ana = await begin();
     for (const text of ["first", "second"]) await story.receive(ana, text);
     await untilIdle();
@@ -181,12 +181,12 @@ describe("messages that are joined for the bot", () => {
     await story.receive(ana, "third");
     await untilIdle();
     expect(typebot.inputs()).toEqual(["hi", "first\nsecond", "third"]);
-    expect((await told.read()).last_error).toMatch(/response was lost/);
+    expect((await fixture.read()).last_error).toMatch(/response was lost/);
   });
 
   /** Restores what a process leaves if it dies during the request with these texts. */
   async function dieOverTheLastCall(person: string, texts: string[]): Promise<void> {
-    const { db } = told.story.gateway.database;
+    const { db } = fixture.story.gateway.database;
     const isOne = sql`event.event = 'message.received' and event.chat = ${`${person}@s.whatsapp.net`}
       and convert_from(event.body, 'UTF8')::jsonb -> 'data' -> 'message' ->> 'text' = any(${texts})`;
     await sql`
@@ -203,7 +203,7 @@ describe("messages that are joined for the bot", () => {
 });
 
 describe("files that the bot did not ask for", () => {
-  const told = setUpTypebotStory();
+  const fixture = setUpTypebotStory();
   const VOICE = {
     media: { base64: Buffer.alloc(64).toString("base64"), type: "ptt", mime_type: "audio/ogg" },
   };
@@ -211,13 +211,13 @@ describe("files that the bot did not ask for", () => {
 
   const untilIdle = () =>
     waitUntil(async () => {
-      await told.story.gateway.advance(5_000);
-      return (await told.read()).waiting === 0;
+      await fixture.story.gateway.advance(5_000);
+      return (await fixture.read()).waiting === 0;
     });
 
   test("fill the next input: each picture of an album goes to a single-file input", async () => {
-    const { story, typebot } = told;
-    await told.serve([
+    const { story, typebot } = fixture;
+    await fixture.serve([
       bubble("a", "front?"),
       ask("f", "file input"),
       bubble("b", "back?"),
@@ -227,7 +227,7 @@ describe("files that the bot did not ask for", () => {
       bubble("d", "end"),
     ]);
     const ana = newPerson();
-    await told.talk(ana, "hi", 1);
+    await fixture.talk(ana, "hi", 1);
     for (let picture = 0; picture < 3; picture++) await story.receive(ana, "", PICTURE);
     await untilIdle();
     expect(await story.receivedBy(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
@@ -238,16 +238,16 @@ describe("files that the bot did not ask for", () => {
   });
 
   test("are not hidden by a voice note that the bot accepts", async () => {
-    const { story, typebot } = told;
-    await told.serve([
+    const { story, typebot } = fixture;
+    await fixture.serve([
       bubble("a", "say it"),
       ask("t", "text input", { audioClip: { isEnabled: true } }),
       bubble("b", "heard"),
       ask("u"),
     ]);
     const ana = newPerson();
-    await told.talk(ana, "hi", 1);
-    await told.save({ debounce_ms: 8_000 });
+    await fixture.talk(ana, "hi", 1);
+    await fixture.save({ debounce_ms: 8_000 });
     await story.receive(ana, "", PICTURE);
     await story.receive(ana, "", VOICE);
     await untilIdle();
@@ -256,10 +256,10 @@ describe("files that the bot did not ask for", () => {
   });
 
   test("get a text as the reply if they cannot be fetched", async () => {
-    const { story } = told;
-    await told.serve([bubble("a", "photo?"), ask("f", "file input"), bubble("b", "thanks")]);
+    const { story } = fixture;
+    await fixture.serve([bubble("a", "photo?"), ask("f", "file input"), bubble("b", "thanks")]);
     const ana = newPerson();
-    await told.talk(ana, "hi", 1);
+    await fixture.talk(ana, "hi", 1);
     await sayWithoutFile(ana);
     await untilIdle();
     expect(await story.receivedBy(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
@@ -267,7 +267,7 @@ describe("files that the bot did not ask for", () => {
 
   /** Receives a picture that the gateway cannot fetch. */
   async function sayWithoutFile(from: string): Promise<void> {
-    const { story } = told;
+    const { story } = fixture;
     const { db } = story.gateway.database;
     const { id } = story.shop;
     await sql`update integration set enabled = false where instance_id = ${id}`.execute(db);

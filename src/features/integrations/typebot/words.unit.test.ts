@@ -112,7 +112,7 @@ describe("choices", () => {
     ["sim,  QUERO", "Sim, quero"],
     ["4", undefined],
     ["sim", undefined],
-  ])("are matched so that %j means %j", (said, text) => expect(findOption(options, said)?.text).toBe(text));
+  ])("are matched so that %j means %j", (reply, text) => expect(findOption(options, reply)?.text).toBe(text));
 
   test("several choices are named by number or text, and one unclear name makes all unclear", () => {
     expect(findOptions(options, "1 e 3")).toBeUndefined();
@@ -159,7 +159,7 @@ test.each([
   ["12", "12"],
   ["-3,5", "-3.5"],
   ["about 3", "about 3"],
-])("the number %j is read as %j", (said, number) => expect(readNumber(said)).toBe(number));
+])("the number %j is read as %j", (reply, number) => expect(readNumber(reply)).toBe(number));
 
 test("rich text of 40,000 empty blocks is converted in a few milliseconds", () => {
   const blocks = [...Array.from({ length: 40_000 }, () => p({ text: "" })), p({ text: "x" })];
@@ -176,7 +176,7 @@ describe("a trigger", () => {
     [{ trigger_value: "ola", trigger_operator: "startsWith" }, "Olá you", true],
     [{ trigger_value: "^\\d+$", trigger_operator: "regex" }, "123", true],
     [{ trigger_value: "^(a+)+$", trigger_operator: "regex" }, `${"a".repeat(60)}!`, false],
-  ])("%j for the text %j: %j", (more, said, starts) => expect(isTrigger(config(more), said)).toBe(starts));
+  ])("%j for the text %j: %j", (more, reply, starts) => expect(isTrigger(config(more), reply)).toBe(starts));
 
   test.each(["a(?=b)", "(a)\\1", "a{1,1000}b{1,1000}"])(
     "is rejected when it is saved with the slow or unsupported pattern %j",
@@ -186,13 +186,13 @@ describe("a trigger", () => {
   );
 
   test("saved under earlier rules with a lookahead never starts the bot", () => {
-    const given = {
+    const input = {
       base_url: "https://t.test",
       public_id: "b",
       trigger: "keyword",
       trigger_operator: "regex",
     };
-    const saved = savedTypebotConfig.parse({ ...given, trigger_value: "a(?=b)" });
+    const saved = savedTypebotConfig.parse({ ...input, trigger_value: "a(?=b)" });
     expect([isTrigger(saved, "ab"), findTriggerProblem(saved)]).toEqual([
       false,
       expect.stringContaining("(?="),

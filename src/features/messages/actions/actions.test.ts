@@ -128,8 +128,8 @@ describe("a reaction", () => {
 describe("a read mark", () => {
   test("is reported to the sender and, once, to the instance's own webhook as inbound", async () => {
     const ids = [await hear("one"), await hear("two")];
-    const answer = await story.sales.client.markRead({ ...sales(), message_ids: ids });
-    expect(answer.data).toEqual({
+    const response = await story.sales.client.markRead({ ...sales(), message_ids: ids });
+    expect(response.data).toEqual({
       message_id: ids[0],
       message_ids: ids,
       jid: jidOf(story.friend.phone),
@@ -334,13 +334,13 @@ describe("the chat named in an action on a message of the log", () => {
     const { client } = story.sales;
     const number = "5541987650007";
     const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
-    const answer = await client.react({
+    const response = await client.react({
       ...sales(),
       message_id: data.message_id ?? "",
       number: "554187650007",
       reaction: "👍",
     });
-    expect(answer.data.jid).toBe("554187650007@s.whatsapp.net");
+    expect(response.data.jid).toBe("554187650007@s.whatsapp.net");
   });
 });
 
@@ -473,8 +473,8 @@ describe("a presence request", () => {
     [{}, "presence"],
   ])("with %j is rejected", async (body, field) => {
     const path = `POST /api/v1/instances/${story.sales.id}/presence`;
-    const answer = await story.request(path, { number: story.friend.phone, ...body });
-    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
+    const response = await story.request(path, { number: story.friend.phone, ...body });
+    expect(response.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 });
 
@@ -517,22 +517,25 @@ describe("a download", () => {
         mime_type,
         ...(file_name && { file_name }),
       });
-      const answer = await download(id);
-      expect(answer.status).toBe(200);
-      expect(Buffer.from(await answer.arrayBuffer())).toEqual(SAMPLE[sample]);
-      expect(answer.headers.get("content-type")?.split("; charset")[0]).toBe(mime_type);
-      const said = answer.headers.get("content-disposition") ?? "";
+      const response = await download(id);
+      expect(response.status).toBe(200);
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(SAMPLE[sample]);
+      expect(response.headers.get("content-type")?.split("; charset")[0]).toBe(mime_type);
+      const said = response.headers.get("content-disposition") ?? "";
       expect(said.replace(/filename="[^"]*"; (?=filename\*)/, "")).toContain(disposition);
-      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-      expect(answer.headers.get("content-security-policy")).toContain("sandbox");
-      expect(answer.headers.get("set-cookie")).toBeNull();
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("content-security-policy")).toContain("sandbox");
+      expect(response.headers.get("set-cookie")).toBeNull();
     },
   );
 
   test("of a file with an invalid content type returns the bytes", async () => {
     const id = await receive({ base64: inBase64(SAMPLE.text), mime_type: "text/csv\r\nSet-Cookie: a=b" });
-    const answer = await download(id);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
+    const response = await download(id);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/octet-stream",
+    ]);
   });
 
   test("with return_base64 returns the envelope", async () => {

@@ -53,9 +53,9 @@ async function someConversation(): Promise<number> {
 }
 
 /** Every scan type in a query plan. */
-async function accessTo(ask: () => Promise<unknown>): Promise<string[]> {
+async function accessTo(request: () => Promise<unknown>): Promise<string[]> {
   asked = [];
-  await ask();
+  await request();
   const queries = asked;
   const found: string[] = [];
   const client = await store.database.pool.connect();

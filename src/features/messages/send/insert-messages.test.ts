@@ -24,8 +24,8 @@ beforeEach(async () => {
 
 const db = () => story.gateway.database.db;
 const sales = () => ({ id: story.sales.id });
-let people = 0;
-const newNumber = () => `55117${7000 + people++}1111`;
+let personCount = 0;
+const newNumber = () => `55117${7000 + personCount++}1111`;
 const used = async () =>
   (await db().selectFrom("message_usage").select("used").execute()).map((row) => row.used);
 
@@ -92,10 +92,14 @@ describe("a monthly message limit", () => {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await story.rows()).toEqual(before);
     await allow(null);
-    const { status: later } = await story.request(`POST /api/v1/instances/${story.sales.id}/send-media`, file, {
-      "x-api-key": story.sales.api_key,
-      "idempotency-key": "too-many",
-    });
+    const { status: later } = await story.request(
+      `POST /api/v1/instances/${story.sales.id}/send-media`,
+      file,
+      {
+        "x-api-key": story.sales.api_key,
+        "idempotency-key": "too-many",
+      },
+    );
     expect(later).toBe(202);
     expect(await used()).toEqual([2]);
   });

@@ -95,13 +95,13 @@ describe("an account that is blocked from starting new chats", () => {
       "content-type": "application/json",
       authorization: `Bearer ${(await signIn(gateway.url)).token}`,
     };
-    const answer = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
+    const response = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
       method: "POST",
       headers,
       body: JSON.stringify(text(await stranger())),
     });
-    expect(answer.status).toBe(429);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);
+    expect(response.status).toBe(429);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(3500);
     expect(await rows()).toBe(before);
   });
 

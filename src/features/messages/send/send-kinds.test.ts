@@ -163,9 +163,9 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
   });
 
   test("sent async returns 202 at once, and message.sent follows", async () => {
-    const answer = await send(story.sales.client, { ...input(), async: true });
-    if (!answer.queued) throw new Error("the answer is not the 202");
-    const { jobId, pendingMessageId, data } = answer;
+    const response = await send(story.sales.client, { ...input(), async: true });
+    if (!response.queued) throw new Error("the answer is not the 202");
+    const { jobId, pendingMessageId, data } = response;
     expect(data).toEqual({
       queued: true,
       jobId,

@@ -22,9 +22,9 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
-let people = 0;
+let personCount = 0;
 /** An unused number whose last four digits choose its behaviour in the sandbox. */
-const newNumber = (last4: string) => `55119${5000 + people++}${last4}`;
+const newNumber = (last4: string) => `55119${5000 + personCount++}${last4}`;
 const png = inBase64(SAMPLE.png);
 const sales = () => ({ id: story.sales.id });
 
@@ -123,10 +123,10 @@ describe("a repeated idempotency key", () => {
 
   test("in ten simultaneous requests creates one message, and the other files are deleted", async () => {
     const body = { number: newNumber("1111"), base64: png, async: true };
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send("at-once", body)));
-    const jobs = new Set(answers.map((answer) => answer.body.jobId));
-    expect([jobs.size, answers.every(({ status }) => status === 202)]).toEqual([1, true]);
-    await story.outcome(answers[0]?.body.pendingMessageId);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => send("at-once", body)));
+    const jobs = new Set(responses.map((response) => response.body.jobId));
+    expect([jobs.size, responses.every(({ status }) => status === 202)]).toEqual([1, true]);
+    await story.outcome(responses[0]?.body.pendingMessageId);
     await waitUntil(async () => (await story.rows()).files === 0);
   });
 

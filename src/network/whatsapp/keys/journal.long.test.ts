@@ -202,7 +202,9 @@ describe("messages from the network", () => {
   });
 
   it("that cannot be decrypted leave a record, and are stored when they are sent again", async () => {
-    const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, "Olá", { corrupt: true });
+    const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, "Olá", {
+      corrupt: true,
+    });
     const traces: boolean[] = [];
     await eventually(() => {
       const messages = gateway.events.flatMap((event) => (event.type === "message" ? [event.message] : []));

@@ -319,12 +319,12 @@ describe("a network response", () => {
 
   it("that does not arrive is awaited no longer than the connection lasts", async () => {
     await stage.control.fault({ fault: "iq_silence", xmlns: "w:g2" });
-    const asked = session.groups.list();
+    const pending = session.groups.list();
     await eventually(async () =>
       expect(await stage.control.stanzas(stage.phone.number)).toHaveProperty("iq:w:g2"),
     );
     await session.disconnect();
-    expect(await asked).toMatchObject({ outcome: "failed" });
+    expect(await pending).toMatchObject({ outcome: "failed" });
   });
 });
 

@@ -108,9 +108,9 @@ class Rehearsal {
   async #query(iq: BinaryNode): Promise<BinaryNode> {
     const content = (iq.content as BinaryNode[]).map((part) => this.#tampered(part));
     this.ceremonies.stanza(this.#candidate, { ...iq, attrs: { ...iq.attrs, id: "1" }, content });
-    const answer = this.#answers.shift() as BinaryNode;
-    if (answer.attrs.type === "error") throw new QueryRejectedError(answer);
-    return answer;
+    const response = this.#answers.shift() as BinaryNode;
+    if (response.attrs.type === "error") throw new QueryRejectedError(response);
+    return response;
   }
 
   #tampered(part: BinaryNode): BinaryNode {
@@ -347,12 +347,12 @@ describe("a passkey ceremony", () => {
 
   it("refuses everything before WhatsApp has sent a request", async () => {
     const assertion = rehearsal.person.passkey.sign({ challenge: "b2xk" });
-    for (const asked of [
+    for (const pending of [
       rehearsal.ceremony.submitAssertion(assertion),
       rehearsal.ceremony.confirm(),
       rehearsal.ceremony.cancel(),
     ])
-      expect(await asked).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+      expect(await pending).toMatchObject({ outcome: "refused", code: "CONFLICT" });
   });
 
   it("refuses a second assertion while the first is being checked", async () => {

@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 async function received(message: Record<string, unknown>): Promise<Content> {
-  const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, { kind: "raw", message });
+  const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, {
+    kind: "raw",
+    message,
+  });
   return (await listener.message(id as MessageId)).content;
 }
 

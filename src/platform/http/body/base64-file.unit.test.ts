@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
 import { readBase64File } from "./base64-file.ts";
 
-const read = (given: string, maxBytes = 1_048_576) => {
-  const { mime_type, pieces } = readBase64File("file", given, maxBytes);
+const read = (input: string, maxBytes = 1_048_576) => {
+  const { mime_type, pieces } = readBase64File("file", input, maxBytes);
   return { mime_type, text: Buffer.concat([...pieces]).toString("utf8") };
 };
 
@@ -16,12 +16,12 @@ describe("a file in base64", () => {
     ["data:audio/ogg;codecs=opus;base64,ZG90", { mime_type: "audio/ogg", text: "dot" }],
     ["data:;base64,ZG90", { mime_type: "", text: "dot" }],
     ["", { mime_type: undefined, text: "" }],
-  ])("%j is read", (given, expected) => expect(read(given)).toEqual(expected));
+  ])("%j is read", (input, expected) => expect(read(input)).toEqual(expected));
 
   test.each(["a*b", "data:image/png,dot", "data:image/png;base64", "ZG90I", "ZG90===", "=ZG90"])(
     "%j is refused",
-    (given) => {
-      expect(() => read(given)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
+    (input) => {
+      expect(() => read(input)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
     },
   );
 
@@ -32,8 +32,8 @@ describe("a file in base64", () => {
   test.each(["a", ";", "data:", "=", " ", "data:a;", "a="])(
     "is checked within a few milliseconds where 1 MB is full of %j",
     (unit) => {
-      const given = `data:${unit.repeat(1_000_000 / unit.length)}*`;
-      expect(leastCpuMs(3, () => expect(() => read(given)).toThrow())).toBeLessThan(50);
+      const input = `data:${unit.repeat(1_000_000 / unit.length)}*`;
+      expect(leastCpuMs(3, () => expect(() => read(input)).toThrow())).toBeLessThan(50);
     },
   );
 });

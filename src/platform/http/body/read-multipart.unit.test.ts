@@ -112,14 +112,14 @@ describe("a form", () => {
   );
 
   test("is parsed at its reader's pace: each chunk is read after the previous one is consumed", async () => {
-    let given = 0;
+    let chunks = 0;
     async function* body() {
       yield Buffer.from(`--XX\r\n${named("f")}; filename="f"\r\n\r\n`);
-      for (given = 1; given < 100; given++) yield Buffer.alloc(64 * 1024, "\r\n--X");
+      for (chunks = 1; chunks < 100; chunks++) yield Buffer.alloc(64 * 1024, "\r\n--X");
     }
     const form = readMultipart(body(), TYPE);
     for (let nth = 0; nth < 5; nth++) await form.next();
-    expect(given).toBeLessThan(6);
+    expect(chunks).toBeLessThan(6);
     await form.return(undefined);
   });
 

@@ -14,9 +14,9 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
-let people = 0;
+let personCount = 0;
 /** The network never acknowledges sends to these numbers. */
-const silent = () => `55119${6000 + people++}0002`;
+const silent = () => `55119${6000 + personCount++}0002`;
 
 interface Waiting {
   begun: string;
