@@ -15,8 +15,8 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
 
 const UNIT = "src/**/*.unit.test.ts";
 const LONG = "{src,test}/**/*.long.test.ts";
-/** Each of these files has a process of its own. `src/network/whatsapp` modifies Baileys once in each process. */
-const ISOLATED = ["test/**/*.test.ts", "src/network/whatsapp/**/*.test.ts"];
+/** Each of these files has a process of its own: it changes the process, or needs what others change in it. */
+const ISOLATED = "{src,test}/**/*.isolated.test.ts";
 
 /** A sequencer of its own would win over `--sequence.shuffle.files`. */
 const isShuffled = process.argv.some((option) => option.startsWith("--sequence.shuffle"));
@@ -26,7 +26,8 @@ export default defineConfig({
     // Once for all projects: each asks the root for what is provided.
     globalSetup: ["test/global-setup.ts"],
     sequence: isShuffled ? {} : { sequencer: LongFirstSequencer },
-    maxWorkers: 3,
+    // Half of the time a test waits for a database, a process or a clock.
+    maxWorkers: 4,
     teardownTimeout: 20_000,
     projects: [
       { test: { ...EVERY_FILE, name: "unit", include: [UNIT], isolate: false } },
@@ -34,12 +35,12 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
-          include: ["src/**/*.test.ts"],
-          exclude: [UNIT, LONG, ...ISOLATED],
+          include: ["{src,test}/**/*.test.ts"],
+          exclude: [UNIT, LONG, ISOLATED],
           isolate: false,
         },
       },
-      { test: { ...EVERY_FILE, name: "isolated", include: ISOLATED, exclude: [UNIT, LONG] } },
+      { test: { ...EVERY_FILE, name: "isolated", include: [ISOLATED] } },
       { test: { ...EVERY_FILE, name: "long", include: [LONG] } },
     ],
   },

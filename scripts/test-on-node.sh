@@ -9,8 +9,8 @@ versions=("$@")
 [ $# -gt 0 ] || versions=(20.19.0 22.23.3 24.21.0)
 
 files=(
-  src/network/whatsapp/baileys-fixes/patch-async-local-storage.test.ts
-  src/network/whatsapp/baileys-fixes/silence-libsignal-log.test.ts
+  src/network/whatsapp/baileys-fixes/patch-async-local-storage.isolated.test.ts
+  src/network/whatsapp/baileys-fixes/silence-libsignal-log.isolated.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
   src/network/whatsapp/whatsapp-connection-loop.test.ts
   src/network/whatsapp/inbound/inbound-listeners.test.ts
@@ -22,11 +22,11 @@ files=(
   src/network/session-start-retry.test.ts
   src/platform/embedded-postgres/embedded-postgres.test.ts
   test/e2e/crash-matrix.long.test.ts
-  test/e2e/first-start.test.ts
+  test/e2e/first-start.long.test.ts
   test/e2e/session-faults.long.test.ts
-  test/e2e/starting.test.ts
+  test/e2e/starting.long.test.ts
   test/e2e/whatsapp-proof.long.test.ts
-  test/e2e/whatsapp.test.ts
+  test/e2e/whatsapp.long.test.ts
   test/packaging.test.ts
 )
 

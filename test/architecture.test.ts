@@ -371,7 +371,10 @@ describe("files and names", () => {
       path
         .replace(/\/README\.md$/, "")
         .split("/")
-        .some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.unit|\.long)?(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
+        .some(
+          (part) =>
+            !/^[a-z0-9]+(-[a-z0-9]+)*(\.unit|\.long|\.isolated)?(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part),
+        ),
     );
     expect(wrong).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Also short files that start processes, or run what another file describes. */
-const LONG = /\.long\.test\.ts$|\/e2e\/|\/whatsapp-driver\./;
+/** Also files that wait for most of their time. */
+const LONG = /\.long\.test\.ts$|\/(send-safety|cluster-member|whatsapp-driver)\./;
 
 /**
  * Begins with what takes long, of which the size of a file says nothing, so that none of it is left alone at the end.

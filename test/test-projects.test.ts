@@ -17,8 +17,7 @@ const everything = [...readSources("src"), ...readSources("test"), ...readSource
 const byPath = new Map(everything.map((source) => [source.path, source]));
 const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
 const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");
-const isShared = ({ path }: SourceFile) =>
-  path.startsWith("src/") && !path.startsWith("src/network/whatsapp/") && !path.endsWith(".long.test.ts");
+const isShared = ({ path }: SourceFile) => !/\.(long|isolated)\.test\.ts$/.test(path);
 
 /** What a file imports by value, also through others; programs of `src` start processes of their own. */
 function reach(from: SourceFile, into: RegExp): Set<string> {
@@ -37,7 +36,7 @@ function reach(from: SourceFile, into: RegExp): Set<string> {
 
 describe("a test file in a shared process", () => {
   test("changes nothing of the process", () => {
-    const shared = testFiles.filter((file) => isShared(file) || isUnit(file));
+    const shared = testFiles.filter(isShared);
     expect(shared.length).toBeGreaterThan(100);
     expect(shared.filter(({ text }) => CHANGES_ITS_PROCESS.test(text)).map(({ path }) => path)).toEqual([]);
   });

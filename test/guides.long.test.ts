@@ -26,7 +26,7 @@ import { type GuideShell, startGuideShell } from "./guide-shell.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
-/** `UPDATE_GUIDES=1 npx vitest run test/guides.test.ts` writes the responses that the documents show. */
+/** `UPDATE_GUIDES=1 npx vitest run test/guides.long.test.ts` writes the responses that the documents show. */
 const isUpdate = process.env.UPDATE_GUIDES === "1";
 
 const DOCUMENTS = [
@@ -55,7 +55,7 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 
 /** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
-  "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.test.ts starts it",
+  "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.long.test.ts starts it",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
   "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
   "(cd /tmp && npm pack baileys":
