@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
 import { LongFirstSequencer } from "./test/long-first-sequencer.ts";
 
@@ -26,8 +27,8 @@ export default defineConfig({
     // Once for all projects: each asks the root for what is provided.
     globalSetup: ["test/global-setup.ts"],
     sequence: isShuffled ? {} : { sequencer: LongFirstSequencer },
-    // Half of the time a test waits for a database, a process or a clock.
-    maxWorkers: 4,
+    // A test waits for a database, a process or a clock for half of its time.
+    maxWorkers: Math.max(4, availableParallelism()),
     teardownTimeout: 20_000,
     projects: [
       { test: { ...EVERY_FILE, name: "unit", include: [UNIT], isolate: false } },

@@ -20,7 +20,7 @@ files=(
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/session-start-retry.test.ts
-  src/platform/embedded-postgres/embedded-postgres.test.ts
+  src/platform/embedded-postgres/embedded-postgres.long.test.ts
   test/e2e/crash-matrix.long.test.ts
   test/e2e/first-start.long.test.ts
   test/e2e/session-faults.long.test.ts

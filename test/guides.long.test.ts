@@ -59,7 +59,7 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
   "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
   "(cd /tmp && npm pack baileys":
-    "downloads a package: test/watch-upstream.test.ts compares the installed one with the recorded state",
+    "downloads a package: test/watch-upstream.long.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",
   "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
   "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",

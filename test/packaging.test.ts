@@ -327,7 +327,7 @@ test("CI runs test files that exist on an exact release of each supported line o
   const pairing = ["pairing-code", "pairing-refresh", "passkey"];
   const paths = pairing.map((name) => `src/network/whatsapp/pairing/${name}.test.ts`);
   // Sessions on the wire, the embedded database, a start, kills and the package.
-  paths.push("src/platform/embedded-postgres/embedded-postgres.test.ts", "test/packaging.test.ts");
+  paths.push("src/platform/embedded-postgres/embedded-postgres.long.test.ts", "test/packaging.test.ts");
   paths.push("test/e2e/starting.long.test.ts", "test/e2e/crash-matrix.long.test.ts");
   expect(files.map((file) => file.trim())).toEqual(expect.arrayContaining(paths));
 });
