@@ -306,7 +306,7 @@ function publicHandlers(parts: ApiParts) {
       directory: parts.backups.directory,
       readFromNode: parts.nodes.readBackup,
     }),
-    ...publicPagesHandlers(createOpenApiDocument(contract), { dataDir }),
+    ...publicPagesHandlers(() => createOpenApiDocument(contract), { dataDir }),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

@@ -67,7 +67,7 @@ describe.skipIf(!executablePath)(title, () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
       contract: publicPagesContract,
-      handlers: publicPagesHandlers(createOpenApiDocument(SHOWN), { dataDir: SHOTS }),
+      handlers: publicPagesHandlers(() => createOpenApiDocument(SHOWN), { dataDir: SHOTS }),
       authorise: async () => ({ kind: "public" }),
       log: createLog("silent"),
       strictOutput: true,

@@ -39,19 +39,20 @@ const NOT_STORED = { "cache-control": "no-store", "x-frame-options": "DENY", "x-
 /** Short, since an upgrade changes pages and files together. */
 const CACHED = { "cache-control": "public, max-age=300" };
 
-/** Serves the pages and the API description; `document` is the OpenAPI document of the whole contract. */
+/** Serves the pages and the API description; `describe` returns the OpenAPI document of the whole contract. */
 export function publicPagesHandlers(
-  document: Record<string, unknown>,
+  describe: () => Record<string, unknown>,
   { dataDir }: { dataDir: string },
 ): Handlers<typeof publicPagesContract> {
-  const description = JSON.stringify(document);
-  const collection = JSON.stringify(postmanCollection(document));
+  // Made by the first request, since it would take a third of the time of a start.
+  const description = once(() => JSON.stringify(describe()));
+  const collection = once(() => JSON.stringify(postmanCollection(JSON.parse(description()))));
   const guide = createGuide();
   return {
     home: async () => toPage(HOME_PAGE),
     docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
-    openApi: async () => new RawResponse(JSON_TYPE, description, 200, CACHED),
-    postman: async () => new RawResponse(JSON_TYPE, collection, 200, CACHED),
+    openApi: async () => new RawResponse(JSON_TYPE, description(), 200, CACHED),
+    postman: async () => new RawResponse(JSON_TYPE, collection(), 200, CACHED),
     guide: async () => toPage(await guide.page(FIRST_PAGE), GUIDE_POLICY),
     searchGuide: async ({ input }) => toPage(await guide.search(input.q), GUIDE_POLICY),
     guidePage: async ({ input }) => toPage(await guide.page(input.page), GUIDE_POLICY),
@@ -60,6 +61,11 @@ export function publicPagesHandlers(
     favicon: async () => readAsset("icon.svg"),
     ...textHandlers({ dataDir, packageRoot: packageRoot() }),
   };
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 function toPage(
