@@ -28,7 +28,7 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     sequence: isShuffled ? {} : { sequencer: LongFirstSequencer },
     // A test waits for a database, a process or a clock for half of its time.
-    maxWorkers: Math.max(5, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
     teardownTimeout: 20_000,
     projects: [
       { test: { ...EVERY_FILE, name: "unit", include: [UNIT], isolate: false } },

@@ -12,11 +12,11 @@ files=(
   src/network/whatsapp/baileys-fixes/patch-async-local-storage.isolated.test.ts
   src/network/whatsapp/baileys-fixes/silence-libsignal-log.isolated.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
-  src/network/whatsapp/whatsapp-connection-loop.test.ts
+  src/network/whatsapp/whatsapp-connection-loop.long.test.ts
   src/network/whatsapp/inbound/inbound-listeners.test.ts
   src/network/whatsapp/keys/journal.long.test.ts
   src/network/whatsapp/outbound/outbox.test.ts
-  src/network/whatsapp/pairing/pairing-code.test.ts
+  src/network/whatsapp/pairing/pairing-code.long.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/session-start-retry.test.ts
