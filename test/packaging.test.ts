@@ -324,7 +324,7 @@ test("CI runs test files that exist on an exact release of each supported line o
   expect(`${versions[0]}`).toBe(`${engines.node.replace(">=", "")}.0`);
   const files = script.match(/^ {2}\S+\.test\.ts$/gm) ?? [];
   expect(files.filter((file) => !existsSync(join(ROOT, file.trim())))).toEqual([]);
-  const pairing = ["pairing-code", "pairing-refresh", "passkey"];
+  const pairing = ["pairing-code.long", "pairing-refresh", "passkey"];
   const paths = pairing.map((name) => `src/network/whatsapp/pairing/${name}.test.ts`);
   // Sessions on the wire, the embedded database, a start, kills and the package.
   paths.push("src/platform/embedded-postgres/embedded-postgres.long.test.ts", "test/packaging.test.ts");
