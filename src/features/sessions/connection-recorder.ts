@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-store.ts";
-import type { PairingError } from "../../network/driver.ts";
+import type { Identity, PairingError } from "../../network/driver.ts";
 import type { PasskeyState } from "../../network/session-operations.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
@@ -188,7 +188,7 @@ function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "co
     phone: me.phone,
     jid: me.jid,
     lid: me.lid,
-    profile_name: me.push_name,
+    profile_name: me.push_name ?? nameReportedBefore(me),
     platform,
     pairing_error: null,
     reconnect_attempts: 0,
@@ -196,4 +196,9 @@ function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "co
     disconnected_at: null,
     last_seen_at: now,
   } satisfies InstanceColumnChange;
+}
+
+/** The phone may report its name before the first connection, which does not know it, is recorded. */
+function nameReportedBefore({ jid }: Identity) {
+  return sql<string | null>`case when jid is null or jid = ${jid} then profile_name end`;
 }

@@ -354,6 +354,24 @@ describe("a connection", () => {
 
   const bare = () => ({ node: gateway.engine.node, wake: () => {}, publish: () => {} });
 
+  it("keeps the name that the phone reports first, and forgets the name of another phone", async () => {
+    const id = await create();
+    const connect = (phone: string) => {
+      const me = { phone, jid: phoneJid(phone), lid: null, push_name: null };
+      return record(id, { type: "connected", me, platform: "android" });
+    };
+    const name = async () => (await status(id)).profile_name;
+    const phone = await pair(id);
+    const unknown = { jid: null, profile_name: "Ana" };
+    await db().updateTable("instance").set(unknown).where("id", "=", id).execute();
+    await connect(phone);
+    expect(await name()).toBe("Ana");
+    await connect(phone);
+    expect(await name()).toBe("Ana");
+    await connect(newPhone());
+    expect(await name()).toBeNull();
+  });
+
   it("extends the deadline of waiting messages by the time of its loss", async () => {
     const id = await create();
     await pair(id);
