@@ -1,8 +1,10 @@
 import { sql } from "kysely";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
+import { createRequestLog } from "../instance-logs/request-log.ts";
 import { ACCOUNT_TABLES } from "./finish-account-removals.ts";
 import { repeatAccountRemoval } from "./remove-account-handlers.ts";
 
@@ -103,6 +105,29 @@ describe("removing an account", () => {
     );
     expect(entries.every(({ ip }) => ip === null)).toBe(true);
     await makeAccount(email);
+  });
+
+  it("leaves no row of a request that is logged only afterwards", async () => {
+    const { id: account_id } = await makeAccount("late@example.com");
+    const log = createRequestLog({ db: gateway.database.db, log: pino({ level: "silent" }) });
+    const caller = {
+      kind: "user",
+      user_id: 1,
+      account_id,
+      account_type: "client",
+      role: "super_admin",
+    } as const;
+    const request = { method: "GET", route: "/late", status: 200, seconds: 0, ip: "127.0.0.1" };
+    await gateway.owner.removeAccount({ id: account_id });
+    await untilGone(account_id);
+    log.record({ ...request, request_id: "r1", caller: { ...caller, sign_in: "s1" } });
+    log.record({ ...request, request_id: "r2", caller: { kind: "admin" } });
+    await log.close();
+    expect(await findRows(account_id)).toEqual(["public.audit", "public.erasure_log"]);
+    const logged = await sql`select request_id from api_log where route = '/late'`.execute(
+      gateway.database.db,
+    );
+    expect(logged.rows).toEqual([{ request_id: "r2" }]);
   });
 
   it("is rejected for the owner's account and for a reseller with customers, with the reason", async () => {

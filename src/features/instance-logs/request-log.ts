@@ -85,15 +85,26 @@ function toRow({ caller, ...completed }: CompletedRequest): LoggedRequest | unde
   };
 }
 
-/** A key is known by its end; one that is gone by now by nothing. */
+/**
+ * A key is known by its end; one that is gone by now by nothing. A request of an account that is being removed is not
+ * logged: the lock lets the removal find every row that it must delete.
+ */
 async function insert(db: Db, rows: LoggedRequest[]): Promise<void> {
   await sql`${PREPARED_STATEMENT}
+    with request as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (
+        account_id bigint, instance_id bigint, caller text, user_id bigint, key_id bigint, method text, route text,
+        status smallint, code text, duration_ms real, ip text, request_id text, created_at timestamptz)
+    ), known as materialized (
+      select id from account
+      where id in (select account_id from request) and removed_at is null order by id for key share
+    )
     insert into api_log (account_id, instance_id, caller, user_id, key_last4, method, route, status, code, duration_ms,
       ip, request_id, created_at)
     select x.account_id, x.instance_id, x.caller, x.user_id, k.last4, x.method, x.route, x.status, x.code,
       x.duration_ms, x.ip, x.request_id, x.created_at
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (
-      account_id bigint, instance_id bigint, caller text, user_id bigint, key_id bigint, method text, route text,
-      status smallint, code text, duration_ms real, ip text, request_id text, created_at timestamptz)
-    left join api_key k on k.id = x.key_id`.execute(db);
+    from request x
+    left join known a on a.id = x.account_id
+    left join api_key k on k.id = x.key_id
+    where x.account_id is null or a.id is not null`.execute(db);
 }
