@@ -26,7 +26,8 @@ beforeAll(async () => {
   mine = await test.connectInstance({ name: "Mine" });
   await mine.client.sendText({ id: mine.id, number: "5511987651234", text: "Hello" });
   await mine.client.sandboxReceive({ id: mine.id, from: "5511987651239", text: "Hi" });
-  await waitUntil(async () => (await mine.client.listEvents({ id: mine.id })).data.length > 1);
+  const received = { id: mine.id, event: "message.received" } as const;
+  await waitUntil(async () => (await mine.client.listEvents(received)).data.length === 1);
   const made = await makeAccount(test.owner, "reseller");
   reseller = made.client;
   const theirs = await makeAccount(reseller, "client");

@@ -220,8 +220,11 @@ test("a campaign sends what is left of the monthly quota, and then pauses", asyn
   const id = await createCampaign();
   await owner.addRecipients({ id, numbers: Array.from({ length: 10 }, newPhone) });
   await owner.startCampaign({ id });
-  await waitUntil(async () => (await show(id)).status_reason === "message_quota");
-  expect((await show(id)).totals).toMatchObject({ sent: 5, pending: 5, queued: 0 });
+  await waitUntil(async () => {
+    const { status_reason, totals } = await show(id);
+    return status_reason === "message_quota" && totals.queued === 0;
+  });
+  expect((await show(id)).totals).toMatchObject({ sent: 5, pending: 5 });
   await owner.cancelCampaign({ id });
   await limit({ max_messages: null });
 });

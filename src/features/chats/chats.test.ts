@@ -29,6 +29,7 @@ async function otherAccount(): Promise<TestInstance & { owner: Client }> {
   const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
   await client.sandboxScan({ id: data.id });
   await client.sandboxReceive({ id: data.id, from: "552133334444", text: "secret of another account" });
+  await waitUntil(async () => (await owner.listAccountMessages({})).data.length === 1);
   return { id: data.id, api_key: data.api_key, webhook_secret: "", phone: "", client, owner };
 }
 

@@ -303,8 +303,10 @@ test("a lead that is opted out in the panel does not receive its queued messages
   await owner.addRecipients({ id, numbers: [first, leaving] });
   await owner.startCampaign({ id });
   const totals = async () => (await owner.getCampaign({ id })).data.totals;
-  await waitUntil(async () => (await totals()).sent === 1);
-  expect(await totals()).toMatchObject({ sent: 1, queued: 1 });
+  await waitUntil(async () => {
+    const { sent, queued } = await totals();
+    return sent === 1 && queued === 1;
+  });
   await owner.updateLead({ id: lead.id, opted_out: true });
   await waitUntil(async () => (await totals()).skipped === 1);
   expect(await totals()).toMatchObject({ total: 2, sent: 1, skipped: 1 });

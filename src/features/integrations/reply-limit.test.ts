@@ -153,6 +153,7 @@ describe("automatic replies in one chat", () => {
 
     await story.gateway.restart();
     expect(await pausedChats(story.shop)).toHaveLength(1);
+    await story.waitUntilIdle();
     const heard = (await story.receivedSoFar(other.phone)).length;
     await clientOf(other).sendText({ id: other.id, number: story.shop.phone, text: "Still there?" });
     await story.waitUntilIdle();

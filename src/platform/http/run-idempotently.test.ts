@@ -97,9 +97,9 @@ describe("a request with an Idempotency-Key", () => {
     });
     await hasBegun.opened;
     const second = run();
-    await expect
-      .poll(async () => (await store.database.pool.query("select from pg_locks where not granted")).rowCount)
-      .toBe(1);
+    const waiting =
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => (await store.database.pool.query(waiting)).rowCount).toBe(1);
     mayEnd.open();
     expect(await first).toEqual(ANSWER);
     expect(await second).toMatchObject({ data: ANSWER });
