@@ -3,7 +3,7 @@ import { readSources, type SourceFile } from "./source-files.ts";
 
 /** What does not end with its test. */
 const CHANGES_ITS_PROCESS =
-  /\bvi\.(mock|doMock|hoisted|stubGlobal)|\bprocess\.(chdir|umask|on)\(|\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env/;
+  /\bvi\.(mock|doMock|hoisted|stubGlobal)|\bprocess\.(chdir|umask|on)\(|\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env|\b(silenceConsole|trustRoot|hardenSignatures)\(/;
 /** What needs more than the process of the test. */
 const NEEDS_MORE =
   /^(test\/(database|gateway|test-postgres|scratch-dir|build-dist|spawn-gateway)\.ts|(node:)?child_process)$/;

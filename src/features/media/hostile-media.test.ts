@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { createClient } from "../../client/client.ts";
 
@@ -13,7 +12,6 @@ let hostile: Server;
 let hits = 0;
 
 beforeEach(async () => {
-  silenceConsole();
   network = await startWhatsAppServer();
   trustAuthority(network.caFile);
   hostile = createServer((socket) => {

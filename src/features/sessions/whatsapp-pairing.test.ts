@@ -3,7 +3,6 @@ import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../.
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { startReceiver } from "../../../test/receiver.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../test/whatsapp-server/silence-log.ts";
 import { known } from "../../../test/whatsapp-server/story.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../client/client.ts";
@@ -12,7 +11,6 @@ let network: WhatsAppServer;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  silenceConsole();
   network = await startWhatsAppServer();
   trustAuthority(network.caFile);
   gateway = await startTestGateway({

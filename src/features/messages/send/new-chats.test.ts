@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
 import { signIn } from "../../../../test/sign-in.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { lockNewChats } from "./new-chats.ts";
@@ -18,7 +17,6 @@ let me: string;
 let friend: string;
 
 beforeAll(async () => {
-  silenceConsole();
   network = await startWhatsAppServer();
   trustAuthority(network.caFile);
   gateway = await startTestGateway({

@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 
@@ -14,7 +13,6 @@ let id: number;
 let me: string;
 
 beforeAll(async () => {
-  silenceConsole();
   network = await startWhatsAppServer();
   trustAuthority(network.caFile);
   gateway = await startTestGateway({

@@ -3,7 +3,6 @@ import { type FileServer, file, startFileServer } from "../../../../test/file-se
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
 import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { silenceConsole } from "../../../../test/whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 
@@ -17,7 +16,6 @@ let bia: PersonInfo;
 let group: string;
 
 beforeAll(async () => {
-  silenceConsole();
   network = await startWhatsAppServer();
   trustAuthority(network.caFile);
   gateway = await startTestGateway({
