@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { createClientOf } from "../../client/client.ts";
 import { openDatabase } from "../../platform/db/database.ts";
@@ -265,6 +265,7 @@ describe("the production blockers of /health", () => {
 describe("a health check", () => {
   test("that hangs fails after a second, and does not run again while it hangs", async () => {
     vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     let now = 0;
     let asked = 0;
     let answer: (value: string) => void = () => {};
@@ -288,7 +289,6 @@ describe("a health check", () => {
     now = 4002;
     void check();
     expect(asked).toBe(2);
-    vi.useRealTimers();
   });
 
   test("that throws, at once or later, fails", async () => {

@@ -82,7 +82,8 @@ describe("an account that requires its passkey", () => {
   });
 
   it("shows no further QR code while it waits, and outlives the time of all QR codes", async () => {
-    const { listener, linked, passkey } = await scanned({}, { firstQrMs: 50, laterQrMs: 50 });
+    // All of them together last as long as the wait below; the first one long enough to be scanned.
+    const { listener, linked, passkey } = await scanned({}, { firstQrMs: 480, laterQrMs: 5 });
     const assertion = await sign(listener);
     const shown = listener.all("qr").length;
     await new Promise((resolve) => setTimeout(resolve, 500));
