@@ -49,6 +49,8 @@ export interface N8nServer {
   boot(phase: BootPhase | undefined): void;
   /** Delay of the next responses. */
   slow(ms: number): void;
+  /** Keeps the next calls without a response until what it returns is called; `reset` ends it only for later calls. */
+  hold(): () => void;
   reset(): void;
   shut(): Promise<void>;
   open(): Promise<void>;
@@ -63,6 +65,7 @@ export async function startN8n(): Promise<N8nServer> {
   type Troubles = Parameters<N8nServer["trouble"]>;
   let phase: BootPhase | undefined;
   let slowMs = 0;
+  let held: Promise<void> | undefined;
   let pending = 0;
   let troubles: { what: Troubles[0]; left: number; takes: (body: Execution["body"]) => boolean }[] = [];
 
@@ -105,8 +108,10 @@ export async function startN8n(): Promise<N8nServer> {
     if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
     const waitMs = slowMs;
+    const released = held;
     const answered = phase ? bootResponse(phase, request.method ?? "", path) : respond(request, path, raw);
     if (waitMs > 0) await delay(waitMs);
+    await released;
     if (answered === "drop") response.destroy();
     else if (answered === "break_off") breakOff(response);
     else if (answered) write(response, answered);
@@ -139,11 +144,19 @@ export async function startN8n(): Promise<N8nServer> {
     slow: (ms) => {
       slowMs = ms;
     },
+    hold: () => {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
     reset: () => {
       executions.length = 0;
       troubles = [];
       phase = undefined;
       slowMs = 0;
+      held = undefined;
     },
     shut: () =>
       new Promise<void>((resolve) => {

@@ -120,12 +120,13 @@ describe("n8n that rejects requests", () => {
     n8n.trouble({ status: 500 }, 100);
     for (let person = 0; person < 12; person++) await story.receive(newPerson(), `m${person}`);
     await waitUntil(async () => (await fixture.read()).paused_until !== null);
-    n8n.slow(1_500);
+    const release = n8n.hold();
     await fixture.save("in");
     // Eight requests have started and fail after the next save; later ones succeed.
     await waitUntil(() => n8n.pending === 8);
     n8n.reset();
     await fixture.save("in");
+    release();
     await waitUntil(() => n8n.pending === 0);
     expect((await fixture.read()).paused_until).toBeNull();
     await fixture.executed(12);
@@ -197,10 +198,11 @@ describe("n8n that rejects requests", () => {
     const { story, n8n } = fixture;
     n8n.activate("in");
     await fixture.save("in", { reply_mode: "response" });
-    n8n.slow(1_500);
+    const release = n8n.hold();
     await story.receive(newPerson(), "hi");
     await waitUntil(() => n8n.pending === 1);
     await fixture.save("in", { reply_mode: "response" });
+    release();
     await waitUntil(async () => (await fixture.read()).waiting === 0);
     expect(await fixture.read()).toMatchObject({ status: "unknown", last_error: null });
   });
