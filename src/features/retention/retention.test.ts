@@ -70,7 +70,9 @@ test("leads without a recent change or message are deleted after the retention; 
   await shop.client.sandboxReceive({ id: shop.id, from: talking, text: "Hi" });
   const optedOut = sql<{ id: number }>`select id from lead where opted_out_at is not null`;
   await waitUntil(async () => (await ids(optedOut)).length === 1);
-  const talks = sql<{ id: number }>`select id from conversation where phone = ${talking} and last_message_at is not null`;
+  const talks = sql<{
+    id: number;
+  }>`select id from conversation where phone = ${talking} and last_message_at is not null`;
   await waitUntil(async () => (await ids(talks)).length === 1);
   await sql`update lead set updated_at = now() - interval '20 days' where phone <> ${young}`.execute(db());
   await sql`update conversation set last_message_at = now() - interval '20 days' where phone = ${silent}`.execute(
