@@ -41,8 +41,12 @@ export async function lockCampaign(trx: Trx, accountId: number, id: number): Pro
   return found ?? refuseUnknown();
 }
 
-/** Like `lockCampaign`, but none of its sends is submitted before the commit. */
+/**
+ * Like `lockCampaign`, but none of its sends is submitted before the commit. Waits longer than other statements: a
+ * campaign must be stoppable however many of its sends are being submitted.
+ */
 export async function lockCampaignAndSends(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
+  await sql`set local lock_timeout = '10s'`.execute(trx);
   const found = await selectCampaigns(trx, accountId).where("id", "=", id).forUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
 }

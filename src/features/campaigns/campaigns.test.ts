@@ -271,6 +271,27 @@ describe("a running campaign", () => {
     expect((await arrived(phones)).map(({ phone }) => phone).sort()).toEqual(phones.toSorted());
   });
 
+  test("can be paused although its sends keep the campaign locked for longer than a request waits", async () => {
+    const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
+    await owner.addRecipients({ id, numbers: newPhones(3) });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await statusOf(id)) === "running");
+    const sends = await gateway.database.pool.connect();
+    await sends.query("begin");
+    await sends.query(`select from campaign where id = ${id} for key share`);
+    const paused = owner.pauseCampaign({ id });
+    const waiting = waitUntil(async () => {
+      const waits = await rows(`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and query_start < now() - interval '1.5 seconds'`);
+      return waits.length > 0;
+    });
+    await Promise.race([paused, waiting]).finally(async () => {
+      await sends.query("commit");
+      sends.release();
+    });
+    expect((await paused).data.status).toBe("paused");
+  });
+
   test("that is cancelled sends only the messages that it lists as handed over", async () => {
     const id = await createCampaign({ message_template: "Hi" });
     const phones = Array.from({ length: 30 }, () => numberEnding("0005"));
