@@ -64,7 +64,8 @@ export async function logoutInstance(
   await control(deps, (trx) => requestLogout(trx, id, by));
   const isDone = async ({ lane }: InstanceRow) => !(await hasControlJob(deps.db, lane, "logout"));
   const row = await wait(deps, id, LOGOUT_WAIT_MS, signal, isDone);
-  if (await isDone(row)) return row;
+  // The job and the row change in one commit, which can lie between reading the row and looking for the job.
+  if (await isDone(row)) return getInstance(deps.db, id);
   throw new GatewayError(
     "UNAVAILABLE",
     "The logout was accepted and has not finished yet. Read the status of the instance in a few seconds.",
