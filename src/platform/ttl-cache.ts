@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { maxEntries } from "./limits/max-entries.ts";
 
 /** Caches database results briefly, and merges concurrent loads of one key. */
 export interface TtlCache<Value> {
@@ -15,7 +16,7 @@ export function createTtlCache<Value>(options: {
   load(key: string): Promise<Value | undefined>;
 }): TtlCache<Value> {
   const entries = new LRUCache<string, { number: number; value: Promise<Value | undefined> }>({
-    max: options.max,
+    ...maxEntries(options.max),
     ttl: options.ttlMs,
   });
 

@@ -38,6 +38,12 @@ describe("the TTL cache", () => {
     expect(await cache.get("k")).toBe("a");
   });
 
+  it("holds at most `max` values, and forgets the least recently used ones", async () => {
+    const { cache } = counted(["a"]);
+    for (let n = 0; n < 11; n++) await cache.get(`k${n}`);
+    expect(["k0", "k1", "k10"].map((key) => cache.has(key))).toEqual([false, true, true]);
+  });
+
   it("invalidates also a value that is still being loaded", async () => {
     const { cache } = counted(["old", "new"]);
     const early = cache.get("k");

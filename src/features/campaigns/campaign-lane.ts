@@ -4,6 +4,7 @@ import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import { removeLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
@@ -194,7 +195,7 @@ interface ReportedProgress {
 }
 
 function createCampaignProgress(): CampaignProgress {
-  const reported = new LRUCache<number, ReportedProgress>({ max: 10_000 });
+  const reported = new LRUCache<number, ReportedProgress>(maxEntries(10_000));
   return {
     async poll(db, id) {
       const at = reported.get(id)?.at ?? 0;

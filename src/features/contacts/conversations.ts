@@ -5,6 +5,7 @@ import type { Identity, Jid } from "../../network/driver.ts";
 import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
 import type { ContactUpdate } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
 import { canonicalNumberOf, numberVariantsOf } from "./number-variants.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
@@ -57,8 +58,8 @@ export function createConversations(db: Db): Conversations {
 
 class CachedConversations implements Conversations {
   readonly #db: Db;
-  readonly #known = new LRUCache<string, ConversationRef & { names: string }>({ max: REMEMBERED });
-  readonly #persons = new LRUCache<string, Person>({ max: REMEMBERED });
+  readonly #known = new LRUCache<string, ConversationRef & { names: string }>(maxEntries(REMEMBERED));
+  readonly #persons = new LRUCache<string, Person>(maxEntries(REMEMBERED));
   readonly #writer = createBatchWriter<ChatUpdate, ConversationRef>({
     write: (chats) =>
       saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#invalidate(instance_id, lid, jid)),

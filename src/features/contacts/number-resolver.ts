@@ -4,6 +4,7 @@ import type { Jid, Session } from "../../network/driver.ts";
 import { lidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
 import type { NumberCheck, OperationResult } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
 import type { Conversations } from "./conversations.ts";
@@ -62,7 +63,7 @@ interface ResolvedNumber {
 }
 
 export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
-  const resolved = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
+  const resolved = new LRUCache<string, ResolvedNumber>(maxEntries(REMEMBERED));
   const pendingQueries = new Map<string, Promise<Jid>>();
 
   function resolve(instance: InstanceRef, jid: Jid): Promise<Jid> {

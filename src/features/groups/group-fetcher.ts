@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Jid, Session } from "../../network/driver.ts";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { createRateLimitedQuery } from "./group-reader.ts";
 import { type GroupInstance, saveGroups } from "./save-groups.ts";
@@ -23,7 +24,7 @@ export interface GroupFetcherDeps {
  * message.
  */
 export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
-  const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  const seen = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: REMEMBERED_MS });
   const query = createRateLimitedQuery(PER_MINUTE);
 
   async function fetchGroup(owner: GroupInstance, jid: Jid): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../clock.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { maxEntries } from "./max-entries.ts";
 
 const MINUTE_MS = 60_000;
 const REMEMBERED = 10_000;
@@ -14,7 +15,7 @@ export function createFixedWindowLimit(
   what: string,
   clock: Clock = systemClock,
 ): (id: number) => void {
-  const uses = new LRUCache<number, number[]>({ max: REMEMBERED });
+  const uses = new LRUCache<number, number[]>(maxEntries(REMEMBERED));
   return (id) => {
     const now = clock.monotonicMs();
     const recent = (uses.get(id) ?? []).filter((at) => now - at < MINUTE_MS);

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
+import { maxEntries } from "./max-entries.ts";
 
 /** What a request costs in one rate limit. */
 export interface RateLimitCost {
@@ -46,7 +47,7 @@ const TOLERANCE_MS = 0.001;
  * Token buckets by the generic cell rate algorithm: one number per limit, the time at which it is full again.
  */
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
-  const fullAt = new LRUCache<string, number>({ max });
+  const fullAt = new LRUCache<string, number>(maxEntries(max));
 
   function evaluate(claims: readonly RateLimitCost[], isConsumed: boolean) {
     const now = clock.monotonicMs();

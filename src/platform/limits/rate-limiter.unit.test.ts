@@ -79,6 +79,17 @@ describe("a rate limit", () => {
     expect(granted(5, 6)).toBe(1);
   });
 
+  test("is forgotten once as many others as fit into memory have been used since, and not before", () => {
+    const useOthers = (count: number) => {
+      for (let n = 0; n < count; n++) take(claim(2, 1, `other ${n}`));
+    };
+    granted(2, 2);
+    useOthers(99);
+    expect(take(claim(2)).isGranted).toBe(false);
+    useOthers(100);
+    expect(take(claim(2)).isGranted).toBe(true);
+  });
+
   test("of zero allows nothing", () => {
     expect(granted(3, 0)).toBe(0);
   });

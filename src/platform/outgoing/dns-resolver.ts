@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { LRUCache } from "lru-cache";
+import { maxEntries } from "../limits/max-entries.ts";
 
 /** All addresses of a name; rejects if there are none. */
 export type DnsResolver = (hostname: string) => Promise<LookupAddress[]>;
@@ -38,10 +39,10 @@ interface PendingLookup {
 class LookupQueue {
   readonly #lookup: DnsResolver;
   readonly #pending = new Map<string, PendingLookup>();
-  readonly #failedUntil = new LRUCache<string, number>({ max: MAX_FAILED });
-  readonly #resolved = new LRUCache<string, true>({ max: MAX_KNOWN });
+  readonly #failedUntil = new LRUCache<string, number>(maxEntries(MAX_FAILED));
+  readonly #resolved = new LRUCache<string, true>(maxEntries(MAX_KNOWN));
   /** Domains that failed slowly, or have a pending lookup of a name that has not resolved yet. */
-  readonly #suspectDomains = new LRUCache<string, true>({ max: MAX_KNOWN });
+  readonly #suspectDomains = new LRUCache<string, true>(maxEntries(MAX_KNOWN));
   #running = 0;
   /** Running lookups of names that have not resolved yet. */
   #unproven = 0;

@@ -15,7 +15,8 @@ export class SharedCaches {
     maxSize: KEY_BUDGET,
     sizeCalculation: (text, key) => text.length + key.length + ITEM_OVERHEAD,
   });
-  readonly #items = new LRUCache<string, object>({ max: ITEMS });
+  // `max` would allocate a slot for each entry at once.
+  readonly #items = new LRUCache<string, object>({ maxSize: ITEMS, sizeCalculation: () => 1 });
   #sessions = 0;
 
   /** The caches of one session. */
