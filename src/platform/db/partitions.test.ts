@@ -59,6 +59,21 @@ test("four processes at once create each daily partition once", async () => {
   expect((await partitions("event")).filter((name) => name.startsWith("event_2032"))).toHaveLength(10);
 });
 
+test("complete partitions cost one query and no lock", async () => {
+  const now = new Date("2032-08-01T12:00:00Z");
+  await ensurePartitions(store.database.db, now);
+  let queries = 0;
+  const counted = store.database.db.withPlugin({
+    transformQuery({ node }) {
+      queries += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await ensurePartitions(counted, now);
+  expect(queries).toBe(1);
+});
+
 test("a day with rows in the default partition is left out, and the others are created", async () => {
   expect(await logAt("2033-01-03T10:00:00Z")).toBe("connection_log_default");
   await ensurePartitions(store.database.db, new Date("2033-01-01T00:00:00Z"));

@@ -17,7 +17,12 @@ const LOCK_KEY = 7_241_001;
 export async function ensurePartitions(db: Db, now?: Date): Promise<void> {
   const today = startOfDay(now ?? (await readDatabaseTime(db)));
   const days = Array.from({ length: DAYS_AHEAD + 2 }, (_, i) => new Date(today + (i - 1) * DAY_MS));
-  for (const table of PARTITIONED) await withTableLock(db, (trx) => ensureDays(trx, table, days));
+  const present = new Set(await partitionsOf(db, PARTITIONED));
+  for (const table of PARTITIONED) {
+    const needed = [`${table}_default`, ...days.map((day) => partitionName(table, day))];
+    if (needed.every((name) => present.has(name))) continue;
+    await withTableLock(db, (trx) => ensureDays(trx, table, days));
+  }
 }
 
 /** Drops every day that ended at or before the start of the UTC day of `date`; returns the names dropped. */
@@ -30,7 +35,7 @@ export async function dropPartitionsBefore(
   const dropped: string[] = [];
   for (const table of tables) {
     await withTableLock(db, async (trx) => {
-      const old = (await partitionsOf(trx, table)).filter((name) => isDayBefore(table, name, limit));
+      const old = (await partitionsOf(trx, [table])).filter((name) => isDayBefore(table, name, limit));
       for (const name of old) await sql`drop table ${sql.table(name)}`.execute(trx);
       await sql`delete from ${sql.table(`${table}_default`)} where created_at < ${limit}`.execute(trx);
       dropped.push(...old);
@@ -78,7 +83,7 @@ async function withTableLock(db: Db, work: (trx: Trx) => Promise<void>): Promise
 }
 
 async function ensureDays(trx: Trx, table: Partitioned, days: Date[]): Promise<void> {
-  const present = new Set(await partitionsOf(trx, table));
+  const present = new Set(await partitionsOf(trx, [table]));
   const rest = `${table}_default`;
   if (!present.has(rest)) {
     await sql`create table ${sql.table(rest)} partition of ${sql.table(table)} default`.execute(trx);
@@ -106,10 +111,10 @@ async function addDay(trx: Trx, table: Partitioned, day: Date): Promise<void> {
     alter table ${sql.table(table)} attach partition ${name} ${boundsOf(day)}`.execute(trx);
 }
 
-async function partitionsOf(trx: Trx, table: Partitioned): Promise<string[]> {
+async function partitionsOf(db: Db, tables: readonly Partitioned[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = ${table}::regclass order by c.relname`.execute(trx);
+    where i.inhparent = any(${tables}::text[]::regclass[]) order by c.relname`.execute(db);
   return rows.map((row) => row.name);
 }
 
