@@ -57,7 +57,7 @@ export async function startTestGateway(
   const store = await createTestDatabase(server);
   const settings = { ...baseSettings(store, dataDir), ...env };
   let gateway = await startGateway(readConfig(settings), { log });
-  const database = openDatabase(store.url, { max: 4 });
+  const database = openDatabase(store.url, { max: 4, application_name: "waygate test" });
   // A machine that stands still for seconds is no absent database.
   database.pool.options.connectionTimeoutMillis = 60_000;
   let { client: owner } = await signIn(gateway.url);

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { expectAtMost, type StatementMeter, startStatementMeter } from "../../../test/statement-meter.ts";
+import { recordEvents } from "../events/events.ts";
+
+describe("an event that another node has recorded for a webhook of this node", () => {
+  let gateway: TestGateway;
+  let receiver: Receiver;
+  let instance: TestInstance;
+  let meter: StatementMeter;
+  let count = 0;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    gateway = await startTestGateway();
+    instance = await gateway.connectInstance({ webhook_url: receiver.url });
+    receiver.trust(instance.webhook_secret);
+    for (let n = 0; n < 3; n++) await deliver();
+    meter = startStatementMeter(gateway.database.url);
+  });
+
+  afterAll(async () => {
+    meter?.stop();
+    await receiver?.close();
+    await gateway?.stop();
+  });
+
+  async function deliver(): Promise<void> {
+    count += 1;
+    const draft = {
+      event: "message.received",
+      instance_id: instance.id,
+      chat: "5511999990004@s.whatsapp.net",
+      data: { count },
+    } as const;
+    const lanes = await gateway.database.db.transaction().execute((trx) => recordEvents(trx, [draft]));
+    gateway.gateway.engine.wake(lanes);
+    const own = count;
+    await receiver.waitFor(({ body }) => body.data.count === own);
+  }
+
+  test("costs no statement and no commit beyond its budget", async () => {
+    const cost = await meter.measure(8, deliver);
+    expect(cost.statements.length).toBeGreaterThan(0);
+    expectAtMost(cost, { statements: 4, transactions: 4, commits: 1 });
+  });
+});

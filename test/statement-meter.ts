@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import pg from "pg";
+import { waitUntil } from "./gateway.ts";
+
+/** What a gateway has asked of its database. */
+export interface StatementCost {
+  /** In the order in which they were sent, without those that begin and end a transaction. */
+  statements: readonly SentStatement[];
+  /** A statement outside of a transaction counts as one. */
+  transactions: number;
+  /** Transactions that write or lock rows, so that their end waits for the write-ahead log. */
+  commits: number;
+}
+
+export interface SentStatement {
+  text: string;
+  /** The first function of ours, outside of `platform/db`, that led to it. */
+  sentBy: string;
+}
+
+export interface StatementMeter {
+  /** Resolves once the gateway has been quiet, with what the act has cost: the least of so many repetitions. */
+  measure(repetitions: number, act: () => Promise<unknown>): Promise<StatementCost>;
+  stop(): void;
+}
+
+/** Longer than what the gateway writes a moment later in order to write it together. */
+const QUIET_MS = 300;
+const GATEWAY_POOL = "waygate";
+
+/** Parts that ask the database by the clock, whatever the number of messages, and caches that ask it every 5 s. */
+const PERIODIC = [
+  "engine/job-poller.ts",
+  "engine/lane-rebalancer.ts",
+  "engine/lane-takeover.ts",
+  "features/accounts/credential-cache.ts",
+  "features/instance-logs/request-log.ts",
+  "features/sessions/live-settings.ts",
+];
+
+/** Counts what the pool of a gateway in this process sends to this database, except for periodic statements. */
+export function startStatementMeter(databaseUrl: string): StatementMeter {
+  const database = new URL(databaseUrl).pathname.slice(1);
+  let counter = new StatementCounter();
+  const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+  pg.Client.prototype.query = function (this: MeteredClient, ...args: unknown[]): unknown {
+    const { application_name } = this.connectionParameters;
+    if (this.database === database && application_name === GATEWAY_POOL) counter.count(this, textOf(args[0]));
+    return send.apply(this, args);
+  } as typeof pg.Client.prototype.query;
+  const isQuiet = () => performance.now() - counter.lastAt > QUIET_MS;
+  return {
+    async measure(repetitions, act) {
+      const costs: StatementCost[] = [];
+      while (costs.length < repetitions) {
+        await waitUntil(isQuiet);
+        counter = new StatementCounter();
+        await act();
+        await waitUntil(isQuiet);
+        costs.push(counter);
+      }
+      return costs.reduce((least, one) => (one.statements.length < least.statements.length ? one : least));
+    },
+    stop() {
+      pg.Client.prototype.query = send as typeof pg.Client.prototype.query;
+    },
+  };
+}
+
+/** Fails with the list of statements if an act cost more than this. */
+export function expectAtMost(
+  cost: StatementCost,
+  most: { statements: number; transactions: number; commits: number },
+): void {
+  const { statements, transactions, commits } = cost;
+  const list = statements.map(({ text, sentBy }, n) => `${n + 1}. ${sentBy}: ${summarise(text)}`);
+  const counts = { statements: statements.length, transactions, commits };
+  const isWithin = Object.entries(most).every(
+    ([name, limit]) => counts[name as keyof typeof counts] <= limit,
+  );
+  assert.ok(
+    isWithin,
+    `It cost ${JSON.stringify(counts)}, but at most ${JSON.stringify(most)} is allowed. The gateway sent:\n${list.join("\n")}`,
+  );
+}
+
+interface MeteredClient extends pg.Client {
+  database: string;
+  connectionParameters: { application_name?: string };
+}
+
+const BEGINS = /^\s*(begin|start transaction)\b/i;
+const ENDS = /^\s*(commit|rollback)\b/i;
+const WRITES = /\b(insert into|update|delete from|for (key )?share)\b/i;
+
+class StatementCounter implements StatementCost {
+  readonly statements: SentStatement[] = [];
+  transactions = 0;
+  commits = 0;
+  lastAt = performance.now();
+  /** Connections in a transaction, and whether it has written. */
+  readonly #open = new Map<object, boolean>();
+
+  count(connection: object, text: string): void {
+    const senders = findSenders();
+    if (senders.some((sender) => PERIODIC.includes(sender.replace(/:.*/, "")))) return;
+    this.lastAt = performance.now();
+    if (BEGINS.test(text)) this.#open.set(connection, false);
+    else if (ENDS.test(text)) this.#end(connection);
+    else this.#add(connection, { text, sentBy: senders[0] ?? "unknown" });
+  }
+
+  #add(connection: object, statement: SentStatement): void {
+    this.statements.push(statement);
+    const writes = WRITES.test(statement.text);
+    if (this.#open.has(connection)) this.#open.set(connection, this.#open.get(connection) || writes);
+    else this.#addTransaction(writes);
+  }
+
+  #end(connection: object): void {
+    this.#addTransaction(this.#open.get(connection) ?? false);
+    this.#open.delete(connection);
+  }
+
+  #addTransaction(writes: boolean): void {
+    this.transactions += 1;
+    if (writes) this.commits += 1;
+  }
+}
+
+function textOf(query: unknown): string {
+  return typeof query === "string" ? query : String((query as { text?: unknown }).text ?? "");
+}
+
+/** Files and lines of ours outside of `platform/db`, from the innermost to the outermost. */
+function findSenders(): string[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 100;
+  const { stack = "" } = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  const frames = stack.matchAll(/\/src\/((?!platform\/db\/)[\w/-]+\.ts:\d+)/g);
+  return [...frames].map(([, sender = ""]) => sender);
+}
+
+/** Most statements begin alike, so the tables that one writes come first. */
+function summarise(text: string): string {
+  const written = [...text.matchAll(/\b(?:insert into|update(?! set| of)|delete from) ["\w.]+/gi)].map(
+    ([write]) => write,
+  );
+  const start = text.replace(/\s+/g, " ").trim().slice(0, 100);
+  return written.length > 0 ? `${[...new Set(written)].join(", ")} (${start} ...)` : `${start} ...`;
+}
