@@ -41,9 +41,9 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
     faultPoint("delivery:before-connect");
     const completed = await attemptDelivery(options, job, loaded, body);
     faultPoint("delivery:after-response");
-    await record(completed);
     return {
       end: "committed",
+      deleted: await record(completed),
       isHealthy: isSuccess(completed.outcome),
       pauseLaneMs: breakers.pauseAfter(completed, beganAt),
     };
@@ -82,12 +82,12 @@ async function attemptDelivery(
   return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
 }
 
-/** Records an attempt and all its effects. */
+/** Records an attempt and all its effects; returns whether the job is deleted. */
 function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
 
-  return async (completed: CompletedAttempt): Promise<void> => {
+  return async (completed: CompletedAttempt): Promise<boolean> => {
     const { job, loaded, decision } = completed;
     const record = toAttemptRecord(completed);
     const recorded = await retryUntilCommitted(engine, job.lane, () => writer.write(record));
@@ -105,6 +105,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
         await disableWebhook(db, webhook.id, event.instance_id, "The receiver responded with 410."),
       );
     }
+    return recorded.isOwned && record.retry_after_ms === null;
   };
 }
 
