@@ -5,7 +5,7 @@ import { insertWebhook, type NewWebhook } from "../src/features/webhooks/save-we
 import { webhookLane } from "../src/features/webhooks/webhook-lane.ts";
 import type { WebhookRow } from "../src/features/webhooks/webhook-record.ts";
 import { createSafeFetch } from "../src/platform/outgoing/safe-fetch.ts";
-import { createSecretBox } from "../src/platform/secrets/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../src/platform/secrets/secret-box.ts";
 import { createEngineStory, type EngineStory } from "./engine-story.ts";
 
 const SECRET = "whsec_c2VjcmV0LW9mLXRoZS1kZWxpdmVyeS1zdG9yeS0xMjM0NTY3OA==";
@@ -19,6 +19,7 @@ export interface RanDelivery {
 /** Instances and webhooks without a gateway: the real lane on a real engine, and a look at each of its jobs. */
 export interface DeliveryStory extends EngineStory {
   readonly ran: RanDelivery[];
+  readonly box: SecretBox;
   addInstance(): Promise<{ id: number; account_id: number }>;
   addWebhook(
     instance: { id: number; account_id: number },
@@ -40,6 +41,7 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
   return {
     ...story,
     ran,
+    box,
     async rest() {
       await story.rest();
       ran.length = 0;

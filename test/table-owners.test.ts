@@ -24,6 +24,7 @@ const BY_NAME = [
   "secrets/rotate-secrets.ts",
   "sessions/remove-instance.ts",
   "sessions/sealed-pairing-store.ts",
+  "webhooks/attempt-writer.ts",
 ];
 
 /** The tables of the gateway by `src/tables.ts`, and those of the sandbox network by the migrations. */

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import { createBatchWriter } from "../../engine/batch-queue.ts";
 import { lockOwnedLanes } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { type PartitionRange, withPartitions } from "../../platform/db/partitions.ts";
+import { rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 
 /** One HTTP attempt, with its result for the delivery and the job. */
@@ -47,16 +49,25 @@ export type RecordedAttempt =
 /** Writes log, delivery, job and reports of all waiting attempts in one transaction, fenced by lanes. */
 export function createAttemptWriter(db: Db, node: string) {
   return createBatchWriter<AttemptRecord, RecordedAttempt>({
-    write: (records) => recordAttempts(db, node, records),
+    write(records) {
+      const times = records.map((record) => record.event_at);
+      return withPartitions(times, (range) => recordAttempts(db, { node, records, range }));
+    },
   });
 }
 
-async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): Promise<RecordedAttempt[]> {
-  if (records.every((record) => record.reports.length === 0)) {
-    return writeAttempts(db, node, records);
-  }
+interface AttemptBatch {
+  node: string;
+  records: AttemptRecord[];
+  /** Where their deliveries are. */
+  range: PartitionRange;
+}
+
+async function recordAttempts(db: Db, batch: AttemptBatch): Promise<RecordedAttempt[]> {
+  const { records } = batch;
+  if (records.every((record) => record.reports.length === 0)) return writeAttempts(db, batch);
   return db.transaction().execute(async (trx) => {
-    const recorded = await writeAttempts(trx, node, records);
+    const recorded = await writeAttempts(trx, batch);
     const owned = records.filter((_, index) => recorded[index]?.isOwned);
     const wake = await recordEvents(
       trx,
@@ -69,26 +80,26 @@ async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): P
 /** Skips attempts whose lane this node has lost. */
 async function writeAttempts(
   db: Db | Trx,
-  node: string,
-  records: AttemptRecord[],
+  { node, records, range }: AttemptBatch,
 ): Promise<RecordedAttempt[]> {
   const lanes = [...new Map(records.map(({ lane }) => [lane.id, lane])).values()];
   const input = JSON.stringify(
     records.map(({ lane, reports, ...row }, ord) => ({ ...row, lane: lane.id, ord })),
   );
-  const { rows } = await sql<{ ord: number; change: ReceiverChange | null }>`
+  const { rows } = await sql<{ ord: number; change: ReceiverChange | null }>`${range.mark}
     with input as (
       select * from jsonb_to_recordset(${input}::jsonb) as x (
         ord int, lane bigint, job_id bigint, pos bigint, delivery_id bigint, event_id text, event text,
         event_at timestamptz, account_id bigint, instance_id bigint, webhook_id bigint, webhook_name text, url text,
         attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
         response_body text, status text, retry_after_ms int, "parkedGroup" text)
+      ${rowCountHint(records)}
     ), owned as (${lockOwnedLanes(node, lanes)}),
     own as materialized (
       select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
       from input i join owned o on o.id = i.lane
     ),
-    ${logTries}, ${finishJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
+    ${logTries}, ${finishJobs}, ${updateDeliveries(range)}, ${updateWebhooks}
     select own.ord, seen.change from own left join seen on seen.ord = own.ord`.execute(db);
   const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
   return records.map((_, ord) => {
@@ -121,10 +132,9 @@ const finishJobs = sql`again as (
 )`;
 
 /** A success is final. A retry counts only while its job exists; a removal or manual success deletes it. */
-function updateDeliveries(records: AttemptRecord[]) {
-  const times = records.map((record) => record.event_at.getTime());
+function updateDeliveries({ table, from, to }: PartitionRange) {
   return sql`updated as (
-    update delivery d set
+    update ${table("delivery")} d set
       status = case when o.success or d.status = 'delivered' then 'delivered'
         when o.next_retry_at is not null and not o.is_again then d.status
         else coalesce(o.status, d.status) end,
@@ -140,7 +150,7 @@ function updateDeliveries(records: AttemptRecord[]) {
       from own order by delivery_id, success desc, ord desc
     ) o
     where d.id = o.delivery_id and d.created_at = o.event_at
-      and d.created_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}
+      and d.created_at between ${from} and ${to}
   )`;
 }
 

@@ -1,6 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { type PartitionRange, withPartitions } from "../../platform/db/partitions.ts";
+import { rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";
 import { OPERATIONAL_EVENTS } from "../events/contract.ts";
@@ -64,22 +66,29 @@ async function loadDeliveries(
   box: SecretBox,
   refs: DeliveryRef[],
 ): Promise<(LoadedDelivery | undefined)[]> {
-  const times = refs.map((ref) => new Date(ref.at).getTime());
-  const [from, to] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
-  const { rows } = await sql<Row>`
+  const times = refs.map((ref) => new Date(ref.at));
+  const { rows } = await withPartitions(times, (range) => selectDeliveries(refs, range).execute(db));
+  const byOrd = new Map(rows.map((row) => [Number(row.ord), toLoaded(row, box)]));
+  return refs.map((_, index) => byOrd.get(index + 1));
+}
+
+function selectDeliveries(refs: DeliveryRef[], { mark, table, from, to }: PartitionRange) {
+  return sql<Row>`${mark}
     select r.ord, e.event_id, e.event, e.body, e.instance_id, e.account_id, e.created_at,
       d.id as delivery_id, d.attempts, ${sql.join(TARGET_COLUMNS.map((name) => sql.ref(`w.${name}`)))},
       w.instance_id is null as is_global,
       ${isReported(sql`instance_id = e.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
-    from unnest(
-      ${refs.map((ref) => ref.event_id)}::text[], ${refs.map((ref) => ref.at)}::timestamptz[],
-      ${refs.map((ref) => ref.delivery)}::bigint[], ${refs.map((ref) => ref.webhook)}::bigint[]
-    ) with ordinality as r (event_id, at, delivery, webhook, ord)
-    join event e on e.event_id = r.event_id and e.created_at = r.at and e.created_at between ${from} and ${to}
-    join delivery d on d.id = r.delivery and d.created_at = r.at and d.created_at between ${from} and ${to}
-    join webhook w on w.id = r.webhook`.execute(db);
-  const byOrd = new Map(rows.map((row) => [Number(row.ord), toLoaded(row, box)]));
-  return refs.map((_, index) => byOrd.get(index + 1));
+    from (
+      select * from unnest(
+        ${refs.map((ref) => ref.event_id)}::text[], ${refs.map((ref) => ref.at)}::timestamptz[],
+        ${refs.map((ref) => ref.delivery)}::bigint[], ${refs.map((ref) => ref.webhook)}::bigint[]
+      ) with ordinality as r (event_id, at, delivery, webhook, ord) ${rowCountHint(refs)}
+    ) r
+    join ${table("event")} e on e.event_id = r.event_id and e.created_at = r.at
+      and e.created_at between ${from} and ${to}
+    join ${table("delivery")} d on d.id = r.delivery and d.created_at = r.at
+      and d.created_at between ${from} and ${to}
+    join webhook w on w.id = r.webhook`;
 }
 
 function isReported(owner: ReturnType<typeof sql>) {

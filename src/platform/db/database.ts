@@ -129,6 +129,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const DISK_FULL_STATE = "53100";
 const LOCK_TIMEOUT_STATE = "55P03";
 const UNIQUE_VIOLATION_STATE = "23505";
+const UNDEFINED_TABLE_STATE = "42P01";
 // A deadlock or a serialisation failure.
 const CONFLICT_STATES = /^(40P01|40001)$/;
 
@@ -153,6 +154,11 @@ export function isLockTimeout(error: unknown): boolean {
 /** Whether a unique constraint rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   return stateOf(error) === UNIQUE_VIOLATION_STATE;
+}
+
+/** Whether the statement named a table that does not exist; it has done nothing. */
+export function isMissingTable(error: unknown): boolean {
+  return stateOf(error) === UNDEFINED_TABLE_STATE;
 }
 
 function stateOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { type Db, isLockTimeout, readDatabaseTime, type Trx } from "./database.ts";
+import { type Db, isLockTimeout, isMissingTable, readDatabaseTime, type Trx } from "./database.ts";
+import { PREPARED_STATEMENT } from "./prepared-statement.ts";
 
 /** Tables partitioned by the UTC day of `created_at` and pruned by dropping whole days. */
 export const PARTITIONED = ["event", "delivery", "attempt", "connection_log", "api_log"] as const;
@@ -42,6 +43,38 @@ export async function dropPartitionsBefore(
     });
   }
   return dropped;
+}
+
+/** The tables in which a statement finds rows of certain times. */
+export interface PartitionRange {
+  from: Date;
+  to: Date;
+  /** The partition of the day, or the whole table: it then needs `created_at between` these two. */
+  table(name: Partitioned): RawBuilder<unknown>;
+  /** `PREPARED_STATEMENT` if the tables are partitions: a kept plan for a whole table would lock every day of it. */
+  mark: RawBuilder<unknown>;
+}
+
+/**
+ * Runs a statement on rows of these times, at least one. It runs on the partitions of their day if they have one day in
+ * common and its partitions exist, and on the whole tables otherwise. Do not call it in a transaction.
+ */
+export async function withPartitions<Result>(
+  times: readonly Date[],
+  run: (range: PartitionRange) => Promise<Result>,
+): Promise<Result> {
+  const all = times.map((time) => time.getTime());
+  const [from, to] = [new Date(Math.min(...all)), new Date(Math.max(...all))];
+  if (startOfDay(from) === startOfDay(to)) {
+    try {
+      const table = (name: Partitioned) => sql.table(partitionName(name, from));
+      return await run({ from, to, table, mark: PREPARED_STATEMENT });
+    } catch (error) {
+      // Rows of a day without a partition are in the default one.
+      if (!isMissingTable(error)) throw error;
+    }
+  }
+  return run({ from, to, table: (name) => sql.table(name), mark: sql`` });
 }
 
 /** Creates partitions that have these names in another database. */
