@@ -71,8 +71,10 @@ export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Prom
   const outside = sql`lane = q.lane and grp <> all(q.skip) and (q.only is null or grp = any(q.only)) and ${DUE}`;
   const { rows } = await sql<JobRow>`${PREPARED_STATEMENT}
     select j.*, extract(epoch from j.run_at - now())::float8 * 1000 as wait_ms
-    from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) as q
-      (lane bigint, "limit" integer, skip text[], "only" text[], lowest boolean)
+    from (
+      select * from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) as q
+        (lane bigint, "limit" integer, skip text[], "only" text[], lowest boolean) ${rowCountHint(orders)}
+    ) as q
     cross join lateral (${candidateJobs(outside, sql`q."limit"`, sql`q.lowest`)}) as j`.execute(db);
   return rows;
 }
@@ -111,7 +113,7 @@ function candidateJobs(outside: Fragment, limit: Fragment, lowest: Fragment): Fr
 /** Returns the lanes that have at least one job to read. */
 export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`${PREPARED_STATEMENT}
-    select id from unnest(${lanes}::bigint[]) as idle (id)
+    select id from (select * from unnest(${lanes}::bigint[]) as idle (id) ${rowCountHint(lanes)}) as idle
     where exists (select 1 from job where lane = idle.id and ${DUE})`.execute(db);
   return rows.map((row) => row.id);
 }

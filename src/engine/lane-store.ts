@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "../platform/db/database.ts";
+import { rowCountHint } from "../platform/db/prepared-statement.ts";
 
 /**
  * Returns the id of the lane of this kind and key, and creates it if missing. After the commit: `wake([id])`.
@@ -68,8 +69,9 @@ function stillOurs(node: string, lanes: readonly LaneEpoch[]): RawBuilder<LaneEp
   const epochs = lanes.map((lane) => lane.epoch);
   return sql<LaneEpoch>`
     select lane.id, lane.epoch from lane
-    join unnest(${ids}::bigint[], ${epochs}::bigint[]) as expected (id, epoch)
-      on expected.id = lane.id and expected.epoch = lane.epoch
+    join (
+      select * from unnest(${ids}::bigint[], ${epochs}::bigint[]) as expected (id, epoch) ${rowCountHint(lanes)}
+    ) as expected on expected.id = lane.id and expected.epoch = lane.epoch
     where lane.owner = ${node}`;
 }
 

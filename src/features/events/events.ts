@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { singleJobGroup } from "../../engine/job-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
@@ -63,7 +63,8 @@ async function readInstanceSnapshots(trx: Trx, drafts: EventDraft[]): Promise<Ma
   const ids = [...new Set(drafts.map((draft) => draft.instance_id))].filter((id) => !known.has(id));
   if (ids.length === 0) return known;
   const { rows: snapshots } = await sql<InstanceSnapshot>`${PREPARED_STATEMENT}
-    select id, account_id, name, phone, metadata from instance where id = any(${ids}::bigint[])`.execute(trx);
+    select id, account_id, name, phone, metadata from instance
+    where id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})`.execute(trx);
   for (const snapshot of snapshots) known.set(snapshot.id, snapshot);
   return known;
 }
@@ -116,11 +117,12 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
   return sql<{ lane: number }>`${PREPARED_STATEMENT}
     with draft as (
-      select * from unnest(
+      select * from (select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
         ${column("chat")}::text[], ${column("tags")}::text[], ${column("at")}::timestamptz[],
         ${column("is_undelivered")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
       ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ord)
+        ${rowCountHint(rows)}) as d
       where ${isSubscribed}
     ), counters as (
       select instance_id, last from event_counter

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { CompletedRequest } from "../../platform/log/metrics.ts";
 import { anonymiseIp } from "../../platform/outgoing/ip-address.ts";
@@ -95,6 +95,7 @@ async function insert(db: Db, rows: LoggedRequest[]): Promise<void> {
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (
         account_id bigint, instance_id bigint, caller text, user_id bigint, key_id bigint, method text, route text,
         status smallint, code text, duration_ms real, ip text, request_id text, created_at timestamptz)
+      ${rowCountHint(rows)}
     ), known as materialized (
       select id from account
       where id in (select account_id from request) and removed_at is null order by id for key share

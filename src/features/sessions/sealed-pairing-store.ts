@@ -189,11 +189,15 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
   const bodies = entries.map(({ nth, id, body }) =>
     box.seal(body, encryptionContextOf("journal_entry", "secret", ...rowOf(nth), id)),
   );
+  // One hint for all three lists, so that the text varies little.
+  const hint = rowCountHint({ length: Math.max(keys.length, entries.length, deleted.length) });
   return sql`
     key as materialized (
       select claim.instance, claim.generation, k.kind, k.id, k.secret
-      from unnest(${keys.map(({ nth }) => nth)}::integer[], ${keys.map(({ kind }) => kind)}::text[],
-        ${keys.map(({ id }) => id)}::text[], ${sealed}::bytea[]) as k (nth, kind, id, secret)
+      from (
+        select * from unnest(${keys.map(({ nth }) => nth)}::integer[], ${keys.map(({ kind }) => kind)}::text[],
+          ${keys.map(({ id }) => id)}::text[], ${sealed}::bytea[]) as k (nth, kind, id, secret) ${hint}
+      ) as k
       join claim on claim.nth = k.nth
     ),
     put as (
@@ -209,17 +213,21 @@ function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
     stored_entries as (
       insert into journal_entry (instance_id, generation, id, is_done, secret)
       select claim.instance, claim.generation, l.id, l.is_done, l.secret
-      from unnest(${entries.map(({ nth }) => nth)}::integer[], ${entries.map(({ id }) => id)}::text[],
-        ${entries.map((entry) => entry.is_done)}::boolean[], ${bodies}::bytea[])
-        with ordinality as l (nth, id, is_done, secret, place)
+      from (
+        select * from unnest(${entries.map(({ nth }) => nth)}::integer[], ${entries.map(({ id }) => id)}::text[],
+          ${entries.map((entry) => entry.is_done)}::boolean[], ${bodies}::bytea[])
+          with ordinality as l (nth, id, is_done, secret, place) ${hint}
+      ) as l
       join claim on claim.nth = l.nth order by l.place
       on conflict (instance_id, generation, id) do update set is_done = excluded.is_done, secret = excluded.secret
     ),
     deleted_entries as (
       delete from journal_entry using (
         select claim.instance, claim.generation, f.id
-        from unnest(${deleted.map(({ nth }) => nth)}::integer[], ${deleted.map(({ id }) => id)}::text[])
-          as f (nth, id)
+        from (
+          select * from unnest(${deleted.map(({ nth }) => nth)}::integer[], ${deleted.map(({ id }) => id)}::text[])
+            as f (nth, id) ${hint}
+        ) as f
         join claim on claim.nth = f.nth
       ) as old
       where journal_entry.instance_id = old.instance and journal_entry.generation = old.generation

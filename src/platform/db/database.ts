@@ -25,6 +25,10 @@ export interface Database {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_POOL = 10;
+/** Two connections stay open, so that the next statement finds its plan; the others for a minute. */
+const KEPT = { min: 2, idleTimeoutMillis: 60_000 };
+/** A connection never releases the memory of its statements, and their texts change. */
+const MAX_LIFETIME_S = 86_400;
 /** Ends a stalled transaction at most 3 s + 8 s after the last heartbeat: after 11 s others claim the lanes. */
 const IDLE_IN_TRANSACTION_MS = 8_000;
 const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
@@ -51,6 +55,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? DEFAULT_POOL,
+    ...KEPT,
+    maxLifetimeSeconds: MAX_LIFETIME_S,
     application_name: options.application_name ?? "waygate",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
@@ -58,9 +64,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     types: numbersAsNumbers(),
     onConnect: async (client) => {
       if (client instanceof pg.Client) clients.add(client.once("end", () => clients.delete(client)));
-      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`);
-      if (options.lockTimeoutMs)
-        await client.query(`set lock_timeout = ${Math.round(options.lockTimeoutMs)}`);
+      await client.query(settingsOf(options));
       await trackBackendProcess(client, isPooled);
     },
   });
@@ -73,6 +77,12 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   const db = new Kysely<Tables>({ dialect });
   const rest = { url: options.directUrl ?? url, checkConnections: () => suspect(clients) };
   return { db, pool, ...rest, close: () => closePool(db, pool) };
+}
+
+/** Not as start-up parameters, which poolers refuse. */
+function settingsOf({ lockTimeoutMs }: DatabaseOptions): string {
+  const idle = `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+  return lockTimeoutMs ? `${idle}; set lock_timeout = ${Math.round(lockTimeoutMs)}` : idle;
 }
 
 function suspect(clients: ReadonlySet<pg.Client>): () => void {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
 import { openDatabase } from "./database.ts";
 import { PREPARED_STATEMENT } from "./prepared-statement.ts";
@@ -48,6 +49,44 @@ test("a prepared statement still works after its table has changed", async () =>
   await sql`alter table thing add column size int default 7`.execute(one.db);
   expect(await findThing(1)).toEqual([{ id: 1, name: "a", size: 7 }]);
   expect(await findThing(2)).toEqual([{ id: 2, name: "b", size: 7 }]);
+});
+
+/** The plan that the prepared statement runs with. */
+async function planOf(): Promise<string> {
+  const { rows } = await sql<{ name: string }>`select name from pg_prepared_statements`.execute(one.db);
+  const plan = await sql<{
+    "QUERY PLAN": string;
+  }>`explain execute ${sql.id(rows[0]?.name ?? "")} (1)`.execute(one.db);
+  return plan.rows.map((row) => row["QUERY PLAN"]).join();
+}
+
+/** More often than PostgreSQL plans for the values before it compares costs. */
+async function runOften(): Promise<void> {
+  for (let run = 0; run < 10; run++) await findThing(1);
+}
+
+test("a prepared statement is planned anew once its table has grown", async () => {
+  await sql`alter table thing set (autovacuum_enabled = off)`.execute(one.db);
+  await sql`create unique index on thing (id)`.execute(one.db);
+  await sql`analyze thing`.execute(one.db);
+  await runOften();
+  expect(await planOf()).toContain("Seq Scan");
+  await sql`insert into thing select n, 'c' from generate_series(3, 100000) n`.execute(one.db);
+  const planAgain = () => runOften().then(planOf);
+  await expect.poll(planAgain, { timeout: 30_000 }).toContain("Index Scan");
+});
+
+test("a prepared statement keeps its plan while its table keeps its size", async () => {
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  const count = (text: string) => query.mock.calls.filter(([sent]) => String(sent).includes(text)).length;
+  const readSizes = () => findThing(1).then(() => count("pg_relation_size"));
+  await expect.poll(readSizes, { timeout: 30_000 }).toBe(1);
+  await runOften();
+  query.mockClear();
+  await expect.poll(readSizes, { timeout: 30_000 }).toBe(2);
+  await runOften();
+  expect(count("discard plans")).toBe(0);
+  query.mockRestore();
 });
 
 test("in a transaction a prepared statement fails once at most, with the error that says why", async () => {

@@ -1,38 +1,38 @@
 import { type PostgresPool, type PostgresPoolClient, sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type pg from "pg";
+import { TableSizes } from "./table-sizes.ts";
 
 const MARKER = "/* kept */";
 /** Longest offset of the mark in a statement. */
 const MARK_WITHIN = 20;
-/**
- * More than the number of marked statements; a statement whose text varies costs memory on every connection.
- */
-const MOST_TEXTS = 300;
-/** Plans expire because tables can grow to a million rows before PostgreSQL updates its statistics. */
-const PLANS_LAST_MS = { first: 1_000, longest: 10_000 };
+/** The texts used last have names. Each name costs memory on every connection that has used it. */
+const MOST_TEXTS = 600;
 
 /**
- * Marks a statement that runs for every message: each connection prepares it now and then instead of every
- * time, because planning takes longer than running. Use it only for fixed text that finds rows by key.
+ * Marks a statement that runs for every message: each connection prepares it once, because planning takes
+ * longer than running. Use it only for fixed text that finds rows by key, with a `rowCountHint` on each list.
  */
 export const PREPARED_STATEMENT = sql.raw<never>(`${MARKER} `);
 
 /**
- * Append to a select from a list of rows given as JSON. PostgreSQL assumes a hundred rows in any such list
- * and would then scan whole tables instead of using their indexes.
+ * Append to a select from a list of rows. PostgreSQL assumes ten or a hundred rows in any such list, and would
+ * scan whole tables instead of using their indexes. The count is rounded up to a power of ten and is part of the
+ * text: so a plan for any values costs the same as one for these, and PostgreSQL keeps it.
  */
 export function rowCountHint(rows: { readonly length: number }) {
-  return sql`limit ${rows.length}`;
+  return sql`limit ${sql.lit(10 ** Math.ceil(Math.log10(Math.max(1, rows.length))))}`;
 }
 
 /** Wraps the pool for Kysely and prepares the marked statements. */
 export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   const names = new StatementNames();
+  const sizes = new TableSizes(pool);
   const clients = new WeakMap<pg.PoolClient, PreparedStatementClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const prepared = clients.get(client) ?? new PreparedStatementClient(client, names);
+      const prepared = clients.get(client) ?? new PreparedStatementClient(client, names, sizes);
       clients.set(client, prepared);
       await prepared.freshen();
       return prepared;
@@ -43,12 +43,12 @@ export function usePreparedStatements(pool: pg.Pool): PostgresPool {
 
 /** The names of the marked statements on their connections. */
 class StatementNames {
-  readonly #names = new Map<string, string>();
+  readonly #names = new LRUCache<string, string>({ max: MOST_TEXTS });
   #made = 0;
 
   of(text: string): string | undefined {
     if (!text.slice(0, MARK_WITHIN).includes(MARKER)) return undefined;
-    return this.#names.get(text) ?? (this.#names.size < MOST_TEXTS ? this.renew(text) : undefined);
+    return this.#names.get(text) ?? this.renew(text);
   }
 
   renew(text: string): string {
@@ -61,13 +61,15 @@ class StatementNames {
 class PreparedStatementClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #names: StatementNames;
-  #plannedAt = performance.now();
-  #lastMs = PLANS_LAST_MS.first;
+  readonly #sizes: TableSizes;
+  /** The sizes of the tables for which the plans were made. */
+  #plannedFor: string | undefined;
   #hasPlans = false;
 
-  constructor(client: pg.PoolClient, names: StatementNames) {
+  constructor(client: pg.PoolClient, names: StatementNames, sizes: TableSizes) {
     this.#client = client;
     this.#names = names;
+    this.#sizes = sizes;
   }
 
   query = ((text: string, values: unknown[]) => {
@@ -83,12 +85,13 @@ class PreparedStatementClient implements PostgresPoolClient {
     this.#client.release();
   }
 
+  /** Discards the plans if tables have grown since: a plan for a small table reads the whole table. */
   async freshen(): Promise<void> {
-    if (!this.#hasPlans || performance.now() - this.#plannedAt < this.#lastMs) return;
-    this.#plannedAt = performance.now();
-    this.#lastMs = Math.min(2 * this.#lastMs, PLANS_LAST_MS.longest);
+    if (this.#hasPlans) this.#sizes.refresh();
+    if (this.#plannedFor === this.#sizes.current) return;
+    this.#plannedFor = this.#sizes.current;
     // If the connection is lost, the statement itself reports that.
-    await this.#client.query("discard plans").catch(() => {});
+    if (this.#hasPlans) await this.#client.query("discard plans").catch(() => {});
   }
 
   /**

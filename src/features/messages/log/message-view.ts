@@ -15,7 +15,7 @@ import type {
 import { isLidJid, phoneOfJid } from "../../../network/jid.ts";
 import { quoteContent } from "../../../network/quote-content.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { MessageTable } from "../../../tables.ts";
 import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../../events/events.ts";
 import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media.ts";
@@ -94,7 +94,7 @@ export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id"
   const ids = messages.map(({ id }) => id);
   return selectForEvents(trx)
     .modifyFront(PREPARED_STATEMENT)
-    .where(sql<boolean>`m.id = any(${ids}::bigint[])`)
+    .where(sql<boolean>`m.id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})`)
     .execute();
 }
 

@@ -147,7 +147,8 @@ async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with decided as (
-      select m.id, i.lane from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
+      select m.id, i.lane from message m join instance i on i.id = m.instance_id
+      where m.id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})
     ), ended as (
       delete from job j using decided d
       where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()

@@ -8,7 +8,7 @@ import {
   isTransientDatabaseError,
   type Trx,
 } from "../../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import {
   AcceptedResponse,
@@ -204,7 +204,9 @@ function unknownIfTransient(error: unknown): WaitResult {
 async function findDecided(db: Db, ids: number[]): Promise<(MessageOutcome | undefined)[]> {
   const { rows } = await sql<MessageOutcome>`${PREPARED_STATEMENT}
     select id, message_id, jid, status, sent_at, error from message
-    where id = any(${ids}::bigint[]) and outcome_at is not null`.execute(db);
+    where id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)}) and outcome_at is not null`.execute(
+    db,
+  );
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

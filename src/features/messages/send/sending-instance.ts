@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { createBatchLoader } from "../../../engine/batch-queue.ts";
 import type { Db } from "../../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../../tables.ts";
 import { noInstance, SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
@@ -44,11 +44,14 @@ export function createInstanceReader(db: Db): ReadInstance {
 }
 
 async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
+  const distinct = [...new Set(ids)];
   const { rows } = await sql<SendingInstance>`${PREPARED_STATEMENT}
     select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages,
       ${isSandboxOffSql} as is_sandbox_off
     from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
-    where i.id = any(${[...new Set(ids)]}::bigint[]) and i.removed_at is null`.execute(db);
+    where i.id in (select unnest(${distinct}::bigint[]) ${rowCountHint(distinct)}) and i.removed_at is null`.execute(
+    db,
+  );
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

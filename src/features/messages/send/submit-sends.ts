@@ -3,7 +3,7 @@ import type { Job } from "../../../engine/engine.ts";
 import { singleJobGroup } from "../../../engine/job-store.ts";
 import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { Db } from "../../../platform/db/database.ts";
-import { PREPARED_STATEMENT } from "../../../platform/db/prepared-statement.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
@@ -75,6 +75,7 @@ export async function loadAndSubmitSends(
     with input as (
       select * from unnest(${ids}::bigint[], ${claimed.map(({ lane }) => lane.id)}::bigint[],
         ${claimed.map(({ may_submit }) => may_submit)}::boolean[]) as x (id, lane, may_submit)
+      ${rowCountHint(claimed)}
     ), owned as (${lockOwnedLanes(node, lanes)}),
     loaded as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
@@ -95,7 +96,7 @@ export async function loadAndSubmitSends(
           then least((i.settings ->> 'messages_per_minute')::int,
             (select message_rate_limit_per_minute from plan where id = a.plan_id)) end as per_minute
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
-      where m.id = any(${ids}::bigint[])
+      where m.id in (select id from input)
     ), begun as (
       update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
       from input x join owned o on o.id = x.lane join loaded p on p.id = x.id
@@ -155,10 +156,16 @@ export async function submitSends(
   const laneIds = submissions.map(({ lane }) => lane.id);
   const jids = submissions.map(({ to }) => to?.jid ?? null);
   const chats = submissions.map(({ to }) => to?.id ?? null);
-  const { rows } = await sql<{ id: number; is_owned: boolean; is_submitted: boolean; is_withheld: boolean }>`
+  const { rows } = await sql<{
+    id: number;
+    is_owned: boolean;
+    is_submitted: boolean;
+    is_withheld: boolean;
+  }>`${PREPARED_STATEMENT}
     with input as (
       select * from unnest(${ids}::bigint[], ${laneIds}::bigint[], ${jids}::text[], ${chats}::bigint[])
         as x (id, lane, jid, chat)
+      ${rowCountHint(submissions)}
     ), owned as (${lockOwnedLanes(node, lanes)}),
     running as materialized (
       select c.id from campaign c
