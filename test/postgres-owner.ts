@@ -16,4 +16,5 @@ const leave = async (): Promise<void> => {
 };
 process.once("SIGTERM", () => void leave()).once("SIGINT", () => void leave());
 // Last: whoever reads it may send a signal at once.
-process.stdout.write(`${JSON.stringify({ url: postgres.url, adopted: postgres.wasAlreadyRunning })}\n`);
+const { url, socketUrl, wasAlreadyRunning } = postgres;
+process.stdout.write(`${JSON.stringify({ url, socketUrl, adopted: wasAlreadyRunning })}\n`);

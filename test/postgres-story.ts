@@ -21,7 +21,7 @@ const PROGRAM = join(packageRoot(), "dist/test/postgres-owner.js");
 export interface GatewayOwner {
   process: ChildProcess;
   /** What it printed when its database was up; rejects with what it said when it ended instead. */
-  up: Promise<{ url: string; adopted: boolean }>;
+  up: Promise<{ url: string; socketUrl?: string; adopted: boolean }>;
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 

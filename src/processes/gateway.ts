@@ -19,7 +19,6 @@ import { createWhatsAppDriver } from "../network/whatsapp/whatsapp-driver.ts";
 import type { Config } from "../platform/config/config.ts";
 import { type DataDir, openDataDir } from "../platform/config/data-dir.ts";
 import { packageVersion as readVersion } from "../platform/config/package-version.ts";
-import type { Database } from "../platform/db/database.ts";
 import type { Readiness } from "../platform/http/http-server.ts";
 import type { Log } from "../platform/log/log.ts";
 import { createSafeFetch, type SafeFetch } from "../platform/outgoing/safe-fetch.ts";
@@ -29,7 +28,13 @@ import { type Api, createApi } from "./api.ts";
 import { CleanupStack } from "./cleanup-stack.ts";
 import { createClusterNodes } from "./cluster-nodes.ts";
 import { openBackups } from "./open-backups.ts";
-import { ensureFirstOwner, type OwnerReport, openDatabases, prepareDatabases } from "./open-databases.ts";
+import {
+  type Databases,
+  ensureFirstOwner,
+  type OwnerReport,
+  openDatabases,
+  prepareDatabases,
+} from "./open-databases.ts";
 import { addSessionHost } from "./session-host.ts";
 import { rethrowAsStartError, throwListenError } from "./start-error.ts";
 
@@ -99,13 +104,11 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
   };
 }
 
-interface GatewayBase {
+interface GatewayBase extends Pick<Databases, "database" | "sandbox" | "databaseListeners"> {
   config: Config;
   log: Log;
   undo: CleanupStack;
   dataDir: DataDir;
-  database: Database;
-  sandbox: Database;
   secretKey: string;
   box: SecretBox;
   readiness: Readiness;
@@ -115,7 +118,7 @@ interface GatewayBase {
 async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: string }> {
   const { config, log, undo, dataDir, database, box } = on;
   const { db } = database;
-  const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
+  const listeners = [...on.databaseListeners];
   const allowsLoopback = config.localTargets === "auto" ? createSoleAccountCheck({ db, log }) : undefined;
   const outgoing = createSafeFetch({
     allowedHosts: config.allowedHosts,
@@ -261,10 +264,4 @@ function createDrivers(
       log,
     }),
   ];
-}
-
-/** Where the database listens; outgoing requests must not reach it. */
-function listenerOf(databaseUrl: string): { address: string; port: number } {
-  const { hostname, port } = new URL(databaseUrl);
-  return { address: hostname, port: Number(port) || 5432 };
 }

@@ -27,6 +27,13 @@ export interface Databases {
   /** The sandbox network's own connections. */
   sandbox: Database;
   description: string;
+  /** Where the database listens; outgoing requests must not reach it. */
+  databaseListeners: NetworkAddress[];
+}
+
+interface NetworkAddress {
+  address: string;
+  port: number;
 }
 
 export async function openDatabases(
@@ -35,8 +42,12 @@ export async function openDatabases(
   log: Log,
   undo: CleanupStack,
 ): Promise<Databases> {
-  const { url, description } = config.databaseUrl
-    ? { url: config.databaseUrl, description: describeExternal(config.databaseUrl) }
+  const { url, description, tcpUrl } = config.databaseUrl
+    ? {
+        url: config.databaseUrl,
+        description: describeExternal(config.databaseUrl),
+        tcpUrl: config.databaseUrl,
+      }
     : await startOwn(config, dataDir, log, undo);
   const directUrl = config.databaseDirectUrl;
   const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
@@ -44,13 +55,19 @@ export async function openDatabases(
   // The sandbox network recognises live processes by locks that their connections hold.
   const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
   undo.add(() => sandbox.close());
-  return { database, sandbox, description };
+  return { database, sandbox, description, databaseListeners: [tcpUrl, directUrl ?? tcpUrl].map(listenerOf) };
 }
 
 async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: CleanupStack) {
   const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(rethrowAsStartError);
   undo.add(() => postgres.stop());
-  return { url: postgres.url, description: `its own PostgreSQL below ${dataDir}` };
+  const { url: tcpUrl, socketUrl: url = tcpUrl } = postgres;
+  return { url, description: `its own PostgreSQL below ${dataDir}`, tcpUrl };
+}
+
+function listenerOf(databaseUrl: string): NetworkAddress {
+  const { hostname, port } = new URL(databaseUrl);
+  return { address: hostname, port: Number(port) || 5432 };
 }
 
 function describeExternal(databaseUrl: string): string {

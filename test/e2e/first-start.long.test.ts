@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
+import { findRunningDatabase } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { query } from "../postgres-story.ts";
 import { startReceiver } from "../receiver.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
 import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gateway.ts";
@@ -45,11 +47,33 @@ describe("a gateway that starts for the first time without settings", () => {
     );
   });
 
-  test("lets the owner sign in with the password that it has printed", async () => {
+  const signIn = () => {
     const email = printed(/^Owner's sign-in: (\S+)$/m);
     const password = printed(/^Password: +(\S+) .*shown this once/m);
-    const { data: signedIn } = await createClient({ baseUrl: gateway.url }).login({ email, password });
+    return createClient({ baseUrl: gateway.url }).login({ email, password });
+  };
+
+  test("lets the owner sign in with the password that it has printed", async () => {
+    const { data: signedIn } = await signIn();
     expect(signedIn.account.account_type).toBe("owner");
+  });
+
+  test("reaches its database over a Unix socket alone, and sends no request to its TCP port", async () => {
+    const database = (await findRunningDatabase(data.path)) ?? "";
+    const connections = await query(
+      database,
+      `select distinct client_addr from pg_stat_activity where application_name like 'waygate%'`,
+    );
+    expect(connections).toEqual([{ client_addr: null }]);
+    const { token } = (await signIn()).data;
+    const owner = createClient({ baseUrl: gateway.url, token });
+    const { data: made } = await owner.createInstance({ name: "Ports", network: "sandbox" });
+    const client = createClient({ baseUrl: gateway.url, apiKey: made.api_key });
+    const save = (port: number) =>
+      client.createWebhook({ id: made.id, url: `http://127.0.0.1:${port}/`, events: ["message.received"] });
+    const port = Number(new URL(database).port);
+    await save(port - 1);
+    await expect(save(port)).rejects.toMatchObject({ status: 400 });
   });
 
   test.each(["sh", "bash"])(

@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
+import { makeScratchDir } from "../../../test/scratch-dir.ts";
 import { isDatabaseUnavailable, openDatabase } from "./database.ts";
 
 let store: TestDatabase;
@@ -101,7 +103,22 @@ test("a pool that was never used, or only beside Kysely, closes as well", async 
   expect(used.pool.totalCount).toBe(0);
 });
 
-test("a refused connection, an unknown host and a silent server mean an unavailable database", async () => {
+test("a socket with a full queue of connections means an unavailable database", async () => {
+  const { path, remove } = await makeScratchDir();
+  const server = createServer().listen({ path: join(path, "socket"), backlog: 1 });
+  await once(server, "listening");
+  // In one turn, so that the server accepts none of them in between.
+  const sockets = Array.from({ length: 5 }, () => connect(join(path, "socket")).on("error", () => {}));
+  const results = await Promise.allSettled(sockets.map((socket) => once(socket, "connect")));
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  for (const socket of sockets) socket.destroy();
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.filter((error) => !isDatabaseUnavailable(error))).toEqual([]);
+  server.close();
+  await remove();
+});
+
+test("a refused connection, an unknown host, a missing socket and a silent server mean an unavailable database", async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -110,6 +127,7 @@ test("a refused connection, an unknown host and a silent server mean an unavaila
   const urls = [
     "postgres://w:w@127.0.0.1:1/w",
     "postgres://w:w@no-such-host.invalid/w",
+    "postgres://w:w@%2Fno%2Fsuch%2Fdirectory/w",
     `postgres://w:w@127.0.0.1:${port}/w`,
   ];
   const startedAt = performance.now();

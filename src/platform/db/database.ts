@@ -132,6 +132,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_CODES.has(code)) return true;
+  // A Unix socket: the server is not there, or its queue of connections is full.
+  if ((code === "ENOENT" || code === "EAGAIN") && "syscall" in error && error.syscall === "connect")
+    return true;
   if (UNAVAILABLE_MESSAGES.some((sentence) => error.message.startsWith(sentence))) return true;
   return error.cause !== undefined && isDatabaseUnavailable(error.cause);
 }

@@ -1,13 +1,27 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { buildDist } from "../../../test/build-dist.ts";
 import { createPostgresStory, isAlive, postmasterOf, query } from "../../../test/postgres-story.ts";
 import { isDatabaseUnavailable, openDatabase } from "../db/database.ts";
+import { findPostgresHome } from "./postgres-home.ts";
+import { prepareSocketDir } from "./prepare-socket-dir.ts";
 
 beforeAll(buildDist);
 
@@ -63,10 +77,110 @@ test("the first start creates a durable database, the second finds its data on t
 });
 
 test("a connection without the password is refused", async () => {
-  const { url } = await story.start(lasting);
-  await expect(query(url.replace(/:[0-9a-f]{48}@/, ":guess@"), "select 1")).rejects.toMatchObject({
-    code: "28P01",
+  const { url, socketUrl = "" } = await story.start(lasting);
+  for (const address of [url, socketUrl]) {
+    const guessed = address.replace(/:[0-9a-f]{48}@/, ":guess@");
+    await expect(query(guessed, "select 1")).rejects.toMatchObject({ code: "28P01" });
+  }
+});
+
+/** How the connection reaches PostgreSQL; a Unix socket has no address. */
+async function wayTo(url: string | undefined): Promise<string> {
+  const [row] = await query(url ?? "", "select host(inet_server_addr()) as address");
+  return `${row?.address ?? "socket"}`;
+}
+
+test("the database is also served over a socket in a directory that only its user may enter", async () => {
+  const { url, socketUrl } = await story.start(lasting);
+  expect([await wayTo(url), await wayTo(socketUrl)]).toEqual(["127.0.0.1", "socket"]);
+  const [closed, data] = await Promise.all(
+    ["socket", "data"].map((name) => stat(join(lasting, "postgres", name))),
+  );
+  expect(closed?.mode).toBe(data?.mode);
+  expect(Number(closed?.mode) & 0o777).toBe(0o700);
+  expect(closed?.uid).toBe(data?.uid);
+});
+
+/** A directory that PostgreSQL's user may enter, also if this process is root. */
+async function openDirectory(): Promise<string> {
+  const path = await story.directory();
+  await chmod(path, 0o711);
+  return path;
+}
+
+test("a data directory whose path is too long for a socket has a database on TCP alone", async () => {
+  const parent = await openDirectory();
+  // The longest directory with a socket of at most 103 bytes, which is what every system allows.
+  const longest = 103 - `${parent}//postgres/socket/.s.PGSQL.20000`.length;
+  for (const [length, way] of [
+    [longest, "socket"],
+    [longest + 1, "127.0.0.1"],
+  ] as const) {
+    const dataDir = join(parent, "x".repeat(length));
+    await mkdir(dataDir);
+    const { url, socketUrl, stop } = await story.start(dataDir);
+    expect(await wayTo(socketUrl ?? url)).toBe(way);
+    expect(socketUrl === undefined).toBe(way !== "socket");
+    await stop();
+  }
+});
+
+test("a directory whose name PostgreSQL's setting would split has a database on TCP alone", async () => {
+  const dataDir = join(await openDirectory(), "a,b");
+  await mkdir(dataDir);
+  const { url, socketUrl } = await story.start(dataDir);
+  expect([await wayTo(url), socketUrl]).toEqual(["127.0.0.1", undefined]);
+});
+
+test("a directory that can hold no socket is found out before PostgreSQL starts", async () => {
+  const home = await findPostgresHome(await story.directory());
+  await mkdir(home.path);
+  expect(await prepareSocketDir(home)).toBe(home.socketDir);
+  expect(await readdir(home.socketDir)).toEqual([]);
+  expect(await prepareSocketDir({ ...home, socketDir: "/dev/null/socket" })).toBe(undefined);
+});
+
+/** Leaves PostgreSQL running, as a killed gateway does. */
+async function leaveOrphan(dataDir: string): Promise<{ port: string; pid: number }> {
+  const owner = story.own(dataDir);
+  const { port } = new URL((await owner.up).url);
+  await owner.kill("SIGKILL");
+  return { port, pid: await postmasterOf(join(dataDir, "postgres")) };
+}
+
+test("a PostgreSQL that an earlier version left without a socket is used over TCP", async () => {
+  const local = join(lasting, "postgres/postgresql.local.conf");
+  await writeFile(local, "unix_socket_directories = ''\n");
+  await leaveOrphan(lasting);
+  await writeFile(local, "");
+  const { url, socketUrl, wasAlreadyRunning, stop } = await story.start(lasting);
+  expect({ way: await wayTo(url), socketUrl, wasAlreadyRunning }).toEqual({
+    way: "127.0.0.1",
+    socketUrl: undefined,
+    wasAlreadyRunning: true,
   });
+  await stop();
+  expect(await wayTo((await story.start(lasting)).socketUrl)).toBe("socket");
+});
+
+test("a running PostgreSQL whose socket was deleted is used over TCP", async () => {
+  await leaveOrphan(lasting);
+  await rm(join(lasting, "postgres/socket"), { recursive: true });
+  const { url, socketUrl, wasAlreadyRunning } = await story.start(lasting);
+  expect([await wayTo(url), socketUrl, wasAlreadyRunning]).toEqual(["127.0.0.1", undefined, true]);
+});
+
+test("the copy of a crashed database's directory has a socket of its own", async () => {
+  const { port, pid } = await leaveOrphan(lasting);
+  process.kill(pid, "SIGKILL");
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), SERVED);
+  const copy = join(await openDirectory(), "copy");
+  await promisify(execFile)("cp", ["-a", lasting, copy]);
+  const { socketUrl } = await story.start(copy);
+  expect(await query(socketUrl ?? "", "show data_directory")).toEqual([
+    { data_directory: join(copy, "postgres/data") },
+  ]);
+  expect((await readdir(join(copy, "postgres/socket"))).join()).not.toContain(port);
 });
 
 test("two data directories never share a database", async () => {
@@ -84,7 +198,7 @@ test("two data directories never share a database", async () => {
 test("a killed gateway releases its output, and the next one reattaches to its PostgreSQL", async () => {
   const dataDir = lasting;
   const owner = story.own(dataDir);
-  const { url } = await owner.up;
+  const { url, socketUrl } = await owner.up;
   await query(url, "create table kept_by_orphan as select 1 as n");
   const pid = await postmasterOf(join(dataDir, "postgres"));
   const closed = once(owner.process, "close");
@@ -93,7 +207,8 @@ test("a killed gateway releases its output, and the next one reattaches to its P
   expect(isAlive(pid)).toBe(true);
 
   const next = story.own(dataDir);
-  expect(await next.up).toEqual({ url, adopted: true });
+  expect(await next.up).toEqual({ url, socketUrl, adopted: true });
+  expect(await wayTo(socketUrl)).toBe("socket");
   expect(await query(url, "select n from kept_by_orphan")).toEqual([{ n: 1 }]);
   expect(await postmasterOf(join(dataDir, "postgres"))).toBe(pid);
   expect(await next.kill("SIGTERM")).toBe(0);
@@ -131,7 +246,7 @@ test("Ctrl-C reaches the gateway, and PostgreSQL stops when the gateway stops it
 test("a postmaster killed with -9 during a transaction is restarted and has lost nothing", async () => {
   const dataDir = lasting;
   const server = await story.start(dataDir);
-  const { db, close } = openDatabase(server.url);
+  const { db, close } = openDatabase(server.socketUrl ?? "");
   await sql`create table kept_in_crash (n integer)`.execute(db);
   await sql`insert into kept_in_crash values (1)`.execute(db);
   const pid = await postmasterOf(join(dataDir, "postgres"));
@@ -143,6 +258,7 @@ test("a postmaster killed with -9 during a transaction is restarted and has lost
   await expect(broken).rejects.toSatisfy(isDatabaseUnavailable);
   const counted = await vi.waitFor(() => sql`select count(*) as n from kept_in_crash`.execute(db), SERVED);
   expect(counted.rows).toEqual([{ n: 1 }]);
+  expect((await lstat(join(dataDir, "postgres/socket"))).mode & 0o777).toBe(0o700);
   await close();
   await server.stop();
   expect(isAlive(await postmasterOf(join(dataDir, "postgres")).catch(() => 0))).toBe(false);
@@ -179,19 +295,21 @@ test("a crash between the creation of the database and its first use is repaired
   ]);
 });
 
-test("a pid file that names another program's process does not prevent the start", async () => {
+test("lock files that name another program's process do not prevent the start", async () => {
   const dataDir = lasting;
-  const { stop } = await story.start(dataDir);
+  const { url, stop } = await story.start(dataDir);
   const pidFile = join(dataDir, "postgres/data/postmaster.pid");
-  const left = await readFile(pidFile, "utf8");
+  const lockFile = join(dataDir, `postgres/socket/.s.PGSQL.${new URL(url).port}.lock`);
+  const [left, lock] = [await readFile(pidFile, "utf8"), await readFile(lockFile, "utf8")];
   await stop();
   const { uid, gid } = await stat(join(dataDir, "postgres/data"));
   const other = spawn("sleep", ["600"], process.getuid?.() === 0 ? { uid, gid } : {});
   await once(other, "spawn");
   await writeFile(pidFile, left.replace(/^\d+/, `${other.pid}`));
-  const { url, wasAlreadyRunning } = await story.start(dataDir);
+  await writeFile(lockFile, lock.replace(/^\d+/, `${other.pid}`));
+  const { socketUrl, wasAlreadyRunning } = await story.start(dataDir);
   expect(wasAlreadyRunning).toBe(false);
-  expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect(await query(socketUrl ?? "", "select 1 as n")).toEqual([{ n: 1 }]);
   expect(other.exitCode).toBe(null);
   other.kill();
 });

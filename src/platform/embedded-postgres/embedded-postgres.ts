@@ -11,10 +11,12 @@ import { rotatePostgresLog } from "./postgres-log.ts";
 import {
   findRunningPort,
   launchPostmaster,
+  type PostgresListener,
   type Postmaster,
   reattachPostmaster,
   shutDownPostmaster,
 } from "./postmaster.ts";
+import { prepareSocketDir } from "./prepare-socket-dir.ts";
 import { type PostgresSettings, writePostgresConfig } from "./write-postgres-config.ts";
 
 export interface EmbeddedPostgresOptions {
@@ -28,7 +30,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
+  /** On 127.0.0.1. */
   url: string;
+  /** The same database over its Unix socket, which costs less; undefined where there is none. */
+  socketUrl: string | undefined;
   /** Whether the server was still running, left by a killed gateway. */
   wasAlreadyRunning: boolean;
   stop(): Promise<void>;
@@ -70,12 +75,12 @@ async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions
   const copies = home.runner === undefined ? join(own, "postgres-programs") : SHARED_DIR;
   const binaries = binDir ? await findBinariesIn(binDir) : await findPackagedBinaries(copies, home.runner);
   await ensurePostgresCluster(home, binaries, settings?.fsync !== "off");
-  await writePostgresConfig(home, binaries.major, settings);
   const password = (await readFile(home.password, "utf8")).trim();
   const found = await reattachPostmaster(home, binaries);
-  const postmaster = found ?? (await launchOnFreePort(home, binaries));
-  const url = urlOf(password, postmaster.port);
-  await ensureDatabase(url).catch(async (error: unknown) => {
+  const { socketDir } = found ?? { socketDir: await prepareSocketDir(home) };
+  await writePostgresConfig(home, { major: binaries.major, socketDir, more: settings });
+  const postmaster = found ?? (await launchOnFreePort(home, binaries, socketDir));
+  const addresses = await prepareDatabase(password, postmaster, log).catch(async (error: unknown) => {
     await shutDownPostmaster(postmaster);
     throw error;
   });
@@ -83,16 +88,21 @@ async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions
     { pid: postmaster.pid, port: postmaster.port },
     found ? "PostgreSQL was still running" : "PostgreSQL started",
   );
-  return { url, wasAlreadyRunning: found !== undefined, stop: supervise(home, binaries, postmaster, log) };
+  const stop = supervise(home, binaries, postmaster, log);
+  return { ...addresses, wasAlreadyRunning: found !== undefined, stop };
 }
 
 /** Uses the same port at every start of a data directory, unless another program has taken it. */
-async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries): Promise<Postmaster> {
+async function launchOnFreePort(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+  socketDir: string | undefined,
+): Promise<Postmaster> {
   for await (const port of freePortsFor(home.path)) {
     try {
-      return await launchPatiently(home, binaries, port);
+      return await launchPatiently(home, binaries, { port, socketDir });
     } catch (error) {
-      if (!hasMessage(error, "could not bind")) throw error;
+      if (!hasMessage(error, "could not bind IPv4")) throw error;
     }
   }
   throw new Error("No port is free on 127.0.0.1.");
@@ -102,11 +112,11 @@ async function launchOnFreePort(home: PostgresHome, binaries: PostgresBinaries):
 async function launchPatiently(
   home: PostgresHome,
   binaries: PostgresBinaries,
-  port: number,
+  listener: PostgresListener,
 ): Promise<Postmaster> {
   for (const until = performance.now() + STRAGGLERS_MS; ; await sleep(BACKOFF_MS)) {
     try {
-      return await launchPostmaster(home, binaries, port);
+      return await launchPostmaster(home, binaries, listener);
     } catch (error) {
       if (!hasMessage(error, "pre-existing shared memory") || performance.now() > until) throw error;
     }
@@ -117,8 +127,24 @@ function hasMessage(error: unknown, text: string): boolean {
   return error instanceof Error && error.message.includes(text);
 }
 
-function urlOf(password: string, port: number): string {
-  return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+function urlOf(password: string, port: number, host = "127.0.0.1"): string {
+  return `postgres://${POSTGRES_USER}:${password}@${host}:${port}/${DATABASE}`;
+}
+
+/** Creates the database if it is missing. Returns its URLs; the socket's only if this process reaches it. */
+async function prepareDatabase(password: string, { port, socketDir }: Postmaster, log: Log) {
+  const url = urlOf(password, port);
+  if (socketDir !== undefined) {
+    const socketUrl = urlOf(password, port, encodeURIComponent(socketDir));
+    try {
+      await ensureDatabase(socketUrl);
+      return { url, socketUrl };
+    } catch (error) {
+      log.info({ err: error }, "The Unix socket of PostgreSQL cannot be used; using TCP");
+    }
+  }
+  await ensureDatabase(url);
+  return { url, socketUrl: undefined };
 }
 
 /** A crash may have happened between the first start and this step. */
@@ -151,7 +177,7 @@ function supervise(
       await current.exited;
       if (stopping.signal.aborted) return;
       log.error({ pid: current.pid }, "PostgreSQL exited unexpectedly; restarting it");
-      const next = await relaunch(home, binaries, current.port, log, stopping.signal);
+      const next = await relaunch(home, binaries, current, log, stopping.signal);
       if (next === undefined) return;
       current = next;
     }
@@ -170,13 +196,13 @@ function supervise(
 async function relaunch(
   home: PostgresHome,
   binaries: PostgresBinaries,
-  port: number,
+  { port, socketDir }: PostgresListener,
   log: Log,
   stopping: AbortSignal,
 ): Promise<Postmaster | undefined> {
   for (let waitMs = BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MAX_BACKOFF_MS)) {
     try {
-      const postmaster = await launchPostmaster(home, binaries, port);
+      const postmaster = await launchPostmaster(home, binaries, { port, socketDir });
       log.info({ pid: postmaster.pid, port }, "PostgreSQL is back");
       if (!stopping.aborted) return postmaster;
       await shutDownPostmaster(postmaster);

@@ -11,6 +11,8 @@ export interface PostgresHome {
   password: string;
   config: string;
   log: string;
+  /** Only for PostgreSQL's Unix socket: emptied at every start, and closed to other users. */
+  socketDir: string;
   runner: PostgresOsUser | undefined;
 }
 
@@ -52,6 +54,7 @@ function describeHome(path: string, runner: PostgresOsUser | undefined): Postgre
     password: join(path, "password"),
     config: join(path, "postgresql.conf"),
     log: join(path, "postgresql.log"),
+    socketDir: join(path, "socket"),
     runner,
   };
 }

@@ -131,8 +131,10 @@ test("as root, PostgreSQL runs as nobody, which may not list the data directory"
   if (!isRoot) return context.skip("needs root");
   const dataDir = await story.directory();
   await chmod(dataDir, 0o700);
-  const { url } = await story.start(dataDir);
+  const { url, socketUrl } = await story.start(dataDir);
   expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
+  expect(await query(socketUrl ?? "", "select 2 as n")).toEqual([{ n: 2 }]);
+  expect((await stat(join(dataDir, "postgres/socket"))).uid).toBe(65_534);
   expect((await stat(dataDir)).mode & 0o777).toBe(0o701);
   expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(65_534);
   const password = await stat(join(dataDir, "postgres/password"));
@@ -178,14 +180,15 @@ test("without root, the user owns PostgreSQL; a later start as root keeps that o
   const dataDir = await story.directory();
   await chown(dataDir, SOMEBODY.uid, SOMEBODY.gid);
   const owner = story.own(dataDir, SOMEBODY);
-  const { url } = await owner.up;
-  await query(url, "create table kept as select 1 as n");
+  const { socketUrl = "" } = await owner.up;
+  await query(socketUrl, "create table kept as select 1 as n");
   expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(SOMEBODY.uid);
   expect((await stat(join(dataDir, "postgres/data"))).uid).toBe(SOMEBODY.uid);
   expect(await owner.kill("SIGTERM")).toBe(0);
 
   const asRoot = await story.start(dataDir);
-  expect(await query(asRoot.url, "select n from kept")).toEqual([{ n: 1 }]);
+  expect(await query(asRoot.socketUrl ?? "", "select n from kept")).toEqual([{ n: 1 }]);
+  expect((await stat(join(dataDir, "postgres/socket"))).uid).toBe(SOMEBODY.uid);
   expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(SOMEBODY.uid);
   await asRoot.stop();
   expect(await query((await story.own(dataDir, SOMEBODY).up).url, "select n from kept")).toEqual([{ n: 1 }]);

@@ -6,20 +6,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import type { PostgresHome } from "./postgres-home.ts";
 import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
+import { emptySocketDir } from "./prepare-socket-dir.ts";
 import { findProcess } from "./running-process.ts";
 
-/** A PostgreSQL server on 127.0.0.1, running or ended. */
-export interface Postmaster {
-  pid: number;
+/** Where a PostgreSQL server listens. */
+export interface PostgresListener {
+  /** On 127.0.0.1. */
   port: number;
+  /** The directory of its Unix socket, which is the home's; undefined: it has none, or another. */
+  socketDir: string | undefined;
+}
+
+/** A PostgreSQL server, running or ended. */
+export interface Postmaster extends PostgresListener {
+  pid: number;
   /** Resolves when the process has ended. */
   exited: Promise<void>;
   isRunning(): boolean;
 }
 
-interface PidFile {
+interface PidFile extends PostgresListener {
   pid: number;
-  port: number;
   status: string;
 }
 
@@ -32,9 +39,10 @@ const KILL_LIMIT_MS = 3_000;
 export async function launchPostmaster(
   home: PostgresHome,
   { postgres }: PostgresBinaries,
-  port: number,
+  { port, socketDir }: PostgresListener,
 ): Promise<Postmaster> {
   await disownPidFile(home);
+  if (socketDir !== undefined) await emptySocketDir(home);
   await rotatePostgresLog(home.log).catch(() => {});
   const logStart = await postgresLogSize(home.log);
   const args = ["-D", home.data, "-c", `config_file=${home.config}`, "-p", `${port}`];
@@ -56,8 +64,8 @@ export async function launchPostmaster(
   if (refused !== undefined || child.pid === undefined)
     throw new Error(`${postgres} does not run (${refused?.message}).`);
   child.unref();
-  const postmaster = watch(child.pid, port, exited);
-  if (await isReady(home, postmaster)) return postmaster;
+  const ready = await becomeReady(home, watch(child.pid, port, exited));
+  if (ready !== undefined) return ready;
   throw new Error(
     `PostgreSQL exited while it was starting. Its output:\n${await readPostgresLogFrom(home.log, logStart)}`,
   );
@@ -71,15 +79,10 @@ export async function reattachPostmaster(
   const found = await readPidFile(home);
   if (found === undefined || !isServerOf(home, found.pid)) return undefined;
   const postmaster = watch(found.pid, found.port, untilExited(found.pid));
-  if (
-    found.status !== "stopping" &&
-    (await isCurrent(found.pid, binaries)) &&
-    (await isReady(home, postmaster))
-  ) {
-    return postmaster;
-  }
-  await shutDownPostmaster(postmaster);
-  return undefined;
+  const isUsable = found.status !== "stopping" && (await isCurrent(found.pid, binaries));
+  const ready = isUsable ? await becomeReady(home, postmaster) : undefined;
+  if (ready === undefined) await shutDownPostmaster(postmaster);
+  return ready;
 }
 
 /** The port of the server that runs on this home, if any. */
@@ -105,24 +108,33 @@ function watch(pid: number, port: number, exited: Promise<void>): Postmaster {
   const resolved = exited.then(() => {
     running = false;
   });
-  return { pid, port, exited: resolved, isRunning: () => running };
+  return { pid, port, socketDir: undefined, exited: resolved, isRunning: () => running };
 }
 
-/** Waits as long as the process lives: after a crash PostgreSQL first replays its log. */
-async function isReady(home: PostgresHome, { pid, isRunning }: Postmaster): Promise<boolean> {
-  for (; isRunning(); await sleep(READY_POLL_MS)) {
+/**
+ * The postmaster with the socket that it really has: one of an earlier version has none. Waits as long as the
+ * process lives: after a crash PostgreSQL first replays its log. Undefined if it ends.
+ */
+async function becomeReady(home: PostgresHome, postmaster: Postmaster): Promise<Postmaster | undefined> {
+  for (; postmaster.isRunning(); await sleep(READY_POLL_MS)) {
     const now = await readPidFile(home);
-    if (now?.pid === pid && now.status === "ready") return true;
-    if (now?.pid === pid && now.status === "stopping") return false;
+    if (now?.pid !== postmaster.pid) continue;
+    if (now.status === "ready") return { ...postmaster, socketDir: now.socketDir };
+    if (now.status === "stopping") return undefined;
   }
-  return false;
+  return undefined;
 }
 
 async function readPidFile(home: PostgresHome): Promise<PidFile | undefined> {
   const text = await readFile(join(home.data, "postmaster.pid"), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   const lines = text.split("\n");
-  return { pid: Number(lines[0]), port: Number(lines[3]), status: lines[7]?.trim() ?? "" };
+  return {
+    pid: Number(lines[0]),
+    port: Number(lines[3]),
+    socketDir: lines[4] === home.socketDir ? home.socketDir : undefined,
+    status: lines[7]?.trim() ?? "",
+  };
 }
 
 function isServerOf(home: PostgresHome, pid: number): boolean {

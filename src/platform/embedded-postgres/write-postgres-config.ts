@@ -7,7 +7,6 @@ export type PostgresSettings = Readonly<Record<string, string>>;
 
 const SETTINGS: PostgresSettings = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
   max_connections: "50",
   password_encryption: "scram-sha-256",
   // Every acknowledged commit is on disk.
@@ -42,13 +41,22 @@ const SETTINGS: PostgresSettings = {
   timezone: "UTC",
 };
 
+export interface PostgresConfigOptions {
+  /** The major version of PostgreSQL. */
+  major: number;
+  /** The directory of the Unix socket; undefined: none. */
+  socketDir: string | undefined;
+  /** Settings that override the gateway's. */
+  more?: PostgresSettings | undefined;
+}
+
 /** Rewrites the configuration; the operator's postgresql.local.conf beside it takes precedence. */
 export async function writePostgresConfig(
   home: PostgresHome,
-  major: number,
-  more: PostgresSettings = {},
+  { major, socketDir = "", more }: PostgresConfigOptions,
 ): Promise<void> {
-  const settings = { ...SETTINGS, ...(major >= 18 ? { io_method: "sync" } : {}), ...more };
+  const version = major >= 18 ? { io_method: "sync" } : {};
+  const settings = { ...SETTINGS, unix_socket_directories: socketDir, ...version, ...more };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
   const header =
     "# Written by Waygate at every start. Your own settings go into postgresql.local.conf in this directory.";
