@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { isOptOut, type SuppressionList } from "../consent/consent.ts";
-import type { InboundFollower, MessageRow } from "../messages/messages.ts";
+import type { InboundFollower, InboundRow } from "../messages/messages.ts";
 
 /**
  * Creates a lead for each new sender, in accounts with this setting. Opts a person out who asks for it.
@@ -13,24 +14,28 @@ export function createLeadFollower(suppression: SuppressionList): InboundFollowe
       .filter(({ from_me, chat_type }) => !from_me && chat_type === "contact")
       .map(toPerson);
     if (persons.length === 0) return;
-    await addLeads(trx, persons);
+    await addLeads(
+      trx,
+      persons.filter(({ creates_leads }) => creates_leads),
+    );
     const leaving = persons.filter(({ text }) => isOptOut(text));
     if (leaving.length > 0) await optOut(trx, suppression, leaving);
   };
 }
 
-interface Person {
-  account_id: number;
+interface Person extends Pick<InboundRow, "account_id" | "creates_leads"> {
   phone: string | null;
   lid: string | null;
   name: string | null;
   text: string;
 }
 
-function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: MessageRow): Person {
+function toPerson(row: InboundRow): Person {
+  const { account_id, creates_leads, chat_phone, chat_lid, jid, sender, content } = row;
   const lid = chat_lid ?? sender?.lid ?? (jid.endsWith("@lid") ? jid : null);
   return {
     account_id,
+    creates_leads,
     phone: chat_phone ?? sender?.phone ?? null,
     lid,
     name: sender?.push_name ?? null,
@@ -40,16 +45,19 @@ function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: Me
 
 /** Adds leads up to the plan's limit; a person who is a lead already, by phone or by LID, stays unchanged. */
 async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
-  await sql`
-    with person as (
+  if (persons.length === 0) return;
+  await sql`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as x (
+        account_id bigint, phone text, lid text, name text)
+      ${rowCountHint(persons)}
+    ), person as (
       select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
-      from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
-      where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
+      from input where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
     ), new_person as (
       select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads
       from person p join account a on a.id = p.account_id join plan on plan.id = a.plan_id
-      where a.settings ->> 'auto_create_leads' = 'true'
-        and not exists (select from lead l where l.account_id = p.account_id and l.phone is not null
+      where not exists (select from lead l where l.account_id = p.account_id and l.phone is not null
           and person_of(l.phone) = person_of(p.phone))
         and not exists (select from lead l where l.account_id = p.account_id and l.lid = p.lid)
     )

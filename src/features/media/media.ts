@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 
 export { requireStorageQuota } from "./storage-quota.ts";
@@ -84,18 +85,26 @@ export interface MediaJobRef {
   media: string;
 }
 
+/** An inbound message, which may have a file. */
+interface FileOfMessage {
+  id: number;
+  content: { kind: string; ref?: unknown };
+}
+
 /**
  * Records the files of inbound messages, and queues their download by the session that can fetch them.
  * Returns the lanes to wake after the commit.
  */
-export async function queueInboundFiles(trx: Trx, messages: readonly number[]): Promise<number[]> {
-  if (messages.length === 0) return [];
-  const { rows } = await sql<{ lane: number }>`
+export async function queueInboundFiles(trx: Trx, messages: readonly FileOfMessage[]): Promise<number[]> {
+  const withFile = messages.filter(({ content }) => content.kind === "media" && content.ref !== undefined);
+  if (withFile.length === 0) return [];
+  const ids = withFile.map(({ id }) => id);
+  const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with added as (
       insert into media (account_id, instance_id, message, status, mime_type, file_name, size)
       select account_id, instance_id, id, 'pending', content ->> 'mime_type', content ->> 'file_name',
         (content ->> 'size')::bigint
-      from message where id = any(${messages}::bigint[]) and content ->> 'kind' = 'media' and content ? 'ref'
+      from message where id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})
       order by id on conflict (message) do nothing
       returning id, instance_id, message
     ), ${queued}

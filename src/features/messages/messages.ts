@@ -33,6 +33,7 @@ import { createInstanceReader } from "./send/sending-instance.ts";
 
 export { createAutoReader } from "./inbound/auto-reader.ts";
 export { createInboundRecorder, type InboundFollower } from "./inbound/inbound-recorder.ts";
+export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";

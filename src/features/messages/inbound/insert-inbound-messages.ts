@@ -1,0 +1,92 @@
+import { sql } from "kysely";
+import type { NetworkMessage } from "../../../network/driver.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import { type MessageRow, selectForEvents, UNDECRYPTED_TYPE } from "../log/message-view.ts";
+import { searchWords } from "../log/search-words.ts";
+
+/** A message in the chat under which the log stores it. */
+export interface InboundMessage {
+  account_id: number;
+  instance_id: number;
+  conversation_id: number;
+  message: NetworkMessage;
+}
+
+/** A stored message with what its followers need. */
+export interface InboundRow extends MessageRow {
+  /** Whether the account creates a lead for a new sender. */
+  creates_leads: boolean;
+}
+
+/**
+ * Stores messages with their search words and moves their chats to the top of the list, in one statement.
+ * Leaves logged messages unchanged, such as echoes of our own sends; replaces only undecrypted ones. Returns
+ * the stored ones in order of row numbers. No two of the messages may have one key.
+ */
+export async function insertInboundMessages(
+  trx: Trx,
+  messages: readonly InboundMessage[],
+): Promise<InboundRow[]> {
+  // Below, `message` is the CTE of stored rows, not the table.
+  const ofStored = selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads"));
+  const { rows } = await sql<InboundRow>`${PREPARED_STATEMENT}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(messages.map(toInput))}::jsonb) as x (
+        ord int, account_id bigint, instance_id bigint, conversation_id bigint, message_id text, jid text,
+        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, at timestamptz, words text[])
+      ${rowCountHint(messages)}
+    ), message as (
+      insert into message as m (account_id, instance_id, conversation_id, message_id, jid, from_me, direction,
+        origin, status, sender, type, content, sent_at, outcome_at, read_at)
+      select account_id, instance_id, conversation_id, message_id, jid, from_me,
+        case when from_me then 'outbound' else 'inbound' end, case when from_me then 'phone' else 'contact' end,
+        case when from_me then 'sent' else 'received' end, sender, type, content, at,
+        case when from_me then at end, case when was_read then at end
+      from input order by ord
+      on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content
+        where m.type = ${UNDECRYPTED} and excluded.type <> ${UNDECRYPTED}
+      returning m.*
+    ), indexed as (
+      insert into message_search (account_id, instance_id, at, id, words)
+      select m.account_id, m.instance_id, m.sent_at, m.id, array_to_tsvector(x.words)
+      from message m join input x using (instance_id, message_id, jid) where x.words <> '{}'
+      on conflict (instance_id, at, id) do update set words = excluded.words
+    ), chatted as (
+      select id from conversation where id in (select conversation_id from message) order by id for no key update
+    ), moved as (
+      update conversation c set last_message_at = greatest(c.last_message_at, (
+        select max(sent_at) from message where conversation_id = c.id))
+      where id in (select id from chatted)
+    )
+    ${ofStored}`.execute(trx);
+  return rows;
+}
+
+const UNDECRYPTED = sql.lit(UNDECRYPTED_TYPE);
+
+const CREATES_LEADS_SQL = sql<boolean>`(
+  select a.settings ->> 'auto_create_leads' is not distinct from 'true' from account a where a.id = m.account_id)`;
+
+function toInput({ message, ...chat }: InboundMessage, ord: number) {
+  const { content, from_me } = message;
+  return {
+    ...chat,
+    ord,
+    message_id: message.id,
+    jid: message.chat,
+    from_me,
+    // The phone read it before the pairing.
+    was_read: message.history === true && !from_me,
+    sender: message.sender,
+    type: typeOf(message),
+    content,
+    at: message.at,
+    words: searchWords(chat.instance_id, content),
+  };
+}
+
+function typeOf({ content, unreadable }: NetworkMessage): string {
+  if (unreadable) return UNDECRYPTED_TYPE;
+  return content.kind === "media" ? content.media_type : content.kind;
+}
