@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { createBatchLoader, createBatchWriter } from "./batch-queue.ts";
@@ -109,6 +109,83 @@ describe("a batch writer", () => {
   it("treats a wrong number of results as a bug", async () => {
     const writer = createBatchWriter<number, number>({ write: async () => [] });
     await expect(writer.write(1)).rejects.toThrow("a batch of 1 items returned 0 results");
+  });
+});
+
+describe("a batch writer with groups", () => {
+  interface GroupedItem {
+    group: number;
+    n: number;
+  }
+  const item = (group: number, n: number): GroupedItem => ({ group, n });
+  const locked = () => Object.assign(new Error("lock timeout"), { code: "55P03" });
+
+  /** Fails batches of several groups with one of the locked group; the group's own batches wait for the gate. */
+  function createStory() {
+    const gate = createGate();
+    const batches: string[] = [];
+    let isLocked = true;
+    const writer = createBatchWriter<GroupedItem, number>({
+      groupOf: ({ group }) => group,
+      async write(items) {
+        batches.push(items.map(({ group, n }) => `${group}:${n}`).join(" "));
+        if (isLocked && items.some(({ group }) => group === 1)) {
+          if (items.every(({ group }) => group === 1)) await gate.opened;
+          else throw locked();
+        }
+        return items.map(({ n }) => n);
+      },
+    });
+    const unlock = () => {
+      isLocked = false;
+      gate.open();
+    };
+    return { writer, batches, unlock };
+  }
+
+  it("delays only the group whose row is locked, also for later items, and keeps the order of each", async () => {
+    const { writer, batches, unlock } = createStory();
+    const waiting = [writer.write(item(1, 1))];
+    const free = writer.write(item(2, 1));
+    await nextTurn();
+    waiting.push(writer.write(item(1, 2)));
+    expect(await free).toBe(1);
+    waiting.push(writer.write(item(1, 3)));
+    expect(await writer.write(item(3, 1))).toBe(1);
+    unlock();
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
+    expect(batches).toEqual(["1:1 2:1", "1:1 1:2", "2:1", "3:1", "1:3"]);
+  });
+
+  it("returns a group to the shared batches ten seconds after its last failure", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const { writer, batches, unlock } = createStory();
+      const first = [item(1, 1), item(2, 1)].map(writer.write);
+      await nextTurn();
+      unlock();
+      expect(await Promise.all(first)).toEqual([1, 1]);
+      vi.advanceTimersByTime(9_999);
+      await Promise.all([item(1, 2), item(3, 2)].map(writer.write));
+      vi.advanceTimersByTime(1);
+      await Promise.all([item(1, 3), item(3, 3)].map(writer.write));
+      expect(batches.slice(-3)).toEqual(["1:2", "3:2", "1:3 3:3"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("rejects a faulty item alone", async () => {
+    const writer = createBatchWriter<GroupedItem, number>({
+      groupOf: ({ group }) => group,
+      async write(items) {
+        if (items.some(({ n }) => n < 0)) throw new Error("bad row");
+        return items.map(({ n }) => n);
+      },
+    });
+    const items = [item(1, 1), item(1, -1), item(1, 2), item(2, 3)];
+    const results = await Promise.allSettled(items.map(writer.write));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
   });
 });
 

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
+import { Semaphore } from "../platform/limits/semaphore.ts";
+
+/** How long after its last failure a group runs apart from the others. */
+const APART_MS = 10_000;
+/** Most groups that run apart at the same time; each needs a connection. */
+const MOST_APART = 4;
 
 interface BatchLimits {
   /** Most items per statement; 100 by default. */
@@ -12,6 +18,8 @@ interface BatchLimits {
 interface BatchWriterOptions<Item, Result> extends BatchLimits {
   /** Writes all items in one statement and returns one result per item, in the same order. */
   write(items: Item[]): Promise<Result[]>;
+  /** Items of one group keep their order; a group whose batch failed does not delay the others. */
+  groupOf?(item: Item): number;
 }
 
 export interface BatchWriter<Item, Result> {
@@ -50,6 +58,8 @@ export function createBatchLoader<Key, Value>({
 interface BatchQueueOptions<Item, Result> extends BatchLimits {
   /** Runs one statement for all items and returns one result per item, in the same order. */
   run(items: Item[]): Promise<Result[]>;
+  /** Without groups, the items of a failed batch run one by one before the next batch. */
+  groupOf?(item: Item): number;
 }
 
 interface QueuedItem<Item, Result> {
@@ -58,10 +68,23 @@ interface QueuedItem<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** Merges concurrent items into batches and runs one batch at a time, in the order of arrival. A faulty item fails alone. */
+/** A group that runs apart after a failure. */
+interface GroupApart<Item, Result> {
+  queue: BatchQueue<Item, Result>;
+  /** On the monotonic clock. */
+  failedAtMs: number;
+}
+
+/**
+ * Merges concurrent items into batches and runs one batch at a time, in the order of arrival. A faulty item
+ * fails alone. With groups, each group of a failed batch gets a queue of its own until 10 s after its last
+ * failure, so that a locked row delays only its own group.
+ */
 export class BatchQueue<Item, Result> {
   readonly #options: BatchQueueOptions<Item, Result>;
   readonly #maxBatch: number;
+  readonly #apart = new Map<number, GroupApart<Item, Result>>();
+  readonly #connections = new Semaphore(MOST_APART);
   #waiting: QueuedItem<Item, Result>[] = [];
   #isRunning = false;
 
@@ -74,10 +97,22 @@ export class BatchQueue<Item, Result> {
   add(item: Item): Promise<Result> {
     const { maxWaiting = Number.POSITIVE_INFINITY } = this.#options;
     if (this.#waiting.length >= maxWaiting) return Promise.reject(tooMuch());
+    const apart = this.#findApart(item);
+    if (apart) return apart.queue.add(item);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       if (!this.#isRunning) void this.#drain();
     });
+  }
+
+  /** Returns a group to the shared batches when its own queue is empty and its failure is long ago. */
+  #findApart(item: Item): GroupApart<Item, Result> | undefined {
+    const group = this.#options.groupOf?.(item);
+    const apart = group === undefined ? undefined : this.#apart.get(group);
+    if (group === undefined || !apart) return undefined;
+    if (apart.queue.#isRunning || performance.now() - apart.failedAtMs < APART_MS) return apart;
+    this.#apart.delete(group);
+    return undefined;
   }
 
   async #drain(): Promise<void> {
@@ -93,9 +128,44 @@ export class BatchQueue<Item, Result> {
       const results = await this.#run(batch.map((waiting) => waiting.item));
       for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
     } catch (error) {
-      if (batch.length === 1 || isDatabaseUnavailable(error)) return rejectAll(batch, error);
+      if (isDatabaseUnavailable(error)) return rejectAll(batch, error);
+      if (this.#options.groupOf) return this.#setApart(batch, error, this.#options.groupOf);
+      if (batch.length === 1) return rejectAll(batch, error);
       await this.#runOneByOne(batch);
     }
+  }
+
+  /** Moves the groups of a failed batch, with what waits behind it, into queues of their own. */
+  #setApart(batch: QueuedItem<Item, Result>[], error: unknown, groupOf: (item: Item) => number): void {
+    for (const group of new Set(batch.map(({ item }) => groupOf(item))))
+      this.#apart.set(group, this.#createGroupApart());
+    const isAlone = batch.length === 1;
+    if (isAlone) rejectAll(batch, error);
+    const behind = this.#waiting;
+    this.#waiting = [];
+    for (const queued of isAlone ? behind : [...batch, ...behind]) {
+      const apart = this.#apart.get(groupOf(queued.item));
+      if (apart) apart.queue.add(queued.item).then(queued.resolve, queued.reject);
+      else this.#waiting.push(queued);
+    }
+  }
+
+  #createGroupApart(): GroupApart<Item, Result> {
+    const apart: GroupApart<Item, Result> = {
+      failedAtMs: performance.now(),
+      queue: new BatchQueue({
+        maxBatch: this.#maxBatch,
+        run: async (items) => {
+          try {
+            return await this.#connections.use(1, () => this.#options.run(items));
+          } catch (error) {
+            apart.failedAtMs = performance.now();
+            throw error;
+          }
+        },
+      }),
+    };
+    return apart;
   }
 
   async #runOneByOne(batch: QueuedItem<Item, Result>[]): Promise<void> {

@@ -97,7 +97,8 @@ export function addWorker(parts: WorkerOptions): void {
       repeatErasure: (entry) => repeatErasure(db, engine, entry),
       quietHourMs: config.backupAt,
       sendHoldMs: config.sendHoldMs,
-      failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
+      failSend: (send, error) =>
+        outcomes.record({ ...send, status: "failed", at: new Date(), error, job: null }),
     }),
     parts.clientVersion.recurringJob,
     stuckSendsJob(db, outcomes),

@@ -10,7 +10,7 @@ import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy
 import { createNodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
-import { createOutcomeRecorder } from "../features/messages/send/record-outcome.ts";
+import { createReportRecorder } from "../features/messages/record/report-recorder.ts";
 import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { NetworkDriver } from "../network/driver.ts";
@@ -131,7 +131,7 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
   });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
-  const outcomes = createOutcomeRecorder(db, engine, updateRecipientStatus);
+  const reports = createReportRecorder(db, engine, updateRecipientStatus);
   const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
     rethrowAsStartError,
   );
@@ -143,7 +143,7 @@ async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: str
     box,
     outgoing,
     conversations: createConversations(db),
-    outcomes,
+    ...reports,
     suppression: await createSuppressionList(db, box),
     media,
     backups: await openBackupsOf(on),

@@ -1,5 +1,4 @@
 import type { Engine } from "../engine/engine.ts";
-import { updateRecipientStatus } from "../features/campaigns/update-recipient-status.ts";
 import { withdrawSend } from "../features/campaigns/withdraw-sends.ts";
 import type { SuppressionList } from "../features/consent/consent.ts";
 import {
@@ -17,6 +16,7 @@ import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
+import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
 import { failStuckSends, failStuckSendsSoon } from "../features/messages/send/outcome/fail-stuck-sends.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
@@ -47,6 +47,7 @@ export interface SessionHostOptions {
   drivers: readonly NetworkDriver[];
   conversations: Conversations;
   outcomes: OutcomeRecorder;
+  receipts: ReceiptRecorder;
   suppression: SuppressionList;
   media: NodeMedia;
   sandbox: Database;
@@ -81,7 +82,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       live,
       connectedSession,
       followMessages: createLeadFollower(parts.suppression),
-      followReceipts: updateRecipientStatus,
+      receipts: parts.receipts,
     }),
   });
   const numbers = createNumberResolver({ db, conversations, connectedSession });

@@ -69,7 +69,10 @@ export interface HeldJobsDeps {
   /** How long a released send waits for its instance. */
   sendHoldMs: number;
   /** Fails a send, with its event and all other effects. */
-  failSend(id: number, error: { code: string; message: string; retryable: boolean }): Promise<void>;
+  failSend(
+    send: { id: number; instance_id: number },
+    error: { code: string; message: string; retryable: boolean },
+  ): Promise<void>;
 }
 
 /** Carries out the operator's decision in batches; continues after a crash. */
@@ -113,7 +116,9 @@ async function discardSome({ db, failSend }: HeldJobsDeps): Promise<boolean> {
   const jobs = await selectSome(db).execute();
   const { messages, actions, deliveries } = pointedAt(jobs);
   // Sends come first: each fails in its own transaction with its event, and repeating it has no effect.
-  await Promise.all(messages.map((id) => failSend(id, DISCARDED)));
+  const { rows: sends } = await sql<{ id: number; instance_id: number }>`
+    select id, instance_id from message where id = any(${messages}::bigint[])`.execute(db);
+  await Promise.all(sends.map((send) => failSend(send, DISCARDED)));
   await db.transaction().execute(async (trx) => {
     await sql`
       update action set outcome_at = now(), error = ${JSON.stringify(DISCARDED)}::jsonb

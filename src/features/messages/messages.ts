@@ -37,8 +37,7 @@ export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
-export { createReceiptRecorder } from "./receipts/record-receipts.ts";
-export type { CampaignFollower } from "./send/record-outcome.ts";
+export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
 export type {
   MediaOptions,
   MessageFilter,

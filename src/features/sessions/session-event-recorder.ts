@@ -8,13 +8,12 @@ import { recordChatUpdate } from "../chats/chats.ts";
 import type { Conversations } from "../contacts/contacts.ts";
 import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
 import {
-  type CampaignFollower,
   createAutoReader,
   createInboundRecorder,
-  createReceiptRecorder,
   type InboundFollower,
   type MessageChange,
   type MessageReceipt,
+  type ReceiptRecorder,
   recordMessageChange,
   recordPhoneCall,
 } from "../messages/messages.ts";
@@ -35,8 +34,7 @@ export interface SessionEventRecorderDeps {
   connectedSession: (instanceId: number) => Session | undefined;
   /** Handles new messages in the transaction that stores them. */
   followMessages: InboundFollower;
-  /** Handles receipts of campaigns' messages in the transaction that stores them. */
-  followReceipts: CampaignFollower;
+  receipts: ReceiptRecorder;
 }
 
 /** The instance that a session belongs to. */
@@ -102,9 +100,7 @@ function createMessageRecorder(
 }
 
 /** Stores receipts in the right chat, for either address that the network reports. */
-function createAddressedReceiptRecorder(deps: SessionEventRecorderDeps) {
-  const { db, engine, conversations, followReceipts } = deps;
-  const receipts = createReceiptRecorder(db, engine, followReceipts);
+function createAddressedReceiptRecorder({ conversations, receipts }: SessionEventRecorderDeps) {
   return async ({ participant: reported, ...receipt }: MessageReceipt): Promise<void> => {
     const { instance_id, chat: address } = receipt;
     const participant = reported && (await conversations.identify(instance_id, reported));

@@ -148,7 +148,7 @@ async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<numb
   const change = await toChange(trx, action, at);
   if (change) return recordEvents(trx, await applyMessageChange(trx, instance_id, change));
   const ids = target.map(({ id }) => id);
-  return (await recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }])).lanes;
+  return recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }]);
 }
 
 async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageChange | undefined> {

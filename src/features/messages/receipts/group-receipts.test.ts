@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
 import { lidOf } from "../../../network/sandbox/world/test-numbers.ts";
+import { createReportRecorder } from "../record/report-recorder.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
-import { createReceiptRecorder } from "./record-receipts.ts";
+import type { ReceiptRecorder } from "./record-receipts.ts";
 
 const ANA = "5511977771234";
 /** A phone that receives messages and reads them only on request. */
@@ -15,11 +16,15 @@ const personOf = (phone: string) => ({ jid: jidOf(phone), lid: lidOf(phone), pho
 
 let story: MessagingStory;
 let group: Jid;
-let recorder: ReturnType<typeof createReceiptRecorder>;
+let recorder: ReceiptRecorder;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  recorder = createReceiptRecorder(story.gateway.database.db, story.gateway.gateway.engine, async () => {});
+  recorder = createReportRecorder(
+    story.gateway.database.db,
+    story.gateway.gateway.engine,
+    async () => {},
+  ).receipts;
 });
 afterAll(() => story.stop());
 beforeEach(async () => {

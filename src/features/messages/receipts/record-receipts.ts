@@ -1,16 +1,12 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../../engine/batch-queue.ts";
-import type { Engine } from "../../../engine/engine.ts";
 import type { MessageStatus } from "../../../network/driver.ts";
-import type { Db, Trx } from "../../../platform/db/database.ts";
+import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
 import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
 import { messageEvent, sentEvent } from "../message-events.ts";
-import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
-import type { CampaignFollower } from "../send/record-outcome.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
 import {
   type GroupReceiptAdvance,
@@ -18,58 +14,72 @@ import {
   recordGroupReceipts,
 } from "./record-group-receipts.ts";
 
-/** What to publish once the receipts are committed. */
-export interface RecordedReceipts {
-  lanes: number[];
-  /** Messages whose outcome the receipt decided. */
+export interface ReceiptRecorder {
+  /** Resolves once the receipt and its event are stored. Needs no fence, since a status only advances. */
+  record(receipt: MessageReceipt): Promise<void>;
+}
+
+/** What a batch of receipts has changed. */
+export interface AppliedReceipts {
+  events: ReceiptEvent[];
+  /** Messages whose outcome a receipt decided. */
   decided: MessageRow[];
+  /** Row numbers of the changed messages of campaigns. */
+  campaignMessages: number[];
+  /** Lanes to wake after the commit. */
+  lanes: number[];
   /** Session lanes in which a send with an unknown outcome no longer waits. */
   freed: number[];
 }
 
-/** Records receipts. They need no fence, since a status only advances. */
-export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
-  const writer = createBatchWriter<MessageReceipt, void>({
-    async write(receipts) {
-      const { lanes, decided, freed } = await db
-        .transaction()
-        .execute((trx) => recordReceipts(trx, receipts, follow));
-      engine.wake(lanes);
-      engine.wake(freed, { changed: true });
-      publishOutcomes(engine, decided);
-      return receipts.map(() => undefined);
-    },
-  });
-  return { record: (receipt: MessageReceipt) => writer.write(receipt) };
+/** An event that a receipt causes. */
+export interface ReceiptEvent {
+  /** Index of the receipt. */
+  receipt: number;
+  /** Row numbers of the messages that it reports. */
+  messages: number[];
+  draft: EventDraft;
 }
 
-/** Must be the last call of the transaction. */
-export async function recordReceipts(
-  trx: Trx,
-  receipts: MessageReceipt[],
-  follow?: CampaignFollower,
-): Promise<RecordedReceipts> {
+const NOTHING: AppliedReceipts = { events: [], decided: [], campaignMessages: [], lanes: [], freed: [] };
+
+/** Records the receipts of messages that no campaign sent. Must be the last call of the transaction. */
+export async function recordReceipts(trx: Trx, receipts: readonly MessageReceipt[]): Promise<number[]> {
+  const { events, lanes } = await applyReceipts(trx, receipts);
+  return [
+    ...lanes,
+    ...(await recordEvents(
+      trx,
+      events.map(({ draft }) => draft),
+    )),
+  ];
+}
+
+/** Records the receipts without their events, which the result contains in the order of the receipts. */
+export async function applyReceipts(trx: Trx, receipts: readonly MessageReceipt[]): Promise<AppliedReceipts> {
+  if (receipts.length === 0) return NOTHING;
   const groups = await recordGroupReceipts(trx, receipts);
   const raised = await raiseStatuses(trx, receipts, groups);
   const moved = receipts
     .flatMap((receipt) => groups.advanceBy(receipt)?.messages ?? [])
     .map((id) => ({ id }));
-  if (raised.length + moved.length === 0) return { lanes: [], decided: [], freed: [] };
-  const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
-  if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
-  const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
-  const freed = decided.length === 0 ? [] : await endSends(trx, decided);
-  const withFile = raised.filter((row) => row.is_outcome && row.waiting_file !== null).map((row) => row.id);
-  const stored = withFile.length === 0 ? [] : await retainFilesOf(trx, withFile);
+  if (raised.length + moved.length === 0) return NOTHING;
+  const outcomes = raised.filter((row) => row.is_outcome);
+  const freed = outcomes.length === 0 ? [] : await endSends(trx, outcomes);
+  const withFile = outcomes.filter((row) => row.waiting_file !== null);
+  const lanes = withFile.length === 0 ? [] : await retainFilesOf(trx, withFile);
   const isCurrent = withFile.length + moved.length === 0;
   const rows = isCurrent ? raised : await readForEvents(trx, [...raised, ...moved]);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const sent = decided.flatMap((id) => byId.get(id) ?? []);
-  const lanes = await recordEvents(trx, [
-    ...sent.map(sentEvent),
-    ...receiptEvents(receipts, raised, groups, byId),
-  ]);
-  return { lanes: [...lanes, ...stored], decided: sent, freed };
+  return {
+    events: receipts.flatMap((receipt, index) =>
+      eventsOf({ receipt, index, raised, move: groups.advanceBy(receipt), rows: byId }),
+    ),
+    decided: outcomes.flatMap(({ id }) => byId.get(id) ?? []),
+    campaignMessages: raised.filter(({ origin }) => origin === "campaign").map(({ id }) => id),
+    lanes,
+    freed,
+  };
 }
 
 interface AdvancedReceipt extends MessageRow {
@@ -84,7 +94,7 @@ interface AdvancedReceipt extends MessageRow {
 /** Advances our own messages to a later status; marks inbound messages as read once. */
 async function raiseStatuses(
   trx: Trx,
-  receipts: MessageReceipt[],
+  receipts: readonly MessageReceipt[],
   groups: GroupReceiptResult,
 ): Promise<AdvancedReceipt[]> {
   const input = receipts.flatMap((receipt, index) =>
@@ -132,7 +142,8 @@ function rankOf(status: ReturnType<typeof sql>) {
 }
 
 /** Moves the files of decided sends to their final place. */
-async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
+async function retainFilesOf(trx: Trx, messages: readonly MessageRow[]): Promise<number[]> {
+  const ids = messages.map(({ id }) => id);
   const { rows } = await sql<{ id: number; upload: string }>`
     with file as (
       select id, ${PENDING_UPLOAD_SQL} as upload from message m where id = any(${ids}::bigint[])
@@ -144,7 +155,8 @@ async function retainFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
 }
 
 /** Deletes the waiting jobs of decided sends. */
-async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
+async function endSends(trx: Trx, messages: readonly MessageRow[]): Promise<number[]> {
+  const ids = messages.map(({ id }) => id);
   const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with decided as (
       select m.id, i.lane from message m join instance i on i.id = m.instance_id
@@ -165,26 +177,40 @@ const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
   played: "message.read",
 };
 
-/** One event per receipt, for the messages that it advanced; in a group, for the member who sent it. */
-function receiptEvents(
-  receipts: MessageReceipt[],
-  raised: AdvancedReceipt[],
-  groups: GroupReceiptResult,
-  rows: Map<number, MessageRow>,
-): EventDraft[] {
-  return receipts.flatMap((receipt, index) => {
-    const move = groups.advanceBy(receipt);
-    const ids = move?.messages ?? raised.filter((row) => row.receipt === index).map(({ id }) => id);
-    const moved = ids.flatMap((id) => rows.get(id) ?? []);
-    const event = EVENT_OF[receipt.status];
-    const [first] = moved;
-    if (!first || !event) return [];
-    const { jid, direction } = first;
-    const message_ids = moved.map((row) => row.message_id);
-    const at = receipt.at.toISOString();
-    const participant = move?.member ? toMember(move.member) : null;
-    return [messageEvent(event, first, { message_ids, jid, participant, at, direction })];
+interface ReceiptChanges {
+  receipt: MessageReceipt;
+  /** Index of the receipt. */
+  index: number;
+  raised: readonly AdvancedReceipt[];
+  /** Undefined outside groups. */
+  move: GroupReceiptAdvance | undefined;
+  /** The messages after the change, by row number. */
+  rows: ReadonlyMap<number, MessageRow>;
+}
+
+/**
+ * The outcomes that the receipt decides, then one event for the messages that it advanced; in a group, for
+ * the member who sent it.
+ */
+function eventsOf({ receipt, index, raised, move, rows }: ReceiptChanges): ReceiptEvent[] {
+  const own = raised.filter((row) => row.receipt === index);
+  const sent = own
+    .filter((row) => row.is_outcome)
+    .flatMap(({ id }) => rows.get(id) ?? [])
+    .map((row) => ({ receipt: index, messages: [row.id], draft: sentEvent(row) }));
+  const advanced = (move?.messages ?? own.map(({ id }) => id)).flatMap((id) => rows.get(id) ?? []);
+  const event = EVENT_OF[receipt.status];
+  const [first] = advanced;
+  if (!first || !event) return sent;
+  const { jid, direction } = first;
+  const draft = messageEvent(event, first, {
+    message_ids: advanced.map((row) => row.message_id),
+    jid,
+    participant: move?.member ? toMember(move.member) : null,
+    at: receipt.at.toISOString(),
+    direction,
   });
+  return [...sent, { receipt: index, messages: advanced.map(({ id }) => id), draft }];
 }
 
 /** Leaves out the name, which receipts do not contain. */

@@ -1,13 +1,12 @@
 import { sql } from "kysely";
-import { createBatchWriter } from "../../../engine/batch-queue.ts";
-import type { Engine } from "../../../engine/engine.ts";
-import type { Db, Trx } from "../../../platform/db/database.ts";
+import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
-import { type EventDraft, recordEvents } from "../../events/events.ts";
+import { addressesOf } from "../../contacts/contacts.ts";
+import type { EventDraft } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
 import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
 import { failedEvent, sentEvent } from "../message-events.ts";
-import { publishOutcomes } from "./outcome/outcome-watch.ts";
+import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { SendError } from "./send-error.ts";
 
@@ -15,6 +14,7 @@ import type { SendError } from "./send-error.ts";
 export interface SendOutcome {
   /** Row number of the message. */
   id: number;
+  instance_id: number;
   status: "sent" | "failed";
   at: Date;
   error: SendError | null;
@@ -34,38 +34,27 @@ export interface OutcomeRecorder {
 /** Called in the same transaction with the campaign messages that changed their status. */
 export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
 
-export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
-  const writer = createBatchWriter<SendOutcome, void>({
-    async write(outcomes) {
-      const { lanes, decided } = await db
-        .transaction()
-        .execute((trx) => recordOutcomes(trx, outcomes, follow));
-      engine.wake(lanes);
-      publishOutcomes(engine, decided);
-      return outcomes.map(() => undefined);
-    },
-  });
-  return { record: (outcome) => writer.write(outcome) };
-}
-
-interface Recorded {
-  lanes: number[];
+/** What a batch of outcomes has changed. */
+export interface AppliedOutcomes {
   /** Messages that got this outcome. */
   decided: MessageRow[];
+  /** Row numbers of the changed messages of campaigns. */
+  campaignMessages: number[];
+  /** Lanes to wake after the commit. */
+  lanes: number[];
 }
 
-async function recordOutcomes(
+/**
+ * Records the outcomes without their events, which `outcomeEvent` returns. Also locks the messages of receipts
+ * that the transaction records later, since a transaction locks its messages in order of their ids.
+ */
+export async function applyOutcomes(
   trx: Trx,
-  outcomes: SendOutcome[],
-  follow: CampaignFollower,
-): Promise<Recorded> {
-  const changed = await decide(trx, outcomes);
-  const ofCampaigns = changed.filter(({ origin }) => origin === "campaign");
-  if (ofCampaigns.length > 0)
-    await follow(
-      trx,
-      ofCampaigns.map(({ id }) => id),
-    );
+  outcomes: readonly SendOutcome[],
+  receipts: readonly MessageReceipt[],
+): Promise<AppliedOutcomes> {
+  if (outcomes.length === 0) return { decided: [], campaignMessages: [], lanes: [] };
+  const changed = await decide(trx, outcomes, receipts);
   const decided = changed.filter(({ is_open }) => is_open);
   await deleteUnregisteredContacts(trx, decided);
   const files = decided.flatMap(({ id, waiting_file: upload, is_shared, status }) =>
@@ -83,8 +72,11 @@ async function recordOutcomes(
     trx,
     decided.filter((row) => isTooLate(row) && row.submitted_at === null),
   );
-  const rows = files.length > 0 ? await readForEvents(trx, decided) : decided;
-  return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
+  return {
+    decided: files.length > 0 ? await readForEvents(trx, decided) : decided,
+    campaignMessages: changed.filter(({ origin }) => origin === "campaign").map(({ id }) => id),
+    lanes,
+  };
 }
 
 interface DecidedSend extends MessageRow {
@@ -101,7 +93,14 @@ interface DecidedSend extends MessageRow {
  * a late ack only adds the media reference, and turns UNKNOWN_OUTCOME into sent. Returns the changed
  * messages.
  */
-async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]> {
+async function decide(
+  trx: Trx,
+  outcomes: readonly SendOutcome[],
+  receipts: readonly MessageReceipt[],
+): Promise<DecidedSend[]> {
+  const named = receipts.flatMap(({ ids, instance_id, chat, from_me }) =>
+    ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me })),
+  );
   // Below, `message` is the CTE of changed rows, not the table.
   const ofChanged = selectForEvents(trx);
   const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
@@ -109,12 +108,21 @@ async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]>
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
         id bigint, status text, at timestamptz, error jsonb, job bigint, only_if_not_submitted boolean, media_ref jsonb)
       ${rowCountHint(outcomes)}
+    ), named as (
+      select * from jsonb_to_recordset(${JSON.stringify(named)}::jsonb) as x (
+        instance_id bigint, chats text[], message_id text, from_me boolean)
+      ${rowCountHint(named)}
     ), known as (
       select m.id, m.outcome_at is null as is_open, ${PENDING_UPLOAD_SQL} as upload,
         m.content ? 'shared' as is_shared,
         m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown,
         m.outcome_at is null and m.submitted_at is not null as is_begun
-      from message m where m.id in (select id from input) order by m.id for update
+      from message m where m.id in (
+        select id from input
+        union
+        select m.id from named x join message m on m.instance_id = x.instance_id and m.message_id = x.message_id
+          and m.jid = any(x.chats) and m.from_me = x.from_me)
+      order by m.id for update
     ), finished as (
       -- A send that has begun meanwhile needs its job: its acknowledgement is still pending.
       delete from job where id in (
@@ -148,7 +156,7 @@ export async function outcomeEvents(
 }
 
 /** A failed sync send is reported only to its waiting caller; if the outcome is too late, by an event. */
-function outcomeEvent(row: MessageRow): EventDraft[] {
+export function outcomeEvent(row: MessageRow): EventDraft[] {
   if (row.status === "failed" || row.status === "cancelled")
     return row.mode === "sync" && !isTooLate(row) ? [] : [failedEvent(row)];
   return [sentEvent(row)];

@@ -200,7 +200,7 @@ async function tryLater(context: SendContext, reason: string): Promise<JobResult
 async function recordLate({ deps, job, send }: SendContext, result: SendResult): Promise<void> {
   if (result.outcome !== "accepted") return;
   const { engine, outcomes } = deps;
-  const outcome = { ...accepted(result), id: send.id, job: job.id };
+  const outcome = { ...accepted(result), id: send.id, instance_id: send.instance_id, job: job.id };
   await retryUntilCommitted(engine, job.lane, () => outcomes.record(outcome));
   engine.wake([job.lane.id], { changed: true });
 }

@@ -6,9 +6,8 @@ import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import type { MessageId } from "../../../network/driver.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
-import { createReceiptRecorder } from "../receipts/record-receipts.ts";
+import { createReportRecorder } from "../record/report-recorder.ts";
 import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
-import { createOutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
 // Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
@@ -337,13 +336,8 @@ describe("a send that the network does not acknowledge in time", () => {
 
 describe("the outcome of a send", () => {
   const recorders = () => {
-    const { db } = story.gateway.database;
-    const { engine } = story.gateway.gateway;
-    const follow = async () => {};
-    return {
-      outcomes: createOutcomeRecorder(db, engine, follow),
-      receipts: createReceiptRecorder(db, engine, follow),
-    };
+    const { database, gateway } = story.gateway;
+    return createReportRecorder(database.db, gateway.engine, async () => {});
   };
   const sent = async () => {
     const { data } = await story.sales.client.sendText({ ...sales(), number: newNumber("0003"), text: "Hi" });
@@ -360,6 +354,7 @@ describe("the outcome of a send", () => {
     const { id, message_id } = await sent();
     const failed = {
       id,
+      instance_id: story.sales.id,
       status: "failed",
       at: new Date(),
       error: SEND_ERROR.unknownOutcome,
@@ -378,6 +373,7 @@ describe("the outcome of a send", () => {
     await db.updateTable("message").set({ submitted_at: new Date() }).where("id", "=", id).execute();
     const expired = {
       id,
+      instance_id: story.sales.id,
       status: "failed",
       at: new Date(),
       error: SEND_ERROR.neverConnected,

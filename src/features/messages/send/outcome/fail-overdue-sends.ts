@@ -11,7 +11,7 @@ export async function failOverdueSends(db: Db, outcomes: OutcomeRecorder, holdMs
   const overdue = await db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")
-    .select(["m.id", "m.submitted_at", "i.status"])
+    .select(["m.id", "m.instance_id", "m.submitted_at", "i.status"])
     .where("m.status", "=", "pending")
     .where("m.outcome_at", "is", null)
     .where(({ eb, and, or }) =>
@@ -24,12 +24,13 @@ export async function failOverdueSends(db: Db, outcomes: OutcomeRecorder, holdMs
     .limit(AT_ONCE)
     .execute();
   await Promise.all(
-    overdue.map(({ id, submitted_at, status }) => {
+    overdue.map(({ id, instance_id, submitted_at, status }) => {
       const has_begun = submitted_at !== null;
       const neverBegun = status === "connected" ? SEND_ERROR.neverReached : SEND_ERROR.neverConnected;
       const error = has_begun ? SEND_ERROR.unknownOutcome : neverBegun;
       return outcomes.record({
         id,
+        instance_id,
         status: "failed",
         at: new Date(),
         error,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
-import { createOutcomeRecorder } from "../record-outcome.ts";
+import { createReportRecorder } from "../../record/report-recorder.ts";
 import { SEND_ERROR } from "../send-error.ts";
 import { failStuckSends } from "./fail-stuck-sends.ts";
 
@@ -84,7 +84,7 @@ test("a send that starts while its instance is banned keeps its job until it has
   const { behind } = await queueTwo(instance);
   const { database, gateway } = story.gateway;
   const { db } = database;
-  const outcomes = createOutcomeRecorder(db, gateway.engine, async () => {});
+  const { outcomes } = createReportRecorder(db, gateway.engine, async () => {});
   let failing = Promise.resolve();
   await db.transaction().execute(async (trx) => {
     await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
@@ -105,8 +105,8 @@ test("an acknowledgement recorded together with a failure of the same send is it
     .select("id")
     .where("message_id", "=", begun)
     .executeTakeFirstOrThrow();
-  const { record } = createOutcomeRecorder(database.db, gateway.engine, async () => {});
-  const about = { id, at: new Date(), job: null };
+  const { record } = createReportRecorder(database.db, gateway.engine, async () => {}).outcomes;
+  const about = { id, instance_id: instance.id, at: new Date(), job: null };
   // The first one is written alone; the others wait for it and are written in one batch.
   await Promise.all([
     record({ ...about, id: 0, status: "failed", error: SEND_ERROR.unknownOutcome }),

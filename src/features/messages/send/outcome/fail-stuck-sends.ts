@@ -23,6 +23,7 @@ export async function failStuckSendsSoon(db: Db, engine: Pick<Engine, "wake">): 
 
 interface StuckSend {
   id: number;
+  instance_id: number;
   job: number;
   has_begun: boolean;
   is_removed: boolean;
@@ -41,6 +42,7 @@ export async function failStuckSends(db: Db, outcomes: OutcomeRecorder): Promise
       stuck.map((send) =>
         outcomes.record({
           id: send.id,
+          instance_id: send.instance_id,
           job: send.job,
           status: "failed",
           at: new Date(),
@@ -55,7 +57,7 @@ export async function failStuckSends(db: Db, outcomes: OutcomeRecorder): Promise
 
 async function findStuck(db: Db): Promise<StuckSend[]> {
   const { rows } = await sql<StuckSend>`
-    select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
+    select m.id, m.instance_id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
       ${isSandboxOffSql} as is_sandbox_off
     from instance i
     join job j on j.lane = i.lane and j.ref ->> 'do' = 'send'

@@ -19,10 +19,10 @@ export function retryIn(ms: number): JobResult {
 /** Records the outcome, which ends the job in the same commit. */
 export async function endSend(
   { deps: { engine, outcomes }, job, send }: SendContext,
-  outcome: Omit<SendOutcome, "id" | "job">,
+  outcome: Omit<SendOutcome, "id" | "instance_id" | "job">,
 ): Promise<JobResult> {
   await retryUntilCommitted(engine, job.lane, () =>
-    outcomes.record({ ...outcome, id: send.id, job: job.id }),
+    outcomes.record({ ...outcome, id: send.id, instance_id: send.instance_id, job: job.id }),
   );
   faultPoint("send:after-outcome");
   return { end: "committed", deleted: true };

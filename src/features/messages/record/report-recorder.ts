@@ -1,0 +1,96 @@
+import { createBatchWriter } from "../../../engine/batch-queue.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db, Trx } from "../../../platform/db/database.ts";
+import { type EventDraft, recordEvents } from "../../events/events.ts";
+import type { MessageRow } from "../log/message-view.ts";
+import type { MessageReceipt } from "../receipts/message-receipt.ts";
+import { applyReceipts, type ReceiptEvent, type ReceiptRecorder } from "../receipts/record-receipts.ts";
+import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
+import {
+  applyOutcomes,
+  type CampaignFollower,
+  type OutcomeRecorder,
+  outcomeEvent,
+  type SendOutcome,
+} from "../send/record-outcome.ts";
+
+export interface ReportRecorder {
+  outcomes: OutcomeRecorder;
+  receipts: ReceiptRecorder;
+}
+
+type MessageReport =
+  | { outcome: SendOutcome; receipt?: undefined }
+  | { receipt: MessageReceipt; outcome?: undefined };
+
+/**
+ * Records outcomes and receipts in shared batches: the acknowledgement and the receipt of a message arrive
+ * together, and two transactions would wait for each other's rows.
+ */
+export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFollower): ReportRecorder {
+  const writer = createBatchWriter<MessageReport, void>({
+    groupOf: ({ outcome, receipt }) => (outcome ?? receipt).instance_id,
+    async write(reports) {
+      const { lanes, freed, decided } = await db
+        .transaction()
+        .execute((trx) => recordReports(trx, reports, follow));
+      engine.wake(lanes);
+      engine.wake(freed, { changed: true });
+      publishOutcomes(engine, decided);
+      return reports.map(() => undefined);
+    },
+  });
+  return {
+    outcomes: { record: (outcome) => writer.write({ outcome }) },
+    receipts: { record: (receipt) => writer.write({ receipt }) },
+  };
+}
+
+interface RecordedReports {
+  lanes: number[];
+  /** Session lanes in which a send with an unknown outcome no longer waits. */
+  freed: number[];
+  /** Messages that got their outcome. */
+  decided: MessageRow[];
+}
+
+async function recordReports(
+  trx: Trx,
+  reports: readonly MessageReport[],
+  follow: CampaignFollower,
+): Promise<RecordedReports> {
+  const outcomes = reports.flatMap(({ outcome }) => outcome ?? []);
+  const receipts = reports.flatMap(({ receipt }) => receipt ?? []);
+  const ended = await applyOutcomes(trx, outcomes, receipts);
+  const advanced = await applyReceipts(trx, receipts);
+  const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
+  if (ofCampaigns.size > 0) await follow(trx, [...ofCampaigns]);
+  const lanes = await recordEvents(trx, eventsInOrder(reports, ended.decided, advanced.events));
+  return {
+    lanes: [...ended.lanes, ...advanced.lanes, ...lanes],
+    freed: advanced.freed,
+    decided: [...ended.decided, ...advanced.decided],
+  };
+}
+
+/** The events in the order in which the network reported them; a message is sent before it is delivered. */
+function eventsInOrder(
+  reports: readonly MessageReport[],
+  decided: readonly MessageRow[],
+  ofReceipts: readonly ReceiptEvent[],
+): EventDraft[] {
+  const receiptArrivals = reports.flatMap(({ receipt }, arrival) => (receipt ? [arrival] : []));
+  const arrivalOf = ({ receipt }: ReceiptEvent) => receiptArrivals[receipt] ?? 0;
+  const firstReports = new Map<number, number>();
+  const note = (message: number, arrival: number) =>
+    firstReports.set(message, Math.min(arrival, firstReports.get(message) ?? arrival));
+  for (const [arrival, { outcome }] of reports.entries()) if (outcome) note(outcome.id, arrival);
+  for (const event of ofReceipts) for (const message of event.messages) note(message, arrivalOf(event));
+  const events = [
+    ...decided.flatMap((row) =>
+      outcomeEvent(row).map((draft) => ({ draft, arrival: firstReports.get(row.id) ?? 0 })),
+    ),
+    ...ofReceipts.map((event) => ({ draft: event.draft, arrival: arrivalOf(event) })),
+  ];
+  return events.toSorted((one, other) => one.arrival - other.arrival).map(({ draft }) => draft);
+}
