@@ -29,8 +29,10 @@ export function isPeerMessage({ category }: Record<string, string>): boolean {
   return category === "peer";
 }
 
-/** Parses the network's timestamps, in seconds since the epoch. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
+
+/** Parses the network's timestamps, in seconds since the epoch; one after the year 9999 counts as now. */
 export function parseTimestamp(seconds: string | undefined): Date {
   const ms = Number(seconds) * 1000;
-  return ms > 0 ? new Date(ms) : new Date();
+  return ms > 0 && ms < LATEST_MS ? new Date(ms) : new Date();
 }
