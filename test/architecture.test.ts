@@ -37,6 +37,18 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
   migrations: [],
 };
 
+/**
+ * Parts that take time or memory and that an idle gateway does not need: they are loaded at their first use.
+ * `unless`: the file that imports the part statically and is itself loaded so.
+ */
+const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
+  { part: /^(sharp|file-type|qrcode|@aws-sdk\/.*|@zxcvbn-ts\/.*)$/ },
+  { part: /^htmlparser2$/, unless: /\/read-page-summary\.ts$/ },
+  { part: /\/read-page-summary\.ts$/ },
+  { part: /\/start-serving\.ts$/ },
+];
+const STATIC_IMPORT = /^(?:import|export) (?!type )(?:[^;"]*? from )?"([^"]+)"/gm;
+
 /** The more specific rules: from a file, to a file. */
 const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
   {
@@ -215,6 +227,17 @@ describe("imports", () => {
         names.length > 0,
     );
     expect(values).toEqual([]);
+  });
+
+  test("of parts that an idle gateway does not need are dynamic", () => {
+    const found = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(STATIC_IMPORT)].flatMap(([, target = ""]) =>
+        LOADED_AT_FIRST_USE.some(({ part, unless }) => part.test(target) && !unless?.test(path))
+          ? [`${path} -> ${target}`]
+          : [],
+      ),
+    );
+    expect(found).toEqual([]);
   });
 
   test("of another feature use its main file or its contract", () => {

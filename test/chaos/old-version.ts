@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
@@ -50,7 +50,10 @@ function build(root: string, commit: string, place: string): string | undefined 
   const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: place, stdio: "pipe" });
   try {
     node(compiler, "-p", "tsconfig.build.json", "--noCheck", "--declaration", "false");
-    node("--input-type=module", "--eval", "await import('./dist/src/processes/gateway.js'); process.exit(0)");
+    for (const part of ["gateway", "start-serving"].map((name) => `dist/src/processes/${name}.js`)) {
+      if (!existsSync(join(place, part))) continue;
+      node("--input-type=module", "--eval", `await import('./${part}'); process.exit(0)`);
+    }
     return join(place, "dist/src/main.js");
   } catch {
     return undefined;

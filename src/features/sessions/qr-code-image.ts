@@ -1,13 +1,13 @@
-import { toBuffer, toDataURL } from "qrcode";
-
 const OPTIONS = { errorCorrectionLevel: "M", margin: 4, scale: 6 } as const;
 
 /** Renders a QR as `data:image/png;base64,...`. */
-export function toQrDataUrl(text: string): Promise<string> {
+export async function toQrDataUrl(text: string): Promise<string> {
+  const { toDataURL } = await import("qrcode");
   return toDataURL(text, OPTIONS);
 }
 
 /** Renders a QR as PNG. */
-export function toQrPng(text: string): Promise<Buffer> {
+export async function toQrPng(text: string): Promise<Buffer> {
+  const { toBuffer } = await import("qrcode");
   return toBuffer(text, OPTIONS);
 }

@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
 import { invalidField } from "../gateway-error.ts";
 
 /** The kind of message that carries a file. */
@@ -21,7 +20,7 @@ export interface DeclaredMedia {
 
 /** The type of a received file: the declared one, unless the content contradicts it. */
 export async function detectReceivedType(head: Buffer, declared: string): Promise<string> {
-  const found = (await fileTypeFromBuffer(head))?.mime;
+  const found = await findMimeType(head);
   if (found === undefined) return familyOf(declared) ? ANYTHING : declared;
   return isRefinedBy(found, declared) ? declared : found;
 }
@@ -31,7 +30,7 @@ export async function detectMediaType(
   head: Buffer,
   { type, ptt, mime_type, source_mime_type, name_mime_type }: DeclaredMedia,
 ): Promise<{ media_type: SendMediaType; mime_type: string }> {
-  const found = (await fileTypeFromBuffer(head))?.mime;
+  const found = await findMimeType(head);
   const claimed = [mime_type, source_mime_type, name_mime_type].find((claim) => claim && claim !== ANYTHING);
   const mime = found && !isRefinedBy(found, claimed) ? found : (claimed ?? found ?? ANYTHING);
   if (found && mime_type && mime_type !== ANYTHING) requireHonest(mime_type, mime);
@@ -39,6 +38,12 @@ export async function detectMediaType(
   const media_type = ptt ? "ptt" : (chosen ?? kindOf(mime));
   requireFitting(media_type, mime, found !== undefined);
   return { media_type, mime_type: isSound(media_type) ? asSound(mime) : mime };
+}
+
+/** Loads the library with the first file. */
+async function findMimeType(head: Buffer): Promise<string | undefined> {
+  const { fileTypeFromBuffer } = await import("file-type");
+  return (await fileTypeFromBuffer(head))?.mime;
 }
 
 const ANYTHING = "application/octet-stream";

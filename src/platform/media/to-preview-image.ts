@@ -1,4 +1,4 @@
-import sharp from "sharp";
+import { openImage } from "./open-image.ts";
 
 const SIDE = 192;
 const MAX_PIXELS = 12_000_000;
@@ -9,9 +9,10 @@ const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif"]);
 /** A small JPEG of an image, at most 16 KiB, for a preview; undefined if it is no image or too large. */
 export async function toPreviewImage(bytes: Uint8Array): Promise<Buffer | undefined> {
   try {
-    const { format, width, height } = await sharp(bytes, { limitInputPixels: MAX_PIXELS }).metadata();
+    const { format, width, height } = await (await openImage(bytes, MAX_PIXELS)).metadata();
     if (!FORMATS.has(format) || width * height > MAX_PIXELS) return undefined;
-    const image = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
+    const source = await openImage(bytes, MAX_PIXELS);
+    const image = await source
       .timeout({ seconds: MAX_SECONDS })
       .autoOrient()
       .resize(SIDE, SIDE, { fit: "inside", withoutEnlargement: true })

@@ -1,6 +1,7 @@
-import sharp, { type Metadata } from "sharp";
+import type { Metadata } from "sharp";
 import { invalidField } from "../gateway-error.ts";
 import { Semaphore } from "../limits/semaphore.ts";
+import { openImage } from "./open-image.ts";
 
 const SIDE = 640;
 const STICKER_SIDE = 512;
@@ -19,8 +20,9 @@ const memory = new Semaphore(MAX_PIXELS * BYTES_PER_PIXEL);
  */
 export async function toSquareImage(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
+  const image = await openImage(bytes, MAX_PIXELS);
   return memory.use(width * height * BYTES_PER_PIXEL, () =>
-    sharp(bytes, { limitInputPixels: MAX_PIXELS })
+    image
       .timeout({ seconds: MAX_SECONDS })
       .autoOrient()
       .resize(SIDE, SIDE, { fit: "cover" })
@@ -38,8 +40,9 @@ export async function toSquareImage(bytes: Uint8Array, field: string): Promise<B
  */
 export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
+  const image = await openImage(bytes, MAX_PIXELS);
   return memory.use(width * height * BYTES_PER_PIXEL, () =>
-    sharp(bytes, { limitInputPixels: MAX_PIXELS })
+    image
       .timeout({ seconds: MAX_SECONDS })
       .autoOrient()
       .resize(STICKER_SIDE, STICKER_SIDE, { fit: "contain", background: "transparent" })
@@ -53,19 +56,17 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
 
 /** Whether an image has several frames; false if it is unreadable. */
 export async function isAnimated(bytes: Uint8Array): Promise<boolean> {
-  const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS, animated: true })
-    .metadata()
-    .catch(() => undefined);
+  const image = await openImage(bytes, MAX_PIXELS, { animated: true });
+  const metadata = await image.metadata().catch(() => undefined);
   return (metadata?.pages ?? 1) > 1;
 }
 
 async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata> {
   if (bytes.byteLength === 0) throw notAnImage(field);
-  const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
-    .metadata()
-    .catch((cause: unknown) => {
-      throw /pixel limit/i.test(String(cause)) ? tooManyPixels(field) : notAnImage(field, cause);
-    });
+  const image = await openImage(bytes, MAX_PIXELS);
+  const metadata = await image.metadata().catch((cause: unknown) => {
+    throw /pixel limit/i.test(String(cause)) ? tooManyPixels(field) : notAnImage(field, cause);
+  });
   if (!FORMATS.has(metadata.format)) throw notAnImage(field);
   if (metadata.width * metadata.height > MAX_PIXELS) throw tooManyPixels(field);
   return metadata;

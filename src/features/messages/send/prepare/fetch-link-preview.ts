@@ -5,7 +5,6 @@ import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
 import { toPreviewImage } from "../../../../platform/media/to-preview-image.ts";
 import { followRedirects } from "../../../../platform/outgoing/follow-redirects.ts";
 import type { SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
-import { readPageSummary } from "./read-page-summary.ts";
 
 /** The longest delay of a send by its preview. */
 const TOTAL_MS = 2_500;
@@ -54,6 +53,7 @@ export function firstLink(text: string): string | undefined {
 async function readPreview(link: string, reader: Reader): Promise<LinkPreview | undefined> {
   const page = await reader.get(link, PAGE_BYTES);
   if (!page || !/^text\/html|^application\/xhtml\+xml/i.test(page.type)) return undefined;
+  const { readPageSummary } = await import("./read-page-summary.ts");
   const { title, description, image } = readPageSummary(decode(page.body, page.type));
   if (!title) return undefined;
   const thumbnail = image && (await readImage(image, page.url, reader));
