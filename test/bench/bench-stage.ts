@@ -17,7 +17,7 @@ export async function withBenchStage<Result>(work: (stage: BenchStage) => Promis
   const held = await openDataDir(storeDir);
   // The same database that the gateway would start itself; started here, so that there is a way into it beside it.
   const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
+  const gateway = await startBenchGateway(dataDir, postgres.socketUrl ?? postgres.url);
   const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
   try {
     return await work({ gateway, database, databaseUrl: postgres.url });

@@ -32,7 +32,8 @@ export async function startLoadStage(settings: Record<string, string> = {}): Pro
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir: held.path, log });
   const secret = { WAYGATE_SECRET_KEY: "c2VjcmV0IG9mIGEgbG9hZCB0ZXN0LCBub3RoaW5nIG1vcmU=" };
-  const start = () => startBenchGateway(dataDir, postgres.url, { ...secret, ...settings });
+  const gatewayUrl = postgres.socketUrl ?? postgres.url;
+  const start = () => startBenchGateway(dataDir, gatewayUrl, { ...secret, ...settings });
   let gateway: BenchGateway | undefined = await start();
   const database = openDatabase(postgres.url, { max: 4, application_name: "load" });
   const running = () => {
