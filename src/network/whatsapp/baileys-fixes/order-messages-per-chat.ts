@@ -2,21 +2,28 @@
 // Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/2175 (closed) proposed a queue per chat.
 import type { BinaryNode, WASocket } from "baileys";
 import { detachListeners } from "../connection/detach-listeners.ts";
-import { KeyedMutex } from "../keys/keyed-mutex.ts";
+import { MessageOrder } from "../inbound/message-order.ts";
+import { authorKeyOf, isPeerMessage } from "../wire/stanza.ts";
 
 const MESSAGE = "CB:message";
 
-/** Each message waits until the previous one of its chat was handled, also across the network's offline queue. */
+/**
+ * Each message waits until the previous one of its chat was handled, also across the network's offline queue.
+ * Peer messages change the state of the whole account, so they are handled alone.
+ */
 export function orderMessagesPerChat(
   { ws }: WASocket,
   chatOf: (stanza: Record<string, string>) => string,
-): void {
-  const chats = new KeyedMutex();
+): MessageOrder {
+  const order = new MessageOrder();
   const handles = detachListeners(ws, MESSAGE);
   ws.on(MESSAGE, (node: BinaryNode) => {
     const { offline: _, ...attrs } = node.attrs;
-    void chats.run(chatOf(attrs), async () => {
-      for (const handle of handles) await handle({ ...node, attrs });
-    });
+    const handle = async () => {
+      for (const one of handles) await one({ ...node, attrs });
+    };
+    if (isPeerMessage(attrs)) order.runAlone(handle);
+    else order.run(chatOf(attrs), authorKeyOf(attrs), handle);
   });
+  return order;
 }

@@ -1,6 +1,7 @@
 import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
 import type { NetworkEvent } from "../../driver.ts";
 import { ackReceiptsAfterCommit } from "../baileys-fixes/ack-receipts-after-commit.ts";
+import { allowConcurrentReceives } from "../baileys-fixes/allow-concurrent-receives.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
 import { type ConnectionContext, orderingKeyOf } from "../connection/connection-context.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
@@ -11,6 +12,7 @@ import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
 import { readInboundMessage, readUndecryptedMessage } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
+import type { MessageOrder } from "./message-order.ts";
 import { SyncListeners } from "./sync-listeners.ts";
 
 export interface InboundListenersOptions {
@@ -27,6 +29,7 @@ const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 export class InboundListeners {
   readonly #options: InboundListenersOptions;
   readonly #sync: SyncListeners;
+  readonly #order: MessageOrder;
   #history: JournalEntry[] = [];
   /** Time of the last stanza, on the clock of `performance`. */
   lastFrameAt = performance.now();
@@ -34,6 +37,8 @@ export class InboundListeners {
   constructor(options: InboundListenersOptions) {
     this.#options = options;
     this.#sync = new SyncListeners(options);
+    allowConcurrentReceives(options.sock);
+    this.#order = orderMessagesPerChat(options.sock, orderingKeyOf);
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
@@ -41,7 +46,7 @@ export class InboundListeners {
   /** Peer messages take effect only after their receipt; their entry stays until then. */
   onPeerMessage(entry: JournalEntry): void {
     if (isHistorySync(entry)) this.#history.push(entry);
-    else void this.#afterHandling(() => this.#options.context.journal.completePeerEntry(entry.stanza));
+    else void this.#completeWhenHandled(entry);
   }
 
   /** Repeats peer messages of our phone whose effect was lost. */
@@ -53,7 +58,6 @@ export class InboundListeners {
 
   #listenToStanzas({ sock, context, acks }: InboundListenersOptions): void {
     const { ws } = sock;
-    orderMessagesPerChat(sock, orderingKeyOf);
     ackReceiptsAfterCommit(sock, (node) =>
       context.reportDurably(orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
     );
@@ -109,10 +113,9 @@ export class InboundListeners {
     for (const entry of entries) context.journal.completePeerEntry(entry.stanza);
   }
 
-  /** Waits for the handling of the current message; Baileys handles messages sequentially. */
-  async #afterHandling(act: () => void): Promise<void> {
-    await this.#options.sock.messageMutex.mutex(async () => {});
-    act();
+  async #completeWhenHandled({ stanza }: JournalEntry): Promise<void> {
+    await this.#order.whenAloneHandled();
+    this.#options.context.journal.completePeerEntry(stanza);
   }
 }
 

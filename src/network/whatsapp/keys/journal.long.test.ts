@@ -102,6 +102,16 @@ class Gateway {
     this.start();
   }
 
+  /** In the order in which they were stored. */
+  textsPerChat(): Map<string, string[]> {
+    const texts = new Map<string, string[]>();
+    for (const [key, { text }] of this.log) {
+      const [chat = ""] = key.split(" ");
+      texts.set(chat, [...(texts.get(chat) ?? []), text]);
+    }
+    return texts;
+  }
+
   async #reach(point: Point): Promise<void> {
     if (this.#kill?.point === "receipt" && point === "after" && --this.#kill.left === 0) {
       // The receipt is sent in the event-loop turns after the commit.
@@ -124,6 +134,17 @@ class Gateway {
     }
     this.log.set(key, { text: content.kind === "text" ? content.text : content.kind, unreadable });
   }
+}
+
+/** Every message was decrypted at its first attempt, and the kills left some that the network had to send again. */
+async function expectCleanKills({ stage, log, kills }: Gateway): Promise<void> {
+  expect([...log.values()].filter(({ unreadable }) => unreadable)).toEqual([]);
+  const { deliveries } = await stage.control.ledger();
+  const own = deliveries.filter(({ phone }) => phone === stage.phone.number);
+  expect(own.filter(({ retries, nacked }) => retries > 0 || nacked !== undefined)).toEqual([]);
+  await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
+  expect(kills).toBeGreaterThanOrEqual(ROUNDS);
+  expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(10);
 }
 
 /** Numbers that look random and are the same in each run. */
@@ -174,15 +195,46 @@ describe("messages from the network", () => {
         await gateway.online();
       }
       expect([...gateway.log.values()].map(({ text }) => text).sort()).toEqual([...sent].sort());
-      expect([...gateway.log.values()].filter(({ unreadable }) => unreadable)).toEqual([]);
-      const { deliveries } = await stage.control.ledger();
-      const own = deliveries.filter(({ phone }) => phone === stage.phone.number);
-      expect(own.filter(({ retries, nacked }) => retries > 0 || nacked !== undefined)).toEqual([]);
-      await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
-      expect(gateway.kills).toBeGreaterThanOrEqual(ROUNDS);
-      expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(10);
+      await expectCleanKills(gateway);
     },
   );
+
+  it("of ten people and a group are all stored once and in the order of their chat, wherever the process is killed", {
+    timeout: ROUNDS * 15_000,
+  }, async () => {
+    const { control, phone, contact } = stage;
+    const below = sequence(13);
+    const people = await Promise.all(Array.from({ length: 10 }, () => control.addPerson()));
+    const { jid: group } = await control.addGroup("Team", [
+      contact.number,
+      phone.number,
+      people[0]?.phone ?? "",
+    ]);
+    const sent = new Map<string, string[]>();
+    const say = async (from: string, to: string, chat: string): Promise<void> => {
+      const texts = sent.get(chat) ?? [];
+      sent.set(chat, texts);
+      const text = `${chat} no. ${texts.length}`;
+      texts.push(text);
+      await control.sendMessage(from, to, text);
+    };
+    gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 3));
+    for (let round = 0; round < ROUNDS; round++) {
+      const point = POINTS[round % POINTS.length] ?? "before";
+      await gateway.killAt(point, 1 + below(4));
+      for (let i = 0; i < 2; i++) {
+        await Promise.all(people.map(({ phone: from, jid }) => say(from, phone.number, jid)));
+        // The same person writes to the group and directly.
+        await say(people[0]?.phone ?? "", group, group);
+      }
+      const count = [...sent.values()].flat().length;
+      await eventually(() => expect(gateway.log.size).toBe(count));
+      if (gateway.kills <= round) gateway.kill();
+      await gateway.online();
+    }
+    expect(gateway.textsPerChat()).toEqual(sent);
+    await expectCleanKills(gateway);
+  });
 
   it("are stored once after the database was unavailable, and get no receipt before", async () => {
     let isAway = true;

@@ -1,4 +1,5 @@
 import type { BinaryNode } from "baileys";
+import { plainJid } from "./plain-jid.ts";
 
 /** A part of a message stanza that can be decrypted. */
 export interface EncNode {
@@ -22,6 +23,13 @@ export function stanzaKey({ from = "", participant = "", id = "" }: Record<strin
 /** The message's writer, as addressed in its stanza. */
 export function authorOf({ participant, from = "" }: Record<string, string>): string {
   return participant ?? from;
+}
+
+/** One key for all messages of a person, from whichever device, even if the network uses two addresses. */
+export function authorKeyOf(stanza: Record<string, string>): string {
+  const { from = "", participant, participant_pn, sender_pn } = stanza;
+  const address = participant ? (participant_pn ?? participant) : (sender_pn ?? from);
+  return plainJid(address) ?? address;
 }
 
 /** Sent only between our own devices, and never shown to users. */
