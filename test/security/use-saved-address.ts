@@ -1,4 +1,5 @@
 import { type Client, createClient } from "../../src/client/client.ts";
+import { waitUntil } from "../gateway.ts";
 import type { RawHttpResponse } from "../http-requester.ts";
 import type { AddressField } from "./address-fields.ts";
 import type { FuzzTarget, FuzzTenant } from "./fuzz-target.ts";
@@ -39,9 +40,16 @@ export async function useSaved(saved: SavedAddress): Promise<number> {
 async function useProxy(client: Client, { answer: response, tenant }: SavedAddress): Promise<number> {
   const id = Number(response.body.data?.id ?? tenant.proxied);
   const isUsed = await succeeds(client.connectInstance({ id, wait_seconds: 3 }));
+  // A busy machine may not have tried yet.
+  if (isUsed) await waitUntil(() => hasTried(client, id));
   if (id === tenant.proxied) await succeeds(client.logoutInstance({ id }));
   else await client.deleteInstance({ id });
   return isUsed;
+}
+
+async function hasTried(client: Client, id: number): Promise<boolean> {
+  const { status, attempts } = (await client.getInstanceStatus({ id })).data;
+  return status !== "connecting" || attempts > 0;
 }
 
 async function useQuickReply(client: Client, { tenant }: SavedAddress): Promise<number> {
