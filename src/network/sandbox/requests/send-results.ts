@@ -19,9 +19,14 @@ export function failedResult(error: unknown): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
   if (isInvalidData(error))
     return refusedResult("SEND_FAILED", `The network could not read the message: ${reason}`);
-  return NEVER_SENT.has(codeOf(error))
+  return NEVER_SENT.has(codeOf(error)) || failedToConnect(error)
     ? { outcome: "not_sent", reason, is_offline: true }
     : { outcome: "unknown", reason };
+}
+
+/** Over a Unix socket: a server that is not there (ENOENT) or has a full queue (EAGAIN). */
+function failedToConnect(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
 /** Whether a statement failed because of one item's data, such as U+0000. */
