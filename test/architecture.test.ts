@@ -92,7 +92,7 @@ const MAY_CALL_OUT = [
 /** Below HTTP: the database, the operator's bucket, and the proxies of sessions. */
 const SOCKET_MAKERS =
   /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*)$/;
-const NO_SOCKET = new Set(["isIP", "createServer"]);
+const NO_SOCKET = new Set(["isIP", "createServer", "Query"]);
 const MAY_OPEN_SOCKETS = [
   "src/engine/heartbeat-connection.ts",
   "src/features/backups/write-backup.ts",

@@ -45,7 +45,8 @@ export function startStatementMeter(databaseUrl: string): StatementMeter {
   const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   pg.Client.prototype.query = function (this: MeteredClient, ...args: unknown[]): unknown {
     const { application_name } = this.connectionParameters;
-    if (this.database === database && application_name === GATEWAY_POOL) counter.count(this, textOf(args[0]));
+    if (this.database === database && application_name === GATEWAY_POOL)
+      for (const text of textsOf(args[0])) counter.count(this, text);
     return send.apply(this, args);
   } as typeof pg.Client.prototype.query;
   const isQuiet = () => performance.now() - counter.lastAt > QUIET_MS;
@@ -130,8 +131,11 @@ class StatementCounter implements StatementCost {
   }
 }
 
-function textOf(query: unknown): string {
-  return typeof query === "string" ? query : String((query as { text?: unknown }).text ?? "");
+/** Of a statement, or of several in one round trip. */
+function textsOf(query: unknown): readonly string[] {
+  if (typeof query === "string") return [query];
+  const { text = "", texts = [text] } = query as { text?: string; texts?: readonly string[] };
+  return texts;
 }
 
 /** Files and lines of ours outside of `platform/db`, from the innermost to the outermost. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { singleJobGroup } from "../../engine/job-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
+import { LAST_STATEMENT, PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
@@ -38,9 +38,13 @@ export interface InstanceSnapshot {
 /**
  * Records events, queues one delivery per subscribed webhook and integration, and returns the lanes to wake
  * after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
- * `sequence` has no gaps.
+ * `sequence` has no gaps. `isLast`: the statement commits the transaction in the same round trip.
  */
-export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
+export async function recordEvents(
+  trx: Trx,
+  drafts: EventDraft[],
+  { isLast = false } = {},
+): Promise<number[]> {
   if (drafts.length === 0) return [];
   const snapshots = await readInstanceSnapshots(trx, drafts);
   const rows = drafts.flatMap((draft) => {
@@ -48,7 +52,7 @@ export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<numb
     return snapshot ? [serialise(draft, snapshot)] : [];
   });
   if (rows.length === 0) return [];
-  const { rows: touched } = await recordStatement(rows).execute(trx);
+  const { rows: touched } = await recordStatement(rows, isLast).execute(trx);
   return touched.map((row) => row.lane);
 }
 
@@ -113,9 +117,9 @@ function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEve
 }
 
 /** Numbers, stores and queues in one statement, so that no lock on a counter spans a round trip. */
-function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> {
+function recordStatement(rows: SerialisedEvent[], isLast: boolean): RawBuilder<{ lane: number }> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
-  return sql<{ lane: number }>`${PREPARED_STATEMENT}
+  return sql<{ lane: number }>`${isLast ? LAST_STATEMENT : PREPARED_STATEMENT}
     with draft as (
       select * from (select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],

@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
 import { openDatabase } from "./database.ts";
-import { PREPARED_STATEMENT } from "./prepared-statement.ts";
+import { LAST_STATEMENT, PREPARED_STATEMENT } from "./prepared-statement.ts";
 
 let store: TestDatabase;
 /** With one connection, so that its prepared statements can be queried. */
@@ -118,4 +118,107 @@ test("behind a pooler no statement is prepared, since the next one may use anoth
   const { rows } = await sql`select from pg_prepared_statements`.execute(pooled.db);
   await pooled.close();
   expect(rows).toEqual([]);
+});
+
+/** Counts the round trips of the only connection. */
+async function countRoundTrips(work: () => Promise<unknown>): Promise<number> {
+  const client = await one.pool.connect();
+  client.release();
+  let trips = 0;
+  const { connection } = client as unknown as pg.Client;
+  const count = () => {
+    trips += 1;
+  };
+  connection.on("readyForQuery", count);
+  await work();
+  connection.off("readyForQuery", count);
+  return trips;
+}
+
+/** In a transaction. */
+function rename(id: number, name: string, mark = PREPARED_STATEMENT) {
+  return sql<{ big: number }>`${mark}
+    update thing set name = ${name} where id = ${id} returning 9007199254740991::bigint as big`;
+}
+
+test("a transaction begins with its first statement, and without statements it sends nothing", async () => {
+  await findThing(1);
+  expect(await countRoundTrips(() => one.db.transaction().execute(async () => {}))).toBe(0);
+  const refuse = () => one.db.transaction().execute(async () => Promise.reject(new Error("refused")));
+  expect(await countRoundTrips(() => expect(refuse()).rejects.toThrow("refused"))).toBe(0);
+  const { rows } = await one.db.transaction().execute((trx) => rename(1, "b").execute(trx));
+  expect(rows).toEqual([{ big: 9_007_199_254_740_991 }]);
+  const again = () => one.db.transaction().execute((trx) => rename(1, "c").execute(trx));
+  expect(await countRoundTrips(again)).toBe(2);
+  expect(await findThing(1)).toEqual([{ id: 1, name: "c" }]);
+});
+
+test("the first statement of a transaction is rolled back with it", async () => {
+  const failing = one.db.transaction().execute(async (trx) => {
+    await rename(1, "b").execute(trx);
+    throw new Error("no");
+  });
+  await expect(failing).rejects.toThrow("no");
+  expect(await findThing(1)).toEqual([{ id: 1, name: "a" }]);
+});
+
+test("a failed first statement ends its transaction, and runs well the next time", async () => {
+  const divide = (by: number) =>
+    one.db
+      .transaction()
+      .execute((trx) => sql`${PREPARED_STATEMENT}select 1 / ${by}::int as part`.execute(trx));
+  await expect(divide(0)).rejects.toThrow("division by zero");
+  expect((await divide(1)).rows).toEqual([{ part: 1 }]);
+  const wrong = one.db.transaction().execute((trx) => sql`select nothing from nowhere`.execute(trx));
+  await expect(wrong).rejects.toThrow('relation "nowhere" does not exist');
+  expect((await divide(1)).rows).toEqual([{ part: 1 }]);
+});
+
+test("the last statement commits the transaction in the same round trip", async () => {
+  const change = (name: string) =>
+    one.db.transaction().execute(async (trx) => {
+      await rename(1, name).execute(trx);
+      return rename(2, name, LAST_STATEMENT).execute(trx);
+    });
+  expect((await change("x")).rows).toEqual([{ big: 9_007_199_254_740_991 }]);
+  expect(await countRoundTrips(() => change("y"))).toBe(2);
+  const { rows } = await sql`select * from thing order by id`.execute(store.database.db);
+  expect(rows).toEqual([
+    { id: 1, name: "y" },
+    { id: 2, name: "y" },
+  ]);
+});
+
+test("a last statement that fails rolls the transaction back", async () => {
+  await sql`alter table thing add constraint no_z check (name <> 'z')`.execute(one.db);
+  const change = one.db.transaction().execute(async (trx) => {
+    await rename(1, "b").execute(trx);
+    await rename(2, "z", LAST_STATEMENT).execute(trx);
+  });
+  await expect(change).rejects.toThrow("no_z");
+  expect(await findThing(1)).toEqual([{ id: 1, name: "a" }]);
+});
+
+test("a deferred constraint that fails at the commit fails the last statement", async () => {
+  await sql`alter table thing add constraint one_name unique (name) deferrable initially deferred`.execute(
+    one.db,
+  );
+  const change = one.db.transaction().execute((trx) => rename(2, "a", LAST_STATEMENT).execute(trx));
+  await expect(change).rejects.toThrow("one_name");
+  expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
+});
+
+test("a statement after the last one of a transaction throws and does nothing", async () => {
+  const change = one.db.transaction().execute(async (trx) => {
+    await rename(1, "b", LAST_STATEMENT).execute(trx);
+    await rename(2, "c").execute(trx);
+  });
+  await expect(change).rejects.toThrow("committed with its last statement");
+  expect(await findThing(1)).toEqual([{ id: 1, name: "b" }]);
+  expect(await findThing(2)).toEqual([{ id: 2, name: "b" }]);
+});
+
+test("outside a transaction a last statement runs alone", async () => {
+  await rename(1, "b", LAST_STATEMENT).execute(one.db);
+  expect(await findThing(1)).toEqual([{ id: 1, name: "b" }]);
 });

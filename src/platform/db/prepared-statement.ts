@@ -1,9 +1,11 @@
 import { type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type pg from "pg";
+import { executeBatch } from "./execute-batch.ts";
 import { TableSizes } from "./table-sizes.ts";
 
 const MARKER = "/* kept */";
+const LAST = `${MARKER} /* last */`;
 /** Longest offset of the mark in a statement. */
 const MARK_WITHIN = 20;
 /** The texts used last have names. Each name costs memory on every connection that has used it. */
@@ -14,6 +16,12 @@ const MOST_TEXTS = 600;
  * longer than running. Use it only for fixed text that finds rows by key, with a `rowCountHint` on each list.
  */
 export const PREPARED_STATEMENT = sql.raw<never>(`${MARKER} `);
+
+/**
+ * A `PREPARED_STATEMENT` that ends its transaction: the commit travels with it. A later statement of the transaction
+ * throws.
+ */
+export const LAST_STATEMENT = sql.raw<never>(`${LAST} `);
 
 /**
  * Append to a select from a list of rows. PostgreSQL assumes ten or a hundred rows in any such list, and would
@@ -58,6 +66,13 @@ class StatementNames {
   }
 }
 
+/** `beginning`: not yet in PostgreSQL. `committed`: with its last statement, but not yet by the caller. */
+type TransactionState = "beginning" | "open" | "committed" | undefined;
+
+const BEGIN = { text: "begin" };
+const COMMIT = { text: "commit" };
+const NOTHING: pg.QueryResult = { command: "", rowCount: null, oid: 0, fields: [], rows: [] };
+
 class PreparedStatementClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #names: StatementNames;
@@ -65,6 +80,7 @@ class PreparedStatementClient implements PostgresPoolClient {
   /** The sizes of the tables for which the plans were made. */
   #plannedFor: string | undefined;
   #hasPlans = false;
+  #transaction: TransactionState;
 
   constructor(client: pg.PoolClient, names: StatementNames, sizes: TableSizes) {
     this.#client = client;
@@ -72,16 +88,45 @@ class PreparedStatementClient implements PostgresPoolClient {
     this.#sizes = sizes;
   }
 
-  query = ((text: string, values: unknown[]) => {
+  query = ((text: string, values: unknown[]) =>
+    this.#execute(text, values)) as unknown as PostgresPoolClient["query"];
+
+  /**
+   * `begin` travels with the first statement, so that a transaction without statements sends nothing. `commit`
+   * travels with a statement that is marked as the last.
+   */
+  async #execute(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const before = this.#transaction;
+    const isEnd = text === "commit" || text === "rollback";
+    if (text === "begin") this.#transaction = "beginning";
+    else if (isEnd) this.#transaction = undefined;
+    else if (before === "beginning") this.#transaction = "open";
+    if (before === "committed" && text !== "commit")
+      throw new Error(`The transaction was committed with its last statement, before: ${text}`);
+    if (text === "begin" || before === "committed" || (before === "beginning" && isEnd)) return NOTHING;
+    return this.#send(text, values, before);
+  }
+
+  async #send(text: string, values: unknown[], before: TransactionState): Promise<pg.QueryResult> {
     const name = this.#names.of(text);
-    if (name === undefined) return this.#client.query(text, values);
-    this.#hasPlans = true;
-    return this.#client
-      .query({ name, text, values })
-      .catch((error: unknown) => this.#again(error, text, values));
-  }) as unknown as PostgresPoolClient["query"];
+    if (name === undefined && before !== "beginning") return this.#client.query(text, values);
+    this.#hasPlans ||= name !== undefined;
+    const isLast = before !== undefined && text.startsWith(LAST);
+    const statement = { name, text, values };
+    try {
+      if (before !== "beginning" && !isLast) return await this.#client.query(statement);
+      const first = before === "beginning" ? [BEGIN] : [];
+      const results = await executeBatch(this.#client, [...first, statement, ...(isLast ? [COMMIT] : [])]);
+      if (isLast) this.#transaction = "committed";
+      return results[first.length] ?? NOTHING;
+    } catch (error) {
+      if (name === undefined) throw error;
+      return this.#again(error, text, values);
+    }
+  }
 
   release(): void {
+    this.#transaction = undefined;
     this.#client.release();
   }
 

@@ -79,7 +79,7 @@ async function recordMessages(trx: Trx, all: InboundMessage[], follow: InboundFo
     const { offline = false } = messages.get(keyOf(row))?.message ?? {};
     return row.from_me ? sentEvent(row) : receivedEvent(row, { offline });
   });
-  return [...lanes, ...(await recordEvents(trx, events))];
+  return [...lanes, ...(await recordEvents(trx, events, { isLast: true }))];
 }
 
 /** One statement cannot change a row twice: of two messages with one id, the readable one counts. */

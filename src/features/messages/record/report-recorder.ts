@@ -65,7 +65,8 @@ async function recordReports(
   const advanced = await applyReceipts(trx, receipts);
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
   if (ofCampaigns.size > 0) await follow(trx, [...ofCampaigns]);
-  const lanes = await recordEvents(trx, eventsInOrder(reports, ended.decided, advanced.events));
+  const events = eventsInOrder(reports, ended.decided, advanced.events);
+  const lanes = await recordEvents(trx, events, { isLast: true });
   return {
     lanes: [...ended.lanes, ...advanced.lanes, ...lanes],
     freed: advanced.freed,
