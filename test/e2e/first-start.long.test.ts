@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../src/client/client.ts";
+import { createClient, WaygateError } from "../../src/client/client.ts";
 import { findRunningDatabase } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { findPostgresHome } from "../../src/platform/embedded-postgres/postgres-home.ts";
 import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
-import { query } from "../postgres-story.ts";
+import { postmasterOf, query } from "../postgres-story.ts";
 import { startReceiver } from "../receiver.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
 import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gateway.ts";
@@ -74,6 +75,29 @@ describe("a gateway that starts for the first time without settings", () => {
     const port = Number(new URL(database).port);
     await save(port - 1);
     await expect(save(port)).rejects.toMatchObject({ status: 400 });
+  });
+
+  test("refuses requests with 503 alone while its killed PostgreSQL restarts, and then serves again", async ({
+    signal,
+  }) => {
+    const { token } = (await signIn()).data;
+    const owner = createClient({ baseUrl: gateway.url, token });
+    const { path } = await findPostgresHome(data.path);
+    const killed = await postmasterOf(path);
+    process.kill(killed, "SIGKILL");
+    const refusals = new Set<number>();
+    const isServed = () =>
+      owner.listInstances({}).then(
+        () => true,
+        (error: unknown) => {
+          refusals.add(error instanceof WaygateError ? error.status : 0);
+          return false;
+        },
+      );
+    const isBack = async () => (await postmasterOf(path).catch(() => killed)) !== killed;
+    while (!signal.aborted && !((await isServed()) && (await isBack())));
+    refusals.delete(503);
+    expect([...refusals]).toEqual([]);
   });
 
   test.each(["sh", "bash"])(
