@@ -42,7 +42,7 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
  * `unless`: the file that imports the part statically and is itself loaded so.
  */
 const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
-  { part: /^(sharp|file-type|qrcode|@aws-sdk\/.*|@zxcvbn-ts\/.*)$/ },
+  { part: /^(sharp|file-type|qrcode|@node-rs\/argon2|@aws-sdk\/.*|@zxcvbn-ts\/.*)$/ },
   { part: /^htmlparser2$/, unless: /\/read-page-summary\.ts$/ },
   { part: /\/read-page-summary\.ts$/ },
   { part: /\/start-serving\.ts$/ },

@@ -1,22 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
+import { ensureOwner } from "../features/accounts/create-account.ts";
+import { describeIgnoredOwnerSetting } from "../features/accounts/find-owner-setting-problems.ts";
 import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
 import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
 import type { Log } from "../platform/log/log.ts";
 import { CleanupStack } from "./cleanup-stack.ts";
-import { ensureFirstOwner, type OwnerReport, openDatabases, prepareDatabases } from "./open-databases.ts";
-import { rethrowAsStartError } from "./start-error.ts";
+import { openDatabases, prepareDatabases } from "./open-databases.ts";
+import { rethrowAsStartError, throwSettingError } from "./start-error.ts";
 
 /** A running gateway. */
-export interface Gateway extends OwnerReport {
+export interface Gateway {
   url: string;
   /** A description of the database in use, without its password. */
   database: string;
   /** A description of where outgoing requests may go at start. */
   outgoingPolicy: string;
   engine: Engine;
+  /** Set if this start has created the owner's account; the password only if it was generated. */
+  firstOwner: { email: string; password?: string } | undefined;
+  /** A setting for the owner that is ignored, because the existing owner differs from it. */
+  ignoredSetting: string | undefined;
   /**
    * Stops gracefully: accepts no new requests or jobs, finishes running work, and closes sessions without
    * logging them out. `drainMs`: how long it still accepts requests while it reports not ready; `graceMs`:
@@ -56,16 +62,18 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
     box,
     readiness,
   });
+  const { db } = store.database;
   // Runs after every step that can fail, because its password is shown only once.
-  const owner = await ensureFirstOwner(config, store);
+  const firstOwner = await ensureOwner(db, config).catch(throwSettingError);
   readiness.ready = true;
   log.info({ url }, "ready");
   return {
     url,
     database: store.description,
-    outgoingPolicy: describeOutgoingPolicy(config, await hasOtherAccounts(store.database.db)),
+    outgoingPolicy: describeOutgoingPolicy(config, await hasOtherAccounts(db)),
     engine,
-    ...owner,
+    firstOwner,
+    ignoredSetting: firstOwner ? undefined : await describeIgnoredOwnerSetting(db, config),
     async stop({ drainMs = 0, graceMs } = {}) {
       readiness.ready = false;
       if (drainMs > 0) await delay(drainMs);

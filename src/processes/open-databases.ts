@@ -1,7 +1,5 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
-import { ensureOwner } from "../features/accounts/create-account.ts";
-import { describeIgnoredOwnerSetting } from "../features/accounts/find-owner-setting-problems.ts";
 import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
 import type { Config } from "../platform/config/config.ts";
 import { loadOrCreateSecretKey } from "../platform/config/data-dir.ts";
@@ -12,12 +10,7 @@ import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-po
 import type { Log } from "../platform/log/log.ts";
 import { createSecretBox, type SecretBox } from "../platform/secrets/secret-box.ts";
 import type { CleanupStack } from "./cleanup-stack.ts";
-import {
-  rethrowAsStartError,
-  StartError,
-  throwDatabaseStartError,
-  throwSettingError,
-} from "./start-error.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
 
 /** Longest wait of a batch for a locked row; after that only the items that need this row fail. */
 const LOCK_TIMEOUT_MS = 1000;
@@ -85,27 +78,6 @@ export async function prepareDatabases(config: Config, dataDir: string, store: D
     const { secretKey, box } = await openSecrets(config, dataDir, startDatabase.db);
     await sealAddresses(startDatabase.db, box);
     return { secretKey, box };
-  } finally {
-    await startDatabase.close();
-  }
-}
-
-export interface OwnerReport {
-  /** Set if this start has created the owner's account; the password only if it was generated. */
-  firstOwner: { email: string; password?: string } | undefined;
-  /** A setting for the owner that is ignored, because the existing owner differs from it. */
-  ignoredSetting: string | undefined;
-}
-
-/** Creates the owner's account if there is none. Must be the last step: its password is shown once. */
-export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
-  const startDatabase = openDatabase(database.url, { max: 2, application_name: "waygate start" });
-  try {
-    const firstOwner = await ensureOwner(startDatabase.db, config).catch(throwSettingError);
-    const ignoredSetting = firstOwner
-      ? undefined
-      : await describeIgnoredOwnerSetting(startDatabase.db, config);
-    return { firstOwner, ignoredSetting };
   } finally {
     await startDatabase.close();
   }

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
 import { contract } from "../../contract.ts";
+import { type Db, openDatabase } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Route } from "../../platform/http/route.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
@@ -420,6 +421,26 @@ describe("creating accounts", () => {
     await db.deleteFrom("account").where("id", "=", body.accountId).execute();
   });
 
+  it("creates the owner on connections with a short lock timeout too, while another process does the same", async () => {
+    const { db, url } = test.database;
+    const impatient = openDatabase(url, { lockTimeoutMs: 1 });
+    let made: unknown;
+    const { done } = await db.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(hashtext('waygate owner'))`.execute(trx);
+      const done = ensureOwner(impatient.db, {})
+        .catch(String)
+        .then((result) => {
+          made = result;
+        });
+      await expect.poll(async () => made ?? (await waitsForLock(db))).toBe(true);
+      return { done };
+    });
+    await done;
+    expect(made).toMatchObject({ email: "owner@localhost" });
+    await impatient.close();
+    await db.deleteFrom("account").where("account_type", "=", "owner").execute();
+  });
+
   it("reads the owner's e-mail and password from the settings, and does not print the password", async () => {
     const { db } = test.database;
     const ownerPassword = new Secret("gravel trombone oyster lamp");
@@ -435,6 +456,13 @@ describe("creating accounts", () => {
     expect((await login("boss@example.com", ownerPassword.reveal())).status).toBe(200);
   });
 });
+
+async function waitsForLock(db: Db): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_locks join pg_database d on d.oid = database
+    where d.datname = current_database() and locktype = 'advisory' and not granted`.execute(db);
+  return rows.length > 0;
+}
 
 describe("a sign-in that is more than ten minutes old", () => {
   async function old(account_type: "client" | "owner" = "client") {

@@ -59,7 +59,8 @@ export async function ensureOwner(
   if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
   const password_hash = await hashPassword(password);
   const isMade = await db.transaction().execute(async (trx) => {
-    // Several processes may start at once on an empty database.
+    // Several processes may start at once on an empty database: each waits for the first one.
+    await sql`set local lock_timeout = 0`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate owner'))`.execute(trx);
     if (await hasOwner(trx)) return false;
     await insertAccount(trx, { name: "Owner", account_type: "owner", email, password }, password_hash);

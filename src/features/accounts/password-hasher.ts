@@ -1,4 +1,3 @@
-import { hash, verify } from "@node-rs/argon2";
 import { GatewayError } from "../../platform/gateway-error.ts";
 
 /** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. */
@@ -22,14 +21,18 @@ export function createPasswordHasher(): PasswordHasher {
   return {
     hash: (password) => gate(() => hashPassword(password)),
     async verify(stored, password) {
-      const isRight = await gate(() => verify(stored ?? UNKNOWN_USER, normalise(password)));
+      const isRight = await gate(async () => {
+        const { verify } = await import("@node-rs/argon2");
+        return verify(stored ?? UNKNOWN_USER, normalise(password));
+      });
       return isRight && stored !== undefined;
     },
   };
 }
 
 /** Hashes without queueing behind sign-ins; for the first start and the command line. */
-export function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await import("@node-rs/argon2");
   return hash(normalise(password), COST);
 }
 
