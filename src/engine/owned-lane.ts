@@ -22,8 +22,10 @@ export class OwnedLane {
   /** Rows read but not started: of each group an unbroken run from its head, all of them due. */
   #ahead: JobRow[] = [];
   #only: ReadonlySet<string> | null = null;
-  /** Whether another read may return rows. */
+  /** Whether a read may return rows of groups that are neither busy, waiting nor ahead. */
   #mayHaveMore = true;
+  /** Groups that may have rows which the last read skipped or this node dropped. */
+  #unread = new Set<string>();
   /** Groups started since the current read was sent: the read is outdated for them. */
   #reading: Set<string> | undefined;
   #isReadingStale = false;
@@ -58,16 +60,19 @@ export class OwnedLane {
     this.#reading?.add(row.grp);
     this.#ahead = this.#ahead.filter((one) => one !== row);
     // Another row may be inserted before the next rows of this group, unless the kind rules that out.
-    if (!this.kind.prefetch) this.#dropGroup(row.grp);
+    if (!this.kind.prefetch && this.#dropGroup(row.grp)) this.#unread.add(row.grp);
     return toJob(row, this.lane);
   }
 
-  /** Frees slot and group. `again`: the row may still exist; with `waitMs`, its group waits that long. */
+  /**
+   * Frees slot and group. `again`: the row may still exist; with `waitMs`, its group waits that long. Without it
+   * the lane reads only if the group may have further rows.
+   */
   finishJob(grp: string, again?: { waitMs?: number }): void {
     this.#busy.delete(grp);
     if (again) this.#dropGroup(grp);
     if (again?.waitMs !== undefined) this.#wait(grp, performance.now() + again.waitMs);
-    else if (!this.#ahead.some((row) => row.grp === grp)) this.#mayHaveMore = true;
+    else if (again || this.#isUnread(grp)) this.#mayHaveMore = true;
     if (this.#busy.size === 0) for (const report of this.#whenIdle.splice(0)) report();
   }
 
@@ -113,17 +118,18 @@ export class OwnedLane {
     // Rows of the lowest priority are not read again during a pause.
     if (!isPaused) this.#ahead = this.#ahead.filter((row) => !row.lowest);
     const limit = this.#ahead.length === 0 ? Math.max(this.kind.prefetch ?? 0, free) : free;
-    const ahead = new Set(this.#ahead.map((row) => row.grp));
+    const ahead = this.#ahead.map((row) => row.grp);
     const allowed = this.#allowed();
     this.#reading = new Set();
     this.#isReadingStale = false;
     this.#mayHaveMore = false;
     const lowest = (this.#dispatched % LOWEST_EVERY) + limit >= LOWEST_EVERY;
     this.#isReadingLowest = lowest && !isPaused;
+    this.#unread = new Set([...this.#busy, ...this.#waiting.keys(), ...ahead]);
     return {
       lane: this.lane.id,
       limit,
-      skip: [...new Set([...this.#busy, ...this.#waiting.keys(), ...ahead])],
+      skip: [...this.#unread],
       only: allowed && [...allowed],
       lowest,
     };
@@ -212,6 +218,7 @@ export class OwnedLane {
       this.#ahead.push(row);
     } else if (this.#ahead.some((one) => one.grp === row.grp)) {
       cut.add(row.grp);
+      this.#unread.add(row.grp);
     } else {
       this.#wait(row.grp, performance.now() + row.wait_ms);
     }
@@ -242,8 +249,15 @@ export class OwnedLane {
     this.#nextDueAt = Math.min(this.#nextDueAt, until);
   }
 
-  #dropGroup(grp: string): void {
+  #isUnread(grp: string): boolean {
+    return this.#unread.has(grp) && !this.#ahead.some((row) => row.grp === grp);
+  }
+
+  /** Returns whether the group had rows ahead. */
+  #dropGroup(grp: string): boolean {
+    const count = this.#ahead.length;
     this.#ahead = this.#ahead.filter((row) => row.grp !== grp);
+    return this.#ahead.length < count;
   }
 }
 

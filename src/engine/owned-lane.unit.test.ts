@@ -206,6 +206,7 @@ describe("the dispatch of one lane", () => {
     work.pause(60_000);
     expect(startAll(work)).toEqual([2]);
     work.finishJob("urgent");
+    work.wake();
     expect(work.needsFetch()).toBe(true);
     const order = work.beginFetch();
     expect(order.only).toEqual(["urgent"]);
@@ -377,6 +378,82 @@ describe("the reads of a lane", () => {
     answer(work, [row(1, "a")]);
     work.wake();
     expect(work.startNextJob()?.pos).toBe(1);
+  });
+});
+
+describe("the end of a job", () => {
+  it("causes no read if the last read had all jobs of its group", () => {
+    const work = createWork();
+    answer(work, [row(1, "a"), row(2, "b")]);
+    startAll(work);
+    work.finishJob("a");
+    work.finishJob("b");
+    expect(work.needsFetch()).toBe(false);
+    expect(work.nextPollAction()).toBe("ask");
+  });
+
+  it("causes a read if jobs of its group were dropped when it started", () => {
+    const work = createWork();
+    answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
+    startAll(work);
+    work.finishJob("b");
+    expect(work.needsFetch()).toBe(false);
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("causes a read if a read left its group out, because the job was running", () => {
+    const work = createWork();
+    answer(work, [row(1, "a"), row(2, "b")]);
+    startAll(work);
+    work.wake();
+    answer(work, []);
+    expect(work.needsFetch()).toBe(false);
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("causes a read if the read that left its group out is still in progress", () => {
+    const work = createWork();
+    answer(work, [row(1, "a")]);
+    startAll(work);
+    work.wake();
+    const order = work.beginFetch();
+    work.finishJob("a");
+    work.fetched([], order.limit);
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("causes a read if a read left its group out, because its jobs were read ahead", () => {
+    const work = createWork({ prefetch: 10, laneConcurrency: 1 });
+    answer(work, [row(1, "a"), row(2, "a")]);
+    work.wake();
+    answer(work, []);
+    work.startNextJob();
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(false);
+    work.startNextJob();
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("causes no read if a later read has covered its group", () => {
+    const work = createWork();
+    answer(work, [row(1, "a"), row(2, "a")]);
+    startAll(work);
+    work.finishJob("a");
+    answer(work, [row(2, "a")]);
+    startAll(work);
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(false);
+  });
+
+  it("causes a read if its row may still exist", () => {
+    const work = createWork();
+    answer(work, [row(1, "a")]);
+    startAll(work);
+    work.finishJob("a", {});
+    expect(work.needsFetch()).toBe(true);
   });
 });
 
