@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { NetworkMessage } from "../../../network/driver.ts";
+import { compileOnce } from "../../../platform/db/compile-once.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { type MessageRow, selectForEvents, UNDECRYPTED_TYPE } from "../log/message-view.ts";
@@ -28,8 +29,6 @@ export async function insertInboundMessages(
   trx: Trx,
   messages: readonly InboundMessage[],
 ): Promise<InboundRow[]> {
-  // Below, `message` is the CTE of stored rows, not the table.
-  const ofStored = selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads"));
   const { rows } = await sql<InboundRow>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(messages.map(toInput))}::jsonb) as x (
@@ -59,9 +58,12 @@ export async function insertInboundMessages(
         select max(sent_at) from message where conversation_id = c.id))
       where id in (select id from chatted)
     )
-    ${ofStored}`.execute(trx);
+    ${selectStored(trx)}`.execute(trx);
   return rows;
 }
+
+/** `message` is the CTE of stored rows, not the table. */
+const selectStored = compileOnce((trx) => selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads")));
 
 const UNDECRYPTED = sql.lit(UNDECRYPTED_TYPE);
 

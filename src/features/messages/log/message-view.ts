@@ -14,6 +14,7 @@ import type {
 } from "../../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../../network/jid.ts";
 import { quoteContent } from "../../../network/quote-content.ts";
+import { compileOnce } from "../../../platform/db/compile-once.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { MessageTable } from "../../../tables.ts";
@@ -88,6 +89,9 @@ export function selectForEvents(trx: Trx) {
     .orderBy("m.id")
     .$castTo<MessageRow>();
 }
+
+/** `selectForEvents` for a statement in which `message` is a CTE of changed rows, not the table. */
+export const selectChangedForEvents = compileOnce(selectForEvents);
 
 /** The current state of these messages. */
 export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id">[]): Promise<MessageRow[]> {

@@ -5,7 +5,12 @@ import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-
 import { addressesOf } from "../../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
-import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
+import {
+  type MessageRow,
+  PENDING_UPLOAD_SQL,
+  readForEvents,
+  selectChangedForEvents,
+} from "../log/message-view.ts";
 import { messageEvent, sentEvent } from "../message-events.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
 import {
@@ -104,8 +109,6 @@ async function raiseStatuses(
       return { instance_id, chats: addressesOf(chat), message_id, from_me, status, at, receipt: index };
     }),
   );
-  // Below, `message` is the CTE of changed rows, not the table.
-  const ofRaised = selectForEvents(trx);
   const { rows } = await sql<AdvancedReceipt>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
@@ -133,7 +136,7 @@ async function raiseStatuses(
       from best b where m.id = b.id
       returning m.*, b.receipt, b.from_me and b.outcome_at is null as is_outcome, b.waiting_file
     )
-    ${ofRaised}`.execute(trx);
+    ${selectChangedForEvents(trx)}`.execute(trx);
   return rows;
 }
 

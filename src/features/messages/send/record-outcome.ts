@@ -4,7 +4,12 @@ import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-
 import { addressesOf } from "../../contacts/contacts.ts";
 import type { EventDraft } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
-import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "../log/message-view.ts";
+import {
+  type MessageRow,
+  PENDING_UPLOAD_SQL,
+  readForEvents,
+  selectChangedForEvents,
+} from "../log/message-view.ts";
 import { failedEvent, sentEvent } from "../message-events.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
@@ -101,8 +106,6 @@ async function decide(
   const named = receipts.flatMap(({ ids, instance_id, chat, from_me }) =>
     ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me })),
   );
-  // Below, `message` is the CTE of changed rows, not the table.
-  const ofChanged = selectForEvents(trx);
   const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
@@ -143,7 +146,7 @@ async function decide(
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
       returning m.*, k.upload as waiting_file, k.is_shared, k.is_open
     )
-    ${ofChanged}`.execute(trx);
+    ${selectChangedForEvents(trx)}`.execute(trx);
   return rows;
 }
 
