@@ -36,6 +36,8 @@ interface ProtocolQuery extends pg.Query {
 interface StatementConnection extends pg.Connection {
   /** The texts of statements whose preparation is on its way, by name. */
   submittedNamedStatements: Record<string, string>;
+  /** The texts of prepared statements, by name. */
+  parsedStatements: Record<string, string>;
 }
 
 /** To the client it is one query; PostgreSQL reports on its statements one after the other. */
@@ -63,9 +65,9 @@ class Batch implements pg.Submittable {
     this.#reject = reject;
   }
 
-  #collect = (error: Error | null | undefined, result: pg.QueryResult): void => {
+  #collect = (error: Error | null | undefined, result?: pg.QueryResult): void => {
     if (error) this.#error ??= error;
-    else this.#results.push(result);
+    else if (result) this.#results.push(result);
   };
 
   get #current(): ProtocolQuery | undefined {
@@ -85,7 +87,8 @@ class Batch implements pg.Submittable {
     const unsynced = Object.create(connection, { sync: { value: () => {} } }) as pg.Connection;
     connection.stream.cork();
     for (const query of this.#queries) {
-      this.#error ??= query.submit(unsynced) ?? undefined;
+      const error = query.submit(unsynced);
+      if (error) this.#collect(error);
       if (this.#error) break;
     }
     connection.sync();
@@ -111,14 +114,17 @@ class Batch implements pg.Submittable {
     this.#position += 1;
   }
 
-  handleReadyForQuery(connection: pg.Connection): void {
+  handleReadyForQuery(connection: StatementConnection): void {
+    // The client has closed a statement whose values it could not send.
+    const unsent = this.#error && this.name;
+    if (unsent) delete connection.parsedStatements[unsent];
     for (const query of this.#queries.slice(0, this.#position)) query.handleReadyForQuery(connection);
     if (this.#error) this.#reject(this.#error);
     else this.#resolve(this.#results);
   }
 
+  /** PostgreSQL has not prepared the statements that it skipped. */
   handleError(error: Error, connection: StatementConnection): void {
-    // PostgreSQL has not prepared the statements that it skipped.
     for (const { name } of this.#queries.slice(this.#position))
       if (name !== undefined) delete connection.submittedNamedStatements[name];
     this.#reject(this.#error ?? error);
